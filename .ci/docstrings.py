@@ -45,7 +45,9 @@ def exported_names() -> Iterator[tuple[str, bool]]:
             yield f"{module}.{name}", False
             if isinstance(exported, type):
                 for method in _public_methods(exported):
-                    overrides = any(hasattr(base, method) for base in exported.__mro__[1:])
+                    overrides = any(
+                        hasattr(base, method) for base in exported.__mro__[1:]
+                    )
                     yield f"{module}.{name}.{method}", overrides
 
 

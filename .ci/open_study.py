@@ -37,7 +37,9 @@ def main(study: str, expected: int) -> int:
         app.processEvents()
     records = window.runs.records
     for record in records:
-        print(f"run {record.key}: {record.plan.title if record.plan else ''} {record.failure}".rstrip())
+        print(
+            f"run {record.key}: {record.plan.title if record.plan else ''} {record.failure}".rstrip()
+        )
     window.close()
     return 0 if len(records) == expected else 1
 

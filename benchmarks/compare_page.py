@@ -63,16 +63,28 @@ def look(walk: Walk) -> None:
         for name in _MEASURES:
             measure(f"measure {name}, {turn}", lambda n=name: session.show_measure(n))
         for key in _CONVENTIONS:
-            measure(f"convention {key}, {turn}", lambda k=key: window.measurement.look_by(k))
+            measure(
+                f"convention {key}, {turn}", lambda k=key: window.measurement.look_by(k)
+            )
         for key in ("data", "select", "features", "queries", "report"):
             walk.do(f"page {key}, {turn}", lambda k=key: pages.show_page(k))
-            walk.do(f"page compare from {key}, {turn}", lambda: pages.show_page("compare"))
+            walk.do(
+                f"page compare from {key}, {turn}", lambda: pages.show_page("compare")
+            )
     results = window.sections.compare
     for record in window.runs.records[:3]:
-        walk.do(f"untick run {record.key}", lambda k=record.key: results.panel.ticked.emit(k))
-        walk.do(f"tick run {record.key}", lambda k=record.key: results.panel.ticked.emit(k))
+        walk.do(
+            f"untick run {record.key}",
+            lambda k=record.key: results.panel.ticked.emit(k),
+        )
+        walk.do(
+            f"tick run {record.key}", lambda k=record.key: results.panel.ticked.emit(k)
+        )
     walk.sort(results.panel.table, f"{len(window.runs.records)} runs")
-    walk.do("look at another run", lambda: results.panel.selected.emit(window.runs.records[2].key))
+    walk.do(
+        "look at another run",
+        lambda: results.panel.selected.emit(window.runs.records[2].key),
+    )
     for name in list(results.views._views):
         walk.do(f"view {name}", lambda n=name: results.views.show_view(n))
 
@@ -81,18 +93,27 @@ def large(walk: Walk, folder: Path) -> None:
     """Run methods on data of the size of TD2004's parts together."""
     data = folder / "large"
     if not data.exists():
-        write_folds(data, 25_200, 46)  # with two thirds as many again in the other parts: 42,000
+        # with two thirds as many again in the other parts: 42,000
+        write_folds(data, 25_200, 46)
     walk.open("42,000 documents x 46", data)
     for entry in methods():
-        walk.run(f"{entry.key}, 42,000 documents", entry.key, **_SHORT.get(entry.key, {}))
+        walk.run(
+            f"{entry.key}, 42,000 documents", entry.key, **_SHORT.get(entry.key, {})
+        )
 
 
 def main() -> int:
     """Measure."""
     arguments = parser(__doc__ or "")
-    arguments.add_argument("--data", type=Path, required=True, help="a LETOR file or a folder of folds")
-    arguments.add_argument("--runs", type=int, default=RUNS, help="how many runs (default %(default)s)")
-    arguments.add_argument("--large", type=Path, help="a folder for made-up data, kept for the next time")
+    arguments.add_argument(
+        "--data", type=Path, required=True, help="a LETOR file or a folder of folds"
+    )
+    arguments.add_argument(
+        "--runs", type=int, default=RUNS, help="how many runs (default %(default)s)"
+    )
+    arguments.add_argument(
+        "--large", type=Path, help="a folder for made-up data, kept for the next time"
+    )
     args = arguments.parse_args()
     record = Record(args.json)
     with tempfile.TemporaryDirectory() as folder:

@@ -52,8 +52,11 @@ def table(folder: Path, folds: list[int], most: int, record: Record) -> None:
     )
     for fold in folds:
         data = load_letor(folder / f"Fold{fold}" / "train.txt")
-        best_subset(data.X, data.y, qid=data.qid, n_features=4, regularization=LAMBDA)  # compiles
-        found = best_subset(data.X, data.y, qid=data.qid, n_features=most, regularization=LAMBDA)
+        # compiles
+        best_subset(data.X, data.y, qid=data.qid, n_features=4, regularization=LAMBDA)
+        found = best_subset(
+            data.X, data.y, qid=data.qid, n_features=most, regularization=LAMBDA
+        )
         for one in found.sizes[1:]:
             ids = " ".join(str(column + 1) for column in one.features)
             print(
@@ -84,7 +87,11 @@ def by_ridge(data: QueryData, size: int) -> tuple[Columns, float]:
     for columns in combinations(np.flatnonzero(data.informative).tolist(), size):
         own = X[:, columns]
         error = sum(
-            float(((y[held] - model.fit(own[rest], y[rest]).predict(own[held])) ** 2).sum())
+            float(
+                (
+                    (y[held] - model.fit(own[rest], y[rest]).predict(own[held])) ** 2
+                ).sum()
+            )
             for rest, held in parts
         )
         best, least = min((best, least), (columns, error), key=lambda one: one[1])
@@ -130,19 +137,27 @@ def beside_enumeration(folder: Path, record: Record) -> None:
             f"  {what}, k = {size}: {theirs:.2f} s; ours with reading the data anew {seconds:.3f} s "
             f"({theirs / seconds:,.0f}x)"
         )
-        record.add("enumeration", f"{what}, k = {size}", seconds=theirs, ours_seconds=seconds)
+        record.add(
+            "enumeration", f"{what}, k = {size}", seconds=theirs, ours_seconds=seconds
+        )
 
 
 def near(folder: Path, record: Record) -> None:
     """Print how many sets are not significantly different from the best one."""
     data = load_letor(folder / "Fold1" / "train.txt")
     began = time.perf_counter()
-    found = near_best_sets(data.X, data.y, qid=data.qid, n_features=5, regularization=LAMBDA)
+    found = near_best_sets(
+        data.X, data.y, qid=data.qid, n_features=5, regularization=LAMBDA
+    )
     seconds = time.perf_counter() - began
-    print(f"\nsets not significantly different from the best one, Fold 1, k = 1 to 5: {seconds:.2f} s")
+    print(
+        f"\nsets not significantly different from the best one, Fold 1, k = 1 to 5: {seconds:.2f} s"
+    )
     for one in found:
         often = np.argsort(-one.inclusion, kind="stable")[:6]
-        shares = ", ".join(f"{column + 1}: {one.inclusion[column]:.2f}" for column in often)
+        shares = ", ".join(
+            f"{column + 1}: {one.inclusion[column]:.2f}" for column in often
+        )
         print(
             f"  k = {one.size}: {len(one.sets):,} of {comb(40, one.size):,}, window {one.window:.1%}"
             f"{'' if one.complete else ' (not complete)'}, evaluated {one.n_evaluated:,}; {shares}"
@@ -175,24 +190,42 @@ def questions(folder: Path, record: Record) -> None:
             "0.5",
             lambda: stability_selection(ten, *given, qid=data.qid),
         ),
-        ("deciding queries, k = 7", "0.07", lambda: deciding_queries(seven, *given, qid=data.qid)),
-        ("p of each step, 99 x 10", "2.1", lambda: step_significance(ten, *given, qid=data.qid)),
-        ("repeated left-out curve, k = 7", "1", lambda: repeated_left_out(seven, *given, qid=data.qid)),
+        (
+            "deciding queries, k = 7",
+            "0.07",
+            lambda: deciding_queries(seven, *given, qid=data.qid),
+        ),
+        (
+            "p of each step, 99 x 10",
+            "2.1",
+            lambda: step_significance(ten, *given, qid=data.qid),
+        ),
+        (
+            "repeated left-out curve, k = 7",
+            "1",
+            lambda: repeated_left_out(seven, *given, qid=data.qid),
+        ),
         (
             "Shapley shares, k = 7",
             "0.01",
-            lambda: shapley_shares(seven, *given, qid=data.qid, features=model.selection_order_),
+            lambda: shapley_shares(
+                seven, *given, qid=data.qid, features=model.selection_order_
+            ),
         ),
         (
             "near-best sets, k = 4",
             "0.4",
-            lambda: near_best_sets(*given, qid=data.qid, n_features=4, regularization=LAMBDA),
+            lambda: near_best_sets(
+                *given, qid=data.qid, n_features=4, regularization=LAMBDA
+            ),
         ),
         *(
             (
                 f"search {search}, k = 6",
                 "",
-                lambda search=search: GreedyRankRLS(6, LAMBDA, search=search).fit(*given, qid=data.qid),
+                lambda search=search: GreedyRankRLS(6, LAMBDA, search=search).fit(
+                    *given, qid=data.qid
+                ),
             )
             for search in ("forward", "floating", "swap", "best")
         ),
@@ -215,8 +248,15 @@ def questions(folder: Path, record: Record) -> None:
 def main() -> int:
     """Measure."""
     arguments = parser(__doc__ or "")
-    arguments.add_argument("--data", type=Path, default=FOLDER, help="folder of MQ2008 (default %(default)s)")
-    arguments.add_argument("--most", type=int, default=7, help="greatest size (default %(default)s)")
+    arguments.add_argument(
+        "--data",
+        type=Path,
+        default=FOLDER,
+        help="folder of MQ2008 (default %(default)s)",
+    )
+    arguments.add_argument(
+        "--most", type=int, default=7, help="greatest size (default %(default)s)"
+    )
     arguments.add_argument("--folds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     args = arguments.parse_args()
     record = Record(args.json)

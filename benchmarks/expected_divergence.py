@@ -42,7 +42,9 @@ def main() -> None:
     X, y, qid, at = problem(m, n)
     divergences(X[:50, :1], y[:50], at[:50, :1])  # compile
     divergences(X[:50, :1], y[:50], at[:50, :1], exact=True)
-    print(f"{m} training x {m} validation documents x {n} features, {GRADES} grades, {available()} threads")
+    print(
+        f"{m} training x {m} validation documents x {n} features, {GRADES} grades, {available()} threads"
+    )
     began = time.perf_counter()
     fast = divergences(X, y, at)
     seconds = time.perf_counter() - began
@@ -51,7 +53,9 @@ def main() -> None:
     began = time.perf_counter()
     exact = divergences(X[:, :few].copy(), y, at[:, :few].copy(), exact=True)
     seconds = time.perf_counter() - began
-    print(f"divergence, exact     {seconds * n / few:8.1f} s ({seconds:.2f} s for {few} features)")
+    print(
+        f"divergence, exact     {seconds * n / few:8.1f} s ({seconds:.2f} s for {few} features)"
+    )
     record.add("divergence", "exact, scaled up", seconds=seconds * n / few)
     print(f"largest difference    {np.abs(fast[:few] - exact).max():8.1e}")
     for k in (50, None):

@@ -52,7 +52,9 @@ class Compilations:
             stack[-1][1] += whole
         function = event.data["dispatcher"].py_func
         own = function.__module__.startswith("rankstudio")
-        name = f"{function.__module__}.{function.__name__}" if own else function.__module__
+        name = (
+            f"{function.__module__}.{function.__name__}" if own else function.__module__
+        )
         row = self.table[name]
         row[0] += 1
         row[1] += whole - inside
@@ -69,8 +71,14 @@ def run_once(out: str) -> dict[str, Any]:
     event.Listener.register(Compilations)
     event.register("numba:compile", counted)
     main(["run", "--sample", "--out", out])
-    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return {"seconds": sum(u.ru_utime + u.ru_stime for u in usage), "compiled": counted.table}
+    usage = [
+        resource.getrusage(who)
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    ]
+    return {
+        "seconds": sum(u.ru_utime + u.ru_stime for u in usage),
+        "compiled": counted.table,
+    }
 
 
 def open_once() -> dict[str, Any]:
@@ -93,7 +101,9 @@ def open_once() -> dict[str, Any]:
     seen: list[float] = []
     said: list[str] = []
     window.runs.eventNoted.connect(
-        lambda _, event: seen.append(time.perf_counter()) if hasattr(event, "step") else 0
+        lambda _, event: (
+            seen.append(time.perf_counter()) if hasattr(event, "step") else 0
+        )
     )
     window.models.preparing.connect(said.append)
     window.open_path(SAMPLE)
@@ -121,7 +131,9 @@ def open_once() -> dict[str, Any]:
 
 def in_a_process(package: Path, caches: Path, window: bool) -> dict[str, Any]:
     """Do it in a process whose caches are in a folder."""
-    command = [sys.executable, __file__, "--inside", str(caches)] + ["--window"] * window
+    command = [sys.executable, __file__, "--inside", str(caches)] + [
+        "--window"
+    ] * window
     environment = os.environ | {
         "NUMBA_CACHE_DIR": str(caches / "numba"),
         "XDG_CACHE_HOME": str(caches / "cache"),
@@ -130,7 +142,9 @@ def in_a_process(package: Path, caches: Path, window: bool) -> dict[str, Any]:
         "PYTHONPATH": str(package),
         "QT_QPA_PLATFORM": "offscreen",
     }
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise SystemExit(done.stderr)
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -141,7 +155,11 @@ def measure(source: Path, window: bool) -> tuple[dict[str, Any], dict[str, Any]]
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for name in ("rankstudio", "resources"):
-            shutil.copytree(source / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                source / name,
+                place / name,
+                ignore=shutil.ignore_patterns("__pycache__"),
+            )
         return in_a_process(place, place, window), in_a_process(place, place, window)
 
 
@@ -149,20 +167,30 @@ def main() -> int:
     """Measure, print, and return 0 where the first run is as fast as is promised."""
     arguments = parser(__doc__)
     arguments.add_argument("--times", type=int, default=3)
-    arguments.add_argument("--package", type=Path, default=ROOT, help="a checkout to take the package from")
+    arguments.add_argument(
+        "--package", type=Path, default=ROOT, help="a checkout to take the package from"
+    )
     arguments.add_argument("--window", action="store_true")
     arguments.add_argument("--inside", help=argparse.SUPPRESS)
     args = arguments.parse_args()
     if args.inside:
-        print(json.dumps(open_once() if args.window else run_once(f"{args.inside}/out")))
+        print(
+            json.dumps(open_once() if args.window else run_once(f"{args.inside}/out"))
+        )
         return 0
-    key, most = ("to_curve", MOST_TO_CURVE) if args.window else ("seconds", MOST_SECONDS)
+    key, most = (
+        ("to_curve", MOST_TO_CURVE) if args.window else ("seconds", MOST_SECONDS)
+    )
     pairs = [measure(args.package, args.window) for _ in range(args.times)]
     first, second = min(pairs, key=lambda pair: float(pair[0][key]))
     record = Record(args.json)
     for what, figures in (("empty caches", first), ("warm", second)):
-        seconds = {name: value for name, value in figures.items() if value.__class__ is float}
-        print(what, "  ".join(f"{name} {value:.2f} s" for name, value in seconds.items()))
+        seconds = {
+            name: value for name, value in figures.items() if value.__class__ is float
+        }
+        print(
+            what, "  ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
+        )
         record.add("first run", what, **seconds)
     rows = sorted(first.get("compiled", {}).items(), key=lambda row: -row[1][1])
     for name, (times, own, whole) in rows:

@@ -24,7 +24,12 @@ from ranksvm import differences
 from record import Record, parser
 from scipy.optimize import minimize
 
-from rankstudio.engine.arithmetic.optimisers.nesterov import Descent, FSMObjective, accelerated, subgradient
+from rankstudio.engine.arithmetic.optimisers.nesterov import (
+    Descent,
+    FSMObjective,
+    accelerated,
+    subgradient,
+)
 from rankstudio.engine.arithmetic.optimisers.pair_problem import LocalPairs
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs
 from rankstudio.engine.arithmetic.pairs import Pairs
@@ -42,7 +47,10 @@ LAMBDA1, LAMBDA2 = 0.1, 1e-4
 SHARES = (1e-1, 1e-2, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 MOST_SECONDS = 10.0
 FOLDER = os.environ.get("RANKSTUDIO_LETOR_DIR")
-REAL = {"MQ2008": "MQ2008/Fold1/train.txt", "OHSUMED": "OHSUMED/QueryLevelNorm/Fold1/train.txt"}
+REAL = {
+    "MQ2008": "MQ2008/Fold1/train.txt",
+    "OHSUMED": "OHSUMED/QueryLevelNorm/Fold1/train.txt",
+}
 
 
 def trace(descent: Iterator[Descent]) -> list[tuple[float, float]]:
@@ -66,7 +74,9 @@ def generic(objective: FSMObjective) -> list[tuple[float, float]]:
         return total, objective.gradient(w, at.slopes) + objective.costs
 
     bounds = [(0.0, None if allowed else 0.0) for allowed in objective.allowed]
-    minimize(value, np.zeros(2 * objective.n), jac=True, method="L-BFGS-B", bounds=bounds)
+    minimize(
+        value, np.zeros(2 * objective.n), jac=True, method="L-BFGS-B", bounds=bounds
+    )
     return found
 
 
@@ -77,23 +87,39 @@ def explicit(D: np.ndarray, objective: FSMObjective) -> float:
         n = w.size // 2
         both = w[:n] + w[n:]
         u = np.maximum(0.0, 1.0 - D @ (w[:n] - w[n:]))
-        similar, inward = LAMBDA1 * (objective.similarity @ both), -2.0 * (u @ D) / len(D)
-        total = 0.5 * float(both @ similar) + float(objective.costs @ w) + float(u @ u) / len(D)
-        return total, np.concatenate((similar + inward, similar - inward)) + objective.costs
+        similar, inward = (
+            LAMBDA1 * (objective.similarity @ both),
+            -2.0 * (u @ D) / len(D),
+        )
+        total = (
+            0.5 * float(both @ similar)
+            + float(objective.costs @ w)
+            + float(u @ u) / len(D)
+        )
+        return total, np.concatenate(
+            (similar + inward, similar - inward)
+        ) + objective.costs
 
     bounds = [(0.0, None if allowed else 0.0) for allowed in objective.allowed]
     began = time.perf_counter()
-    minimize(value, np.zeros(2 * objective.n), jac=True, method="L-BFGS-B", bounds=bounds)
+    minimize(
+        value, np.zeros(2 * objective.n), jac=True, method="L-BFGS-B", bounds=bounds
+    )
     return time.perf_counter() - began
 
 
 def compare(data: QueryData, dataset: str, record: Record) -> FSMObjective:
     """Print and record the table of one dataset, and return its objective."""
     began = time.perf_counter()
-    s, A = importance(data, "pearson"), nearest_positive_semidefinite(similarity(data, "pearson"))
+    s, A = (
+        importance(data, "pearson"),
+        nearest_positive_semidefinite(similarity(data, "pearson")),
+    )
     print(f"importance and similarity: {time.perf_counter() - began:.3f} s\n")
     with pool() as (executor, workers):
-        linear = LocalPairs(LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers)))
+        linear = LocalPairs(
+            LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
+        )
         objective = FSMObjective(linear, A, s, LAMBDA1, LAMBDA2)
         next(accelerated(objective, 1e-4, 1))  # compiles
         traces = {
@@ -104,9 +130,17 @@ def compare(data: QueryData, dataset: str, record: Record) -> FSMObjective:
     least = min(value for found in traces.values() for _, value in found)
     print(f"{'seconds to within':<24}" + "".join(f"{share:>10.0e}" for share in SHARES))
     for name, found in traces.items():
-        times = [next((t for t, v in found if v <= least * (1 + share)), None) for share in SHARES]
-        print(f"{name:<24}" + "".join("         –" if t is None else f"{t:10.3f}" for t in times))
-        seconds = {f"seconds_to_{share:.0e}": t for share, t in zip(SHARES, times, strict=True)}
+        times = [
+            next((t for t, v in found if v <= least * (1 + share)), None)
+            for share in SHARES
+        ]
+        print(
+            f"{name:<24}"
+            + "".join("         –" if t is None else f"{t:10.3f}" for t in times)
+        )
+        seconds = {
+            f"seconds_to_{share:.0e}": t for share, t in zip(SHARES, times, strict=True)
+        }
         record.add(dataset, name, **seconds)
     return objective
 

@@ -55,7 +55,11 @@ class Gap:
     @property
     def cause(self) -> str:
         """The greatest of the three."""
-        parts = {"own work": self.computed, "machine": self.queued, "interpreter": self.slept}
+        parts = {
+            "own work": self.computed,
+            "machine": self.queued,
+            "interpreter": self.slept,
+        }
         return max(parts, key=lambda name: parts[name])
 
 
@@ -76,7 +80,9 @@ class GapMeter:
         self._timer.timeout.connect(self._note)
         self._timer.start(round(1000 * TICK_SECONDS))
         self._stopped = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, name="gap-watcher", daemon=True)
+        self._watcher = threading.Thread(
+            target=self._watch, name="gap-watcher", daemon=True
+        )
         self._watcher.start()
 
     def take(self) -> list[Gap]:
@@ -102,7 +108,12 @@ class GapMeter:
     def _note(self) -> None:
         now, spent = time.perf_counter(), self._spend()
         stacks, self._stacks = self._stacks, Counter()
-        gap = Gap(now - self._last, spent[0] - self._spent[0], spent[1] - self._spent[1], stacks)
+        gap = Gap(
+            now - self._last,
+            spent[0] - self._spent[0],
+            spent[1] - self._spent[1],
+            stacks,
+        )
         self._gaps.append(gap)
         self._last, self._spent = now, spent
 
@@ -133,5 +144,11 @@ class GapMeter:
 def _place(dump: str) -> str:
     """Return the innermost place of a thread, and from which places of our own it was called."""
     frames = _FRAME.findall(dump)
-    own = [i for i, (folder, *_) in enumerate(frames) if i == 0 or any(name in folder for name in _OWN)]
-    return " < ".join(f"{stem}.{name}:{line}" for _, stem, line, name in (frames[i] for i in own[:4]))
+    own = [
+        i
+        for i, (folder, *_) in enumerate(frames)
+        if i == 0 or any(name in folder for name in _OWN)
+    ]
+    return " < ".join(
+        f"{stem}.{name}:{line}" for _, stem, line, name in (frames[i] for i in own[:4])
+    )

@@ -31,7 +31,8 @@ from rankstudio.engine.methods.memory_need import DataShape
 from rankstudio.engine.support.shard import DOCUMENTS as DOCUMENTS_OF_SHARD
 from rankstudio.engine.support.threads import at_most
 
-DOCUMENTS, FEATURES, QUERIES, LAMBDA = 42_158, 46, 1_017, 1.0  # the shape of MQ2007's training parts
+# the shape of MQ2007's training parts
+DOCUMENTS, FEATURES, QUERIES, LAMBDA = 42_158, 46, 1_017, 1.0
 
 ALGORITHMS = ("statistics", "rows", "columns", "algorithm1")
 SHAPES = (  # documents, features, queries, k
@@ -54,8 +55,19 @@ def problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return documents shaped like a training part of MQ2007: 46 features in [0, 1], labels 0 to 2."""
     rng = np.random.default_rng(0)
     hidden = rng.random((DOCUMENTS, 12))
-    X = np.clip(hidden @ rng.random((12, FEATURES)) / 6 + 0.3 * rng.random((DOCUMENTS, FEATURES)), 0, 1)
-    y = np.clip(np.round(1.5 * hidden[:, 0] + hidden[:, 1] + 0.5 * rng.normal(size=DOCUMENTS) - 0.7), 0, 2)
+    X = np.clip(
+        hidden @ rng.random((12, FEATURES)) / 6
+        + 0.3 * rng.random((DOCUMENTS, FEATURES)),
+        0,
+        1,
+    )
+    y = np.clip(
+        np.round(
+            1.5 * hidden[:, 0] + hidden[:, 1] + 0.5 * rng.normal(size=DOCUMENTS) - 0.7
+        ),
+        0,
+        2,
+    )
     return X, y, np.sort(rng.integers(0, QUERIES, DOCUMENTS))
 
 
@@ -77,21 +89,31 @@ def once(work: Callable[[], object]) -> tuple[float, object]:
     return time.perf_counter() - began, result
 
 
-def ours(X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int, algorithm: str) -> list[int]:
+def ours(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int, algorithm: str
+) -> list[int]:
     """Select k features; everything from the raw arrays on is counted."""
-    method = GreedyRankRLS(n_features_to_select=k, regularization=LAMBDA, algorithm=algorithm)
+    method = GreedyRankRLS(
+        n_features_to_select=k, regularization=LAMBDA, algorithm=algorithm
+    )
     return method.fit(X, y, qid=qid).selection_order_.tolist()
 
 
-def rlscore(archive: Path) -> Callable[[np.ndarray, np.ndarray, np.ndarray, int], list[int]]:
+def rlscore(
+    archive: Path,
+) -> Callable[[np.ndarray, np.ndarray, np.ndarray, int], list[int]]:
     """Load GreedyNFoldRLS from RLScore's source archive, with Python 2's has_key and np.mat put right."""
     with tarfile.open(archive) as tar:
-        name = next(n for n in tar.getnames() if n.endswith("learner/greedy_nfold_rls.py"))
+        name = next(
+            n for n in tar.getnames() if n.endswith("learner/greedy_nfold_rls.py")
+        )
         member = tar.extractfile(name)
         assert member is not None
         source = member.read().decode()
     source = re.sub(r"([\w.]+)\.has_key\(([^)]*)\)", r"(\2 in \1)", source)
-    source = source.replace("np.mat(", "np.asmatrix(").replace("scipy.sparse.base.spmatrix", "sp.spmatrix")
+    source = source.replace("np.mat(", "np.asmatrix(").replace(
+        "scipy.sparse.base.spmatrix", "sp.spmatrix"
+    )
     source = re.sub(r"^(\s*)print (.*)$", r"\1pass", source, flags=re.MULTILINE)
     module = types.ModuleType("greedy_nfold_rls")
     exec(compile(source, name, "exec"), module.__dict__)
@@ -103,7 +125,9 @@ def rlscore(archive: Path) -> Callable[[np.ndarray, np.ndarray, np.ndarray, int]
         learner.resource_pool = {
             "X": np.asmatrix(Xc),
             "Y": np.asmatrix(yc[:, None]),
-            "qids": [list(range(a, b)) for a, b in zip(data.ptr, data.ptr[1:], strict=False)],
+            "qids": [
+                list(range(a, b)) for a, b in zip(data.ptr, data.ptr[1:], strict=False)
+            ],
             "regparam": LAMBDA,
             "subsetsize": k,
         }
@@ -142,15 +166,22 @@ def mlxtend(X: np.ndarray, y: np.ndarray, qid: np.ndarray, k: int) -> list[int]:
     Xc, yc = centre(X, ptr), centre(y[:, None], ptr)[:, 0]
     ridge = Ridge(alpha=LAMBDA, fit_intercept=False)
     search = SequentialFeatureSelector(
-        ridge, k_features=k, scoring="neg_mean_squared_error", cv=list(GroupKFold(5).split(Xc, yc, qid))
+        ridge,
+        k_features=k,
+        scoring="neg_mean_squared_error",
+        cv=list(GroupKFold(5).split(Xc, yc, qid)),
     )
     return sorted(search.fit(Xc, yc).k_feature_idx_)
 
 
-def seconds_of(data: QueryData, k: int, algorithm: str, regularization: float) -> tuple[float, object]:
+def seconds_of(
+    data: QueryData, k: int, algorithm: str, regularization: float
+) -> tuple[float, object]:
     """Return the processor's time for a path, and the path."""
     began = time.process_time()
-    method = GreedyRankRLS(n_features_to_select=k, regularization=regularization, algorithm=algorithm)
+    method = GreedyRankRLS(
+        n_features_to_select=k, regularization=regularization, algorithm=algorithm
+    )
     with at_most(1):
         *_, last = method.work(data)
     return time.process_time() - began, last.selected
@@ -189,10 +220,17 @@ def multiplications(m: int, n: int, Q: int, k: int) -> dict[str, float]:
 
 def algorithms(record: Record) -> None:
     """Print every algorithm's time over a grid of shapes, and how far ``auto``'s choice is from the best."""
-    small = group(np.random.default_rng(0).random((300, 8)), np.arange(300.0) % 3, np.arange(300) // 15)
+    small = group(
+        np.random.default_rng(0).random((300, 8)),
+        np.arange(300.0) % 3,
+        np.arange(300) // 15,
+    )
     for name in ALGORITHMS:
         seconds_of(small, 3, name, LAMBDA)  # compiles
-    print(f"{'documents x features, queries, k':<36}{'λ':>3}" + "".join(f"{name:>12}" for name in ALGORITHMS))
+    print(
+        f"{'documents x features, queries, k':<36}{'λ':>3}"
+        + "".join(f"{name:>12}" for name in ALGORITHMS)
+    )
     for m, n, Q, k in SHAPES:
         rng = np.random.default_rng(0)
         X, y = rng.random((m, n)), rng.integers(0, 3, m).astype(float)
@@ -204,13 +242,20 @@ def algorithms(record: Record) -> None:
         same = len({path for *_, path in found.values()}) == 1
         for number in (1, 8):
             total = {name: times[number == 8] for name, (*times, _) in found.items()}
-            auto = GreedyRankRLS(k).memory_need(DataShape(m, n, Q, min(m, DOCUMENTS_OF_SHARD))).algorithm
+            auto = (
+                GreedyRankRLS(k)
+                .memory_need(DataShape(m, n, Q, min(m, DOCUMENTS_OF_SHARD)))
+                .algorithm
+            )
             if auto not in total:
                 continue
             ratio = total[auto] / min(total.values())
             print(
                 f"{m:>9,} x {n:<6,}{Q:>6,}  k = {k:<7}{number:>3}"
-                + "".join(f"{total[name]:11.3f}s" if name in total else f"{'—':>12}" for name in ALGORITHMS)
+                + "".join(
+                    f"{total[name]:11.3f}s" if name in total else f"{'—':>12}"
+                    for name in ALGORITHMS
+                )
                 + f"   auto: {auto}, {ratio:.2f}x the best{'' if same else '   ANOTHER PATH'}",
                 flush=True,
             )
@@ -223,8 +268,12 @@ def main() -> None:
     """Print the table."""
     arguments = parser(__doc__)
     arguments.add_argument("--rlscore", type=Path, help="RLScore's source archive")
-    arguments.add_argument("--skip-slow", action="store_true", help="leave out what takes longer than 5 s")
-    arguments.add_argument("--algorithms", action="store_true", help="compare our own algorithms only")
+    arguments.add_argument(
+        "--skip-slow", action="store_true", help="leave out what takes longer than 5 s"
+    )
+    arguments.add_argument(
+        "--algorithms", action="store_true", help="compare our own algorithms only"
+    )
     args = arguments.parse_args()
     record = Record(args.json)
     algorithms(record)
@@ -232,30 +281,51 @@ def main() -> None:
         record.save()
         return
     X, y, qid = problem()
-    print(f"{DOCUMENTS:,} documents x {FEATURES} features, {QUERIES} queries, λ = {LAMBDA:g}\n")
+    print(
+        f"{DOCUMENTS:,} documents x {FEATURES} features, {QUERIES} queries, λ = {LAMBDA:g}\n"
+    )
     for k in (10, FEATURES):
         base, path = timed(lambda k=k: ours(X, y, qid, k, "statistics"))
-        print(f"k = {k:<3} RankStudio                         {base:8.3f} s   path {path[:10]}")
+        print(
+            f"k = {k:<3} RankStudio                         {base:8.3f} s   path {path[:10]}"
+        )
         record.add(f"k = {k}", "RankStudio", seconds=base, ratio=1.0)
 
-        def row(name: str, seconds: float, found: object, k: int = k, base: float = base, path=path) -> None:
+        def row(
+            name: str,
+            seconds: float,
+            found: object,
+            k: int = k,
+            base: float = base,
+            path=path,
+        ) -> None:
             """Print one peer; the two that give no order search by another criterion."""
             same = "   identical path" if found == path else "   ANOTHER PATH"
             same = "" if name.endswith("Selector") else same
-            print(f"       {name:<40} {seconds:8.3f} s   {seconds / base:6.0f}x ours{same}")
+            print(
+                f"       {name:<40} {seconds:8.3f} s   {seconds / base:6.0f}x ours{same}"
+            )
             record.add(f"k = {k}", name, seconds=seconds, ratio=seconds / base)
 
-        row("Algorithm 1 of the paper, NumPy", *once(lambda k=k: ours(X, y, qid, k, "algorithm1")))
+        row(
+            "Algorithm 1 of the paper, NumPy",
+            *once(lambda k=k: ours(X, y, qid, k, "algorithm1")),
+        )
         if k > 10 or args.skip_slow:
             continue
         if args.rlscore:
             authors = rlscore(args.rlscore)
             row("RLScore GreedyNFoldRLS", *once(lambda k=k, s=authors: s(X, y, qid, k)))
         else:
-            print("       RLScore GreedyNFoldRLS: left out (give --rlscore with its source archive)")
+            print(
+                "       RLScore GreedyNFoldRLS: left out (give --rlscore with its source archive)"
+            )
         for name, search in (("scikit-learn", scikit_learn), ("mlxtend", mlxtend)):
             try:
-                row(f"{name} SequentialFeatureSelector", *once(lambda k=k, s=search: s(X, y, qid, k)))
+                row(
+                    f"{name} SequentialFeatureSelector",
+                    *once(lambda k=k, s=search: s(X, y, qid, k)),
+                )
             except ImportError:
                 print(f"       {name}: left out (not installed)")
     record.save()

@@ -14,7 +14,9 @@ from __future__ import annotations
 import os
 
 if __name__ == "__main__":  # before NumPy and numba read them
-    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    os.environ |= dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+    )
 
 import time
 import warnings
@@ -42,7 +44,10 @@ class Growth(NamedTuple):
 
 def fitted_growth(sizes: Iterable[float], seconds: Iterable[float]) -> Growth:
     """Return the slope of log seconds over log sizes, of at least three sizes."""
-    x, y = np.log(np.array(list(sizes), dtype=float)), np.log(np.array(list(seconds), dtype=float))
+    x, y = (
+        np.log(np.array(list(sizes), dtype=float)),
+        np.log(np.array(list(seconds), dtype=float)),
+    )
     x, y = x - x.mean(), y - y.mean()
     slope = float(x @ y / (x @ x))
     free = x.size - 2
@@ -50,12 +55,18 @@ def fitted_growth(sizes: Iterable[float], seconds: Iterable[float]) -> Growth:
     return Growth(slope, float(student.ppf(0.975, free) * error))
 
 
-def drawn(m: int, n: int, per_query: int = PER_QUERY) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def drawn(
+    m: int, n: int, per_query: int = PER_QUERY
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return m documents with n features and labels 0 to 2 that some of them explain."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(m, n))
     hidden = X[:, : min(n, 8)].sum(axis=1) + 2.0 * rng.normal(size=m)
-    return X, np.digitize(hidden, np.quantile(hidden, (0.6, 0.9))).astype(float), np.arange(m) // per_query
+    return (
+        X,
+        np.digitize(hidden, np.quantile(hidden, (0.6, 0.9))).astype(float),
+        np.arange(m) // per_query,
+    )
 
 
 def greedy(algorithm: str, m: int, n: int, k: int) -> Callable[[], object]:
@@ -71,7 +82,8 @@ def ranksvm(m: int, loss: str) -> Callable[[], object]:
 
     def fit() -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # as many steps at each size
+            # as many steps at each size
+            warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(X, y, qid=np.zeros(m))
 
     return fit
@@ -111,17 +123,57 @@ def claims(quick: bool) -> tuple[Claim, ...]:
     kept_m, kept_n, kept_k = (4_000, 32, 8) if quick else (10_000, 64, 16)
     rows = []
     for algorithm in ("algorithm1", "auto"):
-        label = "greedy RankRLS, Algorithm 1" if algorithm == "algorithm1" else "greedy RankRLS, auto"
+        label = (
+            "greedy RankRLS, Algorithm 1"
+            if algorithm == "algorithm1"
+            else "greedy RankRLS, auto"
+        )
         rows += [
-            Claim(label, "m", "1", documents, lambda m, a=algorithm: greedy(a, m, kept_n, kept_k)),
-            Claim(label, "n", "1", features, lambda n, a=algorithm: greedy(a, kept_m, n, kept_k)),
-            Claim(label, "k", "1", steps, lambda k, a=algorithm: greedy(a, kept_m, max(steps) + 8, k)),
+            Claim(
+                label,
+                "m",
+                "1",
+                documents,
+                lambda m, a=algorithm: greedy(a, m, kept_n, kept_k),
+            ),
+            Claim(
+                label,
+                "n",
+                "1",
+                features,
+                lambda n, a=algorithm: greedy(a, kept_m, n, kept_k),
+            ),
+            Claim(
+                label,
+                "k",
+                "1",
+                steps,
+                lambda k, a=algorithm: greedy(a, kept_m, max(steps) + 8, k),
+            ),
         ]
     return (
         *rows,
-        Claim("RankRLS with leave-query-out", "m", "1", documents, lambda m: rankrls(m, kept_n)),
-        Claim("RankRLS with leave-query-out", "n", "2 to 3", features, lambda n: rankrls(kept_m, n)),
-        Claim("RankSVM, squared hinge, one ranking", "m", "1, times log m", documents, squared),
+        Claim(
+            "RankRLS with leave-query-out",
+            "m",
+            "1",
+            documents,
+            lambda m: rankrls(m, kept_n),
+        ),
+        Claim(
+            "RankRLS with leave-query-out",
+            "n",
+            "2 to 3",
+            features,
+            lambda n: rankrls(kept_m, n),
+        ),
+        Claim(
+            "RankSVM, squared hinge, one ranking",
+            "m",
+            "1, times log m",
+            documents,
+            squared,
+        ),
         Claim("RankSVM, hinge, one ranking", "m", "1, times log m", documents, hinge),
         Claim("all pairs left out", "m", "2", pairs, all_pairs),
     )
@@ -154,7 +206,9 @@ def measured(claim: Claim) -> list[float]:
 def main() -> None:
     """Measure every claim."""
     arguments = parser(__doc__)
-    arguments.add_argument("--quick", action="store_true", help="small sizes: some seconds")
+    arguments.add_argument(
+        "--quick", action="store_true", help="small sizes: some seconds"
+    )
     args = arguments.parse_args()
     record = Record(args.json)
     print(f"{'':<38} {'grows':<6} {'expected':<15} {'exponent':>8}  95 % interval")

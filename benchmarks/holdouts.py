@@ -62,14 +62,19 @@ def leave_pair_out(record: Record) -> None:
     X = rng.normal(size=(m, n))
     y = (X[:, 0] + rng.normal(size=m) > 0).astype(float)
     pairs = m * (m - 1) // 2
-    table = Table(f"leave-pair-out, {m:,} documents, {n} features: {pairs:,} pairs", record)
+    table = Table(
+        f"leave-pair-out, {m:,} documents, {n} features: {pairs:,} pairs", record
+    )
     kernel = KernelDecomposition.of(X)
     predictor = HeldOutPredictor(kernel, y, 1.0)
     predictor.all_pairs()
     table.add("RankStudio, Q and all pairs", median(predictor.all_pairs))
     found = predictor.all_pairs()
     table.add("RankStudio, their AUC", median(lambda: pair_auc(found, y)))
-    table.add("RankStudio, the decomposition before that", median(lambda: KernelDecomposition.of(X)))
+    table.add(
+        "RankStudio, the decomposition before that",
+        median(lambda: KernelDecomposition.of(X)),
+    )
     some = rng.choice(m, (10, 2), replace=False)
 
     def learn_anew() -> None:
@@ -77,7 +82,11 @@ def leave_pair_out(record: Record) -> None:
             kept = np.delete(np.arange(m), [i, j])
             Ridge(alpha=1.0).fit(X[kept], y[kept]).predict(X[[i, j]])
 
-    table.add("scikit-learn Ridge, learned anew", median(learn_anew, 3) / 10 * pairs, "from 10 pairs")
+    table.add(
+        "scikit-learn Ridge, learned anew",
+        median(learn_anew, 3) / 10 * pairs,
+        "from 10 pairs",
+    )
     try:
         from rlscore.learner import GlobalRankRLS
     except ImportError:
@@ -86,7 +95,8 @@ def leave_pair_out(record: Record) -> None:
     first, second = np.triu_indices(m, 1)
     learner = GlobalRankRLS(X, y, regparam=1.0)
     table.add(
-        "RLScore GlobalRankRLS.leave_pair_out", median(lambda: learner.leave_pair_out(first, second), 1)
+        "RLScore GlobalRankRLS.leave_pair_out",
+        median(lambda: learner.leave_pair_out(first, second), 1),
     )
 
 
@@ -94,8 +104,16 @@ def shaped_like_mq2007() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return 42,158 documents of 1,017 queries with 46 features in [0, 1], labels 0 to 2."""
     rng = np.random.default_rng(0)
     hidden = rng.random((42_158, 12))
-    X = np.clip(hidden @ rng.random((12, 46)) / 6 + 0.3 * rng.random((42_158, 46)), 0, 1)
-    y = np.clip(np.round(1.5 * hidden[:, 0] + hidden[:, 1] + 0.5 * rng.normal(size=42_158) - 0.7), 0, 2)
+    X = np.clip(
+        hidden @ rng.random((12, 46)) / 6 + 0.3 * rng.random((42_158, 46)), 0, 1
+    )
+    y = np.clip(
+        np.round(
+            1.5 * hidden[:, 0] + hidden[:, 1] + 0.5 * rng.normal(size=42_158) - 0.7
+        ),
+        0,
+        2,
+    )
     return X, y, np.sort(rng.integers(0, 1_017, 42_158))
 
 
@@ -109,7 +127,9 @@ def conjugate_gradients(record: Record) -> None:
     table = Table("RankRLS, 42,158 documents of 1,017 queries, 46 features", record)
     note = f"{fitted.n_iter_} iterations, {away:.0e} from the direct solution"
     table.add(
-        "RankStudio, conjugate gradients, sparse X", median(lambda: RankRLS().fit(sparse, y, qid=qid)), note
+        "RankStudio, conjugate gradients, sparse X",
+        median(lambda: RankRLS().fit(sparse, y, qid=qid)),
+        note,
     )
     table.add(
         "RankStudio, conjugate gradients, dense X",
@@ -122,8 +142,13 @@ def conjugate_gradients(record: Record) -> None:
     data = group(X, y, qid)
 
     def ridge() -> None:
-        centred, labels = centre(data.X, data.ptr), centre(data.y[:, None], data.ptr)[:, 0]
-        Ridge(alpha=1.0, solver="sparse_cg", tol=1e-10, fit_intercept=False).fit(centred, labels)
+        centred, labels = (
+            centre(data.X, data.ptr),
+            centre(data.y[:, None], data.ptr)[:, 0],
+        )
+        Ridge(alpha=1.0, solver="sparse_cg", tol=1e-10, fit_intercept=False).fit(
+            centred, labels
+        )
 
     table.add("scikit-learn Ridge, sparse_cg, on centred X", median(ridge))
     try:
@@ -132,17 +157,25 @@ def conjugate_gradients(record: Record) -> None:
         print("  RLScore: left out (not installed)")
     else:
         csr = scipy.sparse.csr_matrix(X)
-        table.add("RLScore CGRankRLS", median(lambda: CGRankRLS(csr, y, regparam=1.0, qids=qid)))
+        table.add(
+            "RLScore CGRankRLS",
+            median(lambda: CGRankRLS(csr, y, regparam=1.0, qids=qid)),
+        )
     rng, m = np.random.default_rng(1), 100_000
     columns = rng.integers(0, m, 20 * m)
-    large = scipy.sparse.csr_array((rng.random(20 * m), (np.repeat(np.arange(m), 20), columns)), shape=(m, m))
+    large = scipy.sparse.csr_array(
+        (rng.random(20 * m), (np.repeat(np.arange(m), 20), columns)), shape=(m, m)
+    )
     labels, queries = rng.integers(0, 3, m), np.arange(m) // 40
     table = Table(
-        "RankRLS, 100,000 documents of 2,500 queries, 100,000 features, 20 entries a document", record
+        "RankRLS, 100,000 documents of 2,500 queries, 100,000 features, 20 entries a document",
+        record,
     )
     fitted = RankRLS(tol=1e-8).fit(large, labels, qid=queries)
     seconds = median(lambda: RankRLS(tol=1e-8).fit(large, labels, qid=queries), 3)
-    table.add("RankStudio, conjugate gradients", seconds, f"{fitted.n_iter_} iterations")
+    table.add(
+        "RankStudio, conjugate gradients", seconds, f"{fitted.n_iter_} iterations"
+    )
 
 
 def permutations(data: Path | None, record: Record) -> None:
@@ -153,7 +186,9 @@ def permutations(data: Path | None, record: Record) -> None:
     else:
         X, y, qid = (array[:9_630] for array in shaped_like_mq2007())
         qid = np.arange(9_630) // 20
-    size = f"{y.size:,} documents of {np.unique(qid).size} queries, {X.shape[1]} features"
+    size = (
+        f"{y.size:,} documents of {np.unique(qid).size} queries, {X.shape[1]} features"
+    )
     table = Table(f"999 permuted greedy paths, k = 10, {size}", record)
     method = GreedyRankRLS(n_features_to_select=10)
     permutation_test(method, X, y, qid, n_permutations=2)
@@ -165,26 +200,42 @@ def permutations(data: Path | None, record: Record) -> None:
             order = np.lexsort((rng.random(y.size), qid))
             method.fit(X, y[order], qid=qid)
 
-    table.add("RankStudio, fitted to each permutation", median(one_by_one, 3) / 5 * 999, "from 5 of them")
+    table.add(
+        "RankStudio, fitted to each permutation",
+        median(one_by_one, 3) / 5 * 999,
+        "from 5 of them",
+    )
     rankrls = RankRLS()
     permutation_test(rankrls, X, y, qid, n_permutations=2)
     table.add(
-        "RankStudio, RankRLS with all features", median(lambda: permutation_test(rankrls, X, y, qid), 1)
+        "RankStudio, RankRLS with all features",
+        median(lambda: permutation_test(rankrls, X, y, qid), 1),
     )
     ptr = group(X, y, qid).ptr
     centred, labels = centre(X, ptr), centre(y[:, None], ptr)[:, 0]
 
     def ridge() -> None:
         cross_val_predict(
-            Ridge(alpha=1.0, fit_intercept=False), centred, labels, groups=qid, cv=GroupKFold(5)
+            Ridge(alpha=1.0, fit_intercept=False),
+            centred,
+            labels,
+            groups=qid,
+            cv=GroupKFold(5),
         )
 
-    table.add("scikit-learn Ridge, GroupKFold(5), all features", median(ridge, 3) * 999, "from 1 of them")
+    table.add(
+        "scikit-learn Ridge, GroupKFold(5), all features",
+        median(ridge, 3) * 999,
+        "from 1 of them",
+    )
 
 
 def simulation(record: Record) -> None:
     """10,000 repetitions of 30 documents, six estimators."""
-    table = Table("10,000 training sets of 30 documents, 10 features, six estimates of AUC", record)
+    table = Table(
+        "10,000 training sets of 30 documents, 10 features, six estimates of AUC",
+        record,
+    )
     finish(simulate_auc(repetitions=10))
     table.add("RankStudio", median(lambda: finish(simulate_auc()), 3))
     data, m = TwoClasses(), 30
@@ -203,13 +254,19 @@ def simulation(record: Record) -> None:
                 kept = np.delete(np.arange(m), [i, j])
                 Ridge(alpha=1.0).fit(X[kept], y[kept]).predict(X[[i, j]])
 
-    table.add("scikit-learn Ridge, learned anew", median(learn_anew, 3) * 10_000, "from 1 of them")
+    table.add(
+        "scikit-learn Ridge, learned anew",
+        median(learn_anew, 3) * 10_000,
+        "from 1 of them",
+    )
 
 
 def main() -> None:
     """Print the tables."""
     made = parser(__doc__ or "")
-    made.add_argument("--data", type=Path, help="a training part, such as MQ2008/Fold1/train.txt")
+    made.add_argument(
+        "--data", type=Path, help="a training part, such as MQ2008/Fold1/train.txt"
+    )
     args = made.parse_args()
     record = Record(args.json)
     leave_pair_out(record)

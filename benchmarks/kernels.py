@@ -37,7 +37,14 @@ MEASURES = (
     *(f"{name}@{k}" for name in ("NDCG", "P") for k in range(1, 11)),
     *("MAP", "MeanNDCG"),
 )
-FOLD = Path(__file__).parents[1].parent / "shared" / "letor" / "MQ2008" / "Fold1" / "train.txt"
+FOLD = (
+    Path(__file__).parents[1].parent
+    / "shared"
+    / "letor"
+    / "MQ2008"
+    / "Fold1"
+    / "train.txt"
+)
 Works = dict[str, Callable[[], object]]
 
 
@@ -59,8 +66,16 @@ def compare(table: str, works: Works, rounds: int, record: Record) -> None:
     ours = next(iter(times.values()))
     for name, seconds in times.items():
         ratio = float(np.median(seconds) / np.median(ours))
-        print(f"  {name:<46} {min(seconds):8.3f} {np.median(seconds):8.3f} s  {ratio:6.2f}x ours")
-        record.add(table, name, least_s=min(seconds), median_s=float(np.median(seconds)), ratio=ratio)
+        print(
+            f"  {name:<46} {min(seconds):8.3f} {np.median(seconds):8.3f} s  {ratio:6.2f}x ours"
+        )
+        record.add(
+            table,
+            name,
+            least_s=min(seconds),
+            median_s=float(np.median(seconds)),
+            ratio=ratio,
+        )
 
 
 def all_documents(record: Record, rounds: int) -> None:
@@ -72,7 +87,9 @@ def all_documents(record: Record, rounds: int) -> None:
     K = Kernel("rbf", 2.0**-4).matrix(X, X)
 
     def ours() -> object:
-        return KernelRankRLS(gamma=2.0**-4).leave_query_out(X, y, qid=qid, regularization=LAMBDAS)
+        return KernelRankRLS(gamma=2.0**-4).leave_query_out(
+            X, y, qid=qid, regularization=LAMBDAS
+        )
 
     works: Works = {"RankStudio, 31 λ with leave-query-out": ours}
     works["scipy.linalg.eigh(K) alone"] = lambda: scipy.linalg.eigh(K)
@@ -87,7 +104,9 @@ def basis_vectors(path: Path, widths: int, record: Record) -> None:
     def ours() -> None:
         for gamma in GAMMAS[:widths]:
             method = KernelRankRLS(gamma=gamma, n_basis=500)
-            scores = method.leave_query_out(data.X, data.y, qid=data.qid, regularization=LAMBDAS)
+            scores = method.leave_query_out(
+                data.X, data.y, qid=data.qid, regularization=LAMBDAS
+            )
             measures.evaluate_many(scores)
 
     def theirs() -> None:
@@ -98,13 +117,21 @@ def basis_vectors(path: Path, widths: int, record: Record) -> None:
         for gamma in GAMMAS[:widths]:
             scores = np.empty((LAMBDAS.size, data.y.size))
             for train, test in GroupKFold(5).split(data.X, data.y, data.qid):
-                mapping = Nystroem(gamma=gamma, n_components=500, random_state=0).fit(data.X[train])
-                Z, new = mapping.transform(data.X[train]), mapping.transform(data.X[test])
+                mapping = Nystroem(gamma=gamma, n_components=500, random_state=0).fit(
+                    data.X[train]
+                )
+                Z, new = (
+                    mapping.transform(data.X[train]),
+                    mapping.transform(data.X[test]),
+                )
                 for row, value in zip(scores, LAMBDAS, strict=True):
                     row[test] = Ridge(alpha=value).fit(Z, data.y[train]).predict(new)
             measures.evaluate_many(scores)
 
-    works: Works = {"RankStudio, leave-query-out": ours, "scikit-learn, GroupKFold(5)": theirs}
+    works: Works = {
+        "RankStudio, leave-query-out": ours,
+        "scikit-learn, GroupKFold(5)": theirs,
+    }
     table = f"500 basis vectors, {data.y.size:,} documents, 31 λ × {widths} γ, {len(MEASURES)} measures"
     compare(table, works, 1, record)
 
@@ -112,10 +139,16 @@ def basis_vectors(path: Path, widths: int, record: Record) -> None:
 def removed(path: Path, record: Record, rounds: int) -> None:
     """Time the map without the basis vectors per query against mapping anew."""
     data = load_letor(path)
-    whole = NystromMap(gamma=2.0**-4, n_basis=598, basis="per_query").map(data.X, qid=data.qid)
+    whole = NystromMap(gamma=2.0**-4, n_basis=598, basis="per_query").map(
+        data.X, qid=data.qid
+    )
     kernel = Kernel("rbf", 2.0**-4).matrix(data.X[whole.basis], data.X)
     ptr = data.query_ptr
-    queries = [q for q in range(0, ptr.size - 1, 8) if np.isin(np.arange(*ptr[q : q + 2]), whole.basis).any()]
+    queries = [
+        q
+        for q in range(0, ptr.size - 1, 8)
+        if np.isin(np.arange(*ptr[q : q + 2]), whole.basis).any()
+    ]
 
     def ours() -> None:
         for q in queries:
@@ -126,19 +159,33 @@ def removed(path: Path, record: Record, rounds: int) -> None:
             left = (whole.basis < ptr[q]) | (whole.basis >= ptr[q + 1])
             NystromFeatures.of(kernel[left], whole.basis[left])
 
-    works: Works = {"RankStudio, without(rows)": ours, "mapping anew, the kernel being there": anew}
+    works: Works = {
+        "RankStudio, without(rows)": ours,
+        "mapping anew, the kernel being there": anew,
+    }
     compare(
-        f"{whole.basis.size} basis vectors, without those of {len(queries)} queries", works, rounds, record
+        f"{whole.basis.size} basis vectors, without those of {len(queries)} queries",
+        works,
+        rounds,
+        record,
     )
 
 
 def main() -> None:
     """Print the tables."""
     arguments = parser(__doc__)
-    arguments.add_argument("--data", type=Path, default=FOLD, help="LETOR file (default %(default)s)")
-    arguments.add_argument("--widths", type=int, default=len(GAMMAS), help="γ of the grid that are timed")
-    arguments.add_argument("--rounds", type=int, default=3, help="times that each work is timed")
-    arguments.add_argument("--one-thread", action="store_true", help="hold BLAS to one thread")
+    arguments.add_argument(
+        "--data", type=Path, default=FOLD, help="LETOR file (default %(default)s)"
+    )
+    arguments.add_argument(
+        "--widths", type=int, default=len(GAMMAS), help="γ of the grid that are timed"
+    )
+    arguments.add_argument(
+        "--rounds", type=int, default=3, help="times that each work is timed"
+    )
+    arguments.add_argument(
+        "--one-thread", action="store_true", help="hold BLAS to one thread"
+    )
     args = arguments.parse_args()
     record = Record(args.json)
     with blas().limit(limits=1 if args.one_thread else None):

@@ -37,7 +37,9 @@ class Resident:
     def _watch(self) -> None:
         size = os.sysconf("SC_PAGE_SIZE") / 1e6
         while True:
-            _, resident, shared, *_ = Path("/proc/self/statm").read_text(encoding="ascii").split()
+            _, resident, shared, *_ = (
+                Path("/proc/self/statm").read_text(encoding="ascii").split()
+            )
             self.peak = max(self.peak, int(resident) * size)
             self.anonymous = max(self.anonymous, (int(resident) - int(shared)) * size)
             time.sleep(_LOOK_SECONDS)
@@ -54,22 +56,36 @@ class MemoryWalk(Walk):
         """Print the gaps, and what was resident."""
         super().report(what, seconds, cpu)
         peak, anonymous = self.resident.take()
-        print(f"    resident {peak:.0f} MB at the most, {anonymous:.0f} MB without files", flush=True)
+        print(
+            f"    resident {peak:.0f} MB at the most, {anonymous:.0f} MB without files",
+            flush=True,
+        )
         self.record.add("memory", what, peak_mb=peak, anonymous_mb=anonymous)
 
 
 def look(walk: MemoryWalk, when: str) -> None:
     """Go to every page."""
     for page in _PAGES:
-        walk.do(f"page {page}, {when}", lambda p=page: walk.window.workspace.show_page(p))
+        walk.do(
+            f"page {page}, {when}", lambda p=page: walk.window.workspace.show_page(p)
+        )
 
 
 def main() -> int:
     """Measure."""
     arguments = parser(__doc__ or "")
-    arguments.add_argument("--data", type=Path, required=True, help="a LETOR file or a folder of folds")
-    arguments.add_argument("--memory", default="2GB", help="the budget (default %(default)s)")
-    arguments.add_argument("--size", type=int, default=30, help="features of the path (default %(default)s)")
+    arguments.add_argument(
+        "--data", type=Path, required=True, help="a LETOR file or a folder of folds"
+    )
+    arguments.add_argument(
+        "--memory", default="2GB", help="the budget (default %(default)s)"
+    )
+    arguments.add_argument(
+        "--size",
+        type=int,
+        default=30,
+        help="features of the path (default %(default)s)",
+    )
     args = arguments.parse_args()
     os.environ["RANKSTUDIO_MEMORY"] = args.memory
     record = Record(args.json)
@@ -82,10 +98,18 @@ def main() -> int:
         look(walk, "before a run")
         walk.do("look at a feature", lambda: window.sections.features.inspect(5))
         window.workspace.show_page("select")
-        walk.run("greedy RankRLS", "greedy-rankrls", n_features_to_select=args.size, regularization=(1.0,))
+        walk.run(
+            "greedy RankRLS",
+            "greedy-rankrls",
+            n_features_to_select=args.size,
+            regularization=(1.0,),
+        )
         look(walk, "after a run")
         window.workspace.show_page("features")
-        walk.do("look at a feature, after a run", lambda: window.sections.features.inspect(9))
+        walk.do(
+            "look at a feature, after a run",
+            lambda: window.sections.features.inspect(9),
+        )
         window.workspace.show_page("select")
         runs = window.runs
         walk.do(

@@ -110,7 +110,8 @@ def xgboost(path: Path) -> object:
 
     with warnings.catch_warnings():  # it means to drop text files one day
         warnings.simplefilter("ignore")
-        return xgb.DMatrix(f"{bare_copy(path)}?format=libsvm")  # made an array off the clock, by check()
+        # made an array off the clock, by check()
+        return xgb.DMatrix(f"{bare_copy(path)}?format=libsvm")
 
 
 def fastrank(path: Path) -> object:
@@ -175,7 +176,9 @@ def installed(path: Path) -> dict[str, Reader]:
         try:
             reader(path)
         except Exception as error:
-            print(f"{name}: left out, {type(error).__name__}: {str(error).splitlines()[0][:80]}")
+            print(
+                f"{name}: left out, {type(error).__name__}: {str(error).splitlines()[0][:80]}"
+            )
             continue
         readers[name] = reader
     return readers
@@ -202,9 +205,7 @@ def measure(path: Path) -> dict[str, float]:
     print(f"{'reader':32}{'median':>9}{'least':>9}{'MB/s':>7}{'x ours':>8}")
     for name, seconds in median.items():
         ratio = seconds / median["rankstudio"]
-        line = (
-            f"{name:32}{seconds * 1e3:7.1f}ms{min(times[name]) * 1e3:7.1f}ms{size / seconds:7.0f}{ratio:8.1f}"
-        )
+        line = f"{name:32}{seconds * 1e3:7.1f}ms{min(times[name]) * 1e3:7.1f}ms{size / seconds:7.0f}{ratio:8.1f}"
         print(f"{line}  {notes[name]}".rstrip())
     return median
 
@@ -213,7 +214,10 @@ def main() -> None:
     """Measure, and say whether the aims are met."""
     arguments = parser(__doc__)
     arguments.add_argument(
-        "file", nargs="?", type=Path, help="a dense LETOR file with comments of equal shape"
+        "file",
+        nargs="?",
+        type=Path,
+        help="a dense LETOR file with comments of equal shape",
     )
     args = arguments.parse_args()
     given, record = args.file, Record(args.json)
@@ -229,11 +233,19 @@ def main() -> None:
     mine = median["rankstudio"]
     for name, seconds in median.items():
         record.add("one file", name, median_ms=1e3 * seconds, ratio=seconds / mine)
-    peers = {name: t for name, t in median.items() if not name.startswith(("rankstudio", "bytes"))}
+    peers = {
+        name: t
+        for name, t in median.items()
+        if not name.startswith(("rankstudio", "bytes"))
+    }
     ahead = all(t > mine for t in peers.values())
-    print(f"\nscikit-learn takes {peers['scikit-learn'] / mine:.1f} times as long (aim: 10 at least)")
+    print(
+        f"\nscikit-learn takes {peers['scikit-learn'] / mine:.1f} times as long (aim: 10 at least)"
+    )
     print(f"ahead of every peer: {'yes' if ahead else 'NO'}")
-    print(f"reopening: {median['rankstudio, from the cache'] * 1e3:.0f} ms (aim: under 100)")
+    print(
+        f"reopening: {median['rankstudio, from the cache'] * 1e3:.0f} ms (aim: under 100)"
+    )
     record.save()
 
 

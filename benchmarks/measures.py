@@ -44,7 +44,10 @@ class Problem:
     def dictionary(self, values: np.ndarray) -> dict[str, dict[str, float]]:
         """Return values as {query: {document: value}}, which is how pytrec_eval and ranx take them."""
         return {
-            f"q{q}": {f"d{row:07d}": values[row].item() for row in range(rows.start, rows.stop)}
+            f"q{q}": {
+                f"d{row:07d}": values[row].item()
+                for row in range(rows.start, rows.stop)
+            }
             for q, rows in enumerate(self.queries())
         }
 
@@ -66,12 +69,16 @@ def pytrec_eval(problem: Problem) -> Callable[[], Means]:
     import pytrec_eval
 
     names = ("map", "ndcg_cut_10", "P_10")
-    evaluator = pytrec_eval.RelevanceEvaluator(problem.dictionary(problem.y), {"map", "ndcg_cut.10", "P.10"})
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        problem.dictionary(problem.y), {"map", "ndcg_cut.10", "P.10"}
+    )
     run = problem.dictionary(problem.scores)
 
     def call() -> Means:
         results = evaluator.evaluate(run).values()
-        return tuple(float(np.mean([query[name] for query in results])) for name in names)
+        return tuple(
+            float(np.mean([query[name] for query in results])) for name in names
+        )
 
     return call
 
@@ -80,7 +87,10 @@ def ranx(problem: Problem) -> Callable[[], Means]:
     """Return ranx, compiled with numba and parallel over queries."""
     from ranx import Qrels, Run, evaluate
 
-    qrels, run = Qrels(problem.dictionary(problem.y)), Run(problem.dictionary(problem.scores))
+    qrels, run = (
+        Qrels(problem.dictionary(problem.y)),
+        Run(problem.dictionary(problem.scores)),
+    )
     names = ["map", "ndcg@10", "precision@10"]
 
     def call() -> Means:
@@ -97,11 +107,15 @@ def scikit_learn(problem: Problem) -> Callable[[], Means]:
     def one(y: np.ndarray, scores: np.ndarray) -> Means:
         relevant = y >= 1
         precision = relevant[np.argsort(-scores)[:10]].sum() / 10
-        average_precision = average_precision_score(relevant, scores) if relevant.any() else 0.0
+        average_precision = (
+            average_precision_score(relevant, scores) if relevant.any() else 0.0
+        )
         return average_precision, ndcg_score([y], [scores], k=10), precision
 
     def call() -> Means:
-        values = [one(problem.y[rows], problem.scores[rows]) for rows in problem.queries()]
+        values = [
+            one(problem.y[rows], problem.scores[rows]) for rows in problem.queries()
+        ]
         return tuple(np.mean(values, axis=0).tolist())
 
     return call
@@ -121,7 +135,9 @@ def timed(work: Callable[[], Means], runs: int = RUNS) -> tuple[float, Means]:
 def one_model(record: Record) -> None:
     """Time all contenders on one ranking."""
     problem = Problem()
-    print(f"{', '.join(MEASURES)} of one ranking: {QUERIES} queries, {problem.y.size} documents")
+    print(
+        f"{', '.join(MEASURES)} of one ranking: {QUERIES} queries, {problem.y.size} documents"
+    )
     base, expected = timed(prepared(problem), 51)
     print(f"{'RankStudio, prepared':<28}{1e3 * base:10.2f} ms       1.0x")
     record.add("one ranking", "RankStudio, prepared", median_ms=1e3 * base, ratio=1.0)
@@ -139,7 +155,9 @@ def one_model(record: Record) -> None:
             continue
         seconds, result = timed(work)
         agrees = (
-            "" if np.allclose(result, expected, atol=1e-6) else f"  DISAGREES: {result} against {expected}"
+            ""
+            if np.allclose(result, expected, atol=1e-6)
+            else f"  DISAGREES: {result} against {expected}"
         )
         print(f"{name:<28}{1e3 * seconds:10.2f} ms {seconds / base:9.1f}x{agrees}")
         record.add("one ranking", name, median_ms=1e3 * seconds, ratio=seconds / base)
@@ -149,7 +167,9 @@ def many_models(record: Record) -> None:
     """Time what the λ slider asks for: every model of a path, measured on a validation part."""
     rng = np.random.default_rng(1)
     lengths = rng.choice(
-        [7, 8, 8, 8, 15, 16, 31, 59, 118], 157, p=[0.1, 0.2, 0.2, 0.15, 0.1, 0.1, 0.05, 0.06, 0.04]
+        [7, 8, 8, 8, 15, 16, 31, 59, 118],
+        157,
+        p=[0.1, 0.2, 0.2, 0.15, 0.1, 0.1, 0.05, 0.06, 0.04],
     )
     ptr = np.append(0, np.cumsum(lengths))
     y, scores = rng.choice([0, 0, 0, 1, 2], ptr[-1]), rng.normal(size=(46, ptr[-1]))
@@ -172,14 +192,23 @@ def ten_runs(record: Record) -> None:
 
     data, anew = load_sample(), Remeasurement()
     results = [
-        event.result for _ in range(10) for event in run(Plan(SAMPLE), data) if isinstance(event, RunFinished)
+        event.result
+        for _ in range(10)
+        for event in run(Plan(SAMPLE), data)
+        if isinstance(event, RunFinished)
     ]
     n_models = sum(len(path.steps) for path in results[0].folds[0].paths)
     print(f"\nTen runs of {n_models} models on five folds, anew")
-    for convention, name in (("ranklib", "NDCG@10"), ("ranklib", "MAP"), ("trec_eval", "RR")):
+    for convention, name in (
+        ("ranklib", "NDCG@10"),
+        ("ranklib", "MAP"),
+        ("trec_eval", "RR"),
+    ):
         wanted = Measurement(convention, name)
         seconds, _ = timed(
-            lambda wanted=wanted: tuple(anew.run(one, data, wanted).seconds for one in results)
+            lambda wanted=wanted: tuple(
+                anew.run(one, data, wanted).seconds for one in results
+            )
         )
         print(f"{f'{name}, {convention}':<28}{1e3 * seconds:10.2f} ms")
         record.add("ten runs anew", f"{name}, {convention}", median_ms=1e3 * seconds)

@@ -23,8 +23,14 @@ from record import Record, parser
 if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-_REST_SECONDS = 2.0  # without work, twice as long as the window waits before it gives memory back
-_KINDS = {"VmRSS": "resident_mb", "RssAnon": "own_mb", "RssFile": "files_mb", "VmHWM": "most_mb"}
+# without work, twice as long as the window waits before it gives memory back
+_REST_SECONDS = 2.0
+_KINDS = {
+    "VmRSS": "resident_mb",
+    "RssAnon": "own_mb",
+    "RssFile": "files_mb",
+    "VmHWM": "most_mb",
+}
 
 
 class Window:
@@ -51,7 +57,11 @@ class Window:
         garbage.begin()
         self.steps: list[float] = []
         self.window.runs.eventNoted.connect(
-            lambda _, event: self.steps.append(time.perf_counter()) if hasattr(event, "step") else None
+            lambda _, event: (
+                self.steps.append(time.perf_counter())
+                if hasattr(event, "step")
+                else None
+            )
         )
 
     def rest(self, act: Callable[[], object]) -> None:
@@ -84,13 +94,18 @@ def resident() -> dict[str, float]:
 def main() -> int:
     """Measure."""
     arguments = parser(__doc__ or "")
-    arguments.add_argument("--data", type=Path, required=True, help="a LETOR file or a folder of folds")
+    arguments.add_argument(
+        "--data", type=Path, required=True, help="a LETOR file or a folder of folds"
+    )
     args = arguments.parse_args()
     record = Record(args.json)
 
     def report(what: str, **others: float) -> None:
         found = resident()
-        print(f"{what:<28}" + "  ".join(f"{name[:-3]} {value:4.0f} MB" for name, value in found.items()))
+        print(
+            f"{what:<28}"
+            + "  ".join(f"{name[:-3]} {value:4.0f} MB" for name, value in found.items())
+        )
         record.add("memory", what, **found, **others)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +124,16 @@ def main() -> int:
         report("its page left")
         again = made.run()
         report("after the run again", first_step_s=again)
-        for key in ("select", "features", "compare", "evidence", "queries", "report", "lab", "data"):
+        for key in (
+            "select",
+            "features",
+            "compare",
+            "evidence",
+            "queries",
+            "report",
+            "lab",
+            "data",
+        ):
             made.rest(lambda k=key: pages.show_page(k))
         report("every page seen")
         print(f"first step after {first:.2f} s, in the second run after {again:.2f} s")

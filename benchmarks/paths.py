@@ -33,7 +33,12 @@ _WIDTHS = tuple(2.0 ** np.arange(-9, 0))
 def made_up(n_features: int, n_queries: int) -> FoldedDataset:
     """Return five folds of documents with so many features."""
     return make_ranking(
-        n_queries, n_informative=6, n_redundant=12, n_noise=n_features - 20, n_constant=2, documents=(10, 20)
+        n_queries,
+        n_informative=6,
+        n_redundant=12,
+        n_noise=n_features - 20,
+        n_constant=2,
+        documents=(10, 20),
     )
 
 
@@ -42,10 +47,17 @@ def plans(quick: bool) -> dict[str, tuple[Plan, Callable[[], FoldedDataset]]]:
     kernels = {"regularization": _FINE, "gamma": _WIDTHS}
     greedy = {"regularization": _LAMBDAS, "n_features_to_select": None}
     return {
-        "greedy, n = 136": (Plan("made up", "greedy-rankrls", greedy), lambda: made_up(136, 100)),
+        "greedy, n = 136": (
+            Plan("made up", "greedy-rankrls", greedy),
+            lambda: made_up(136, 100),
+        ),
         "greedy, n = 136, left out": (
             Plan(
-                "made up", "greedy-rankrls", {**greedy, "regularization": _LAMBDAS[:2]}, _LEFT_OUT, folds=(1,)
+                "made up",
+                "greedy-rankrls",
+                {**greedy, "regularization": _LAMBDAS[:2]},
+                _LEFT_OUT,
+                folds=(1,),
             ),
             lambda: made_up(136, 100),
         ),
@@ -59,7 +71,10 @@ def plans(quick: bool) -> dict[str, tuple[Plan, Callable[[], FoldedDataset]]]:
                 )
             }
         ),
-        "RankRLS, 31 λ": (Plan("made up", "rankrls", {"regularization": _FINE}), lambda: made_up(136, 100)),
+        "RankRLS, 31 λ": (
+            Plan("made up", "rankrls", {"regularization": _FINE}),
+            lambda: made_up(136, 100),
+        ),
         "kernel RankRLS, 9 x 31, left out": (
             Plan("made up", "kernel-rankrls", kernels, _LEFT_OUT, folds=(1, 2)),
             lambda: made_up(46, 100),
@@ -85,7 +100,11 @@ def array_bytes(result: RunResult) -> int:
         elif isinstance(one, (str, bytes, int, float, type)):
             total += len(one) if isinstance(one, bytes) else 0
         else:
-            left.extend(o for o in gc.get_referents(one) if not isinstance(o, type) and not callable(o))
+            left.extend(
+                o
+                for o in gc.get_referents(one)
+                if not isinstance(o, type) and not callable(o)
+            )
     return total
 
 
@@ -93,14 +112,17 @@ def main() -> int:
     """Measure."""
     arguments = parser(__doc__ or "")
     arguments.add_argument("--quick", action="store_true", help="without 700 features")
-    arguments.add_argument("--only", default="", help="plans whose names have this in them")
+    arguments.add_argument(
+        "--only", default="", help="plans whose names have this in them"
+    )
     args = arguments.parse_args()
     record = Record(args.json)
     for what, (plan, make) in plans(args.quick).items():
         if args.only not in what:
             continue
         data = make()
-        run_plan(plan.changed(folds=(1,), parameters=_few(plan)), data)  # compiles, imports
+        # compiles, imports
+        run_plan(plan.changed(folds=(1,), parameters=_few(plan)), data)
         gc.collect()
         tracemalloc.start()
         began = time.perf_counter()
@@ -115,14 +137,24 @@ def main() -> int:
             f"{what:<34} {steps:6,} steps  held {held / 1e6:8.1f} MB  arrays {arrays / 1e6:8.1f} MB  "
             f"at most {most / 1e6:8.1f} MB  {seconds:6.1f} s"
         )
-        record.add("paths", what, steps=steps, held_mb=held / 1e6, arrays_mb=arrays / 1e6, most_mb=most / 1e6)
+        record.add(
+            "paths",
+            what,
+            steps=steps,
+            held_mb=held / 1e6,
+            arrays_mb=arrays / 1e6,
+            most_mb=most / 1e6,
+        )
     record.save()
     return 0
 
 
 def _few(plan: Plan) -> dict[str, Any]:
     """Return the parameters with the first value of each grid."""
-    return {name: v[0] if isinstance(v, tuple) and v else v for name, v in plan.parameters.items()}
+    return {
+        name: v[0] if isinstance(v, tuple) and v else v
+        for name, v in plan.parameters.items()
+    }
 
 
 if __name__ == "__main__":

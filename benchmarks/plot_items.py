@@ -29,7 +29,8 @@ from rankstudio.ui.style.theme import Theme
 STEPS = 46
 SIZE = (520, 320)
 
-_KEPT: list[object] = []  # until the end: neither library is to be measured at taking plots apart
+# until the end: neither library is to be measured at taking plots apart
+_KEPT: list[object] = []
 
 
 class OfLibrary:
@@ -44,7 +45,10 @@ class OfLibrary:
         item.addLegend()
         item.setXRange(1, STEPS)
         colors = [pyqtgraph.intColor(number, n_curves) for number in range(n_curves)]
-        self.curves = [item.plot([], [], pen=color, name=f"λ = 2^{n}") for n, color in enumerate(colors)]
+        self.curves = [
+            item.plot([], [], pen=color, name=f"λ = 2^{n}")
+            for n, color in enumerate(colors)
+        ]
 
     def show(self, number: int, xs: np.ndarray, ys: np.ndarray) -> None:
         """Show the steps of one curve, and draw."""
@@ -57,7 +61,9 @@ class Own:
 
     def __init__(self, theme: Theme, n_curves: int) -> None:
         self.view = CurvesPlot(theme, "validation MAP")
-        self.view.set_family(range(n_curves), [f"λ = 2^{n}" for n in range(n_curves)], (1, STEPS))
+        self.view.set_family(
+            range(n_curves), [f"λ = 2^{n}" for n in range(n_curves)], (1, STEPS)
+        )
 
     def show(self, number: int, xs: np.ndarray, ys: np.ndarray) -> None:
         """Show the steps of one curve, and draw."""
@@ -66,7 +72,9 @@ class Own:
         self.view.viewport().repaint()
 
 
-def measured(make: Callable[[], OfLibrary | Own], n_curves: int, app: QApplication) -> tuple[float, float]:
+def measured(
+    make: Callable[[], OfLibrary | Own], n_curves: int, app: QApplication
+) -> tuple[float, float]:
     """Return the median seconds of making a plot, and of one more step in it."""
     xs = np.arange(1, STEPS + 1, dtype=float)
     ys = 0.4 + 0.1 * np.log(xs)
@@ -104,7 +112,9 @@ def main() -> None:
         for name, make in makers.items():
             made, step = measured(make, n_curves, app)
             print(f"{n_curves:>6} {name:>10} {1e3 * made:>10.1f} {1e3 * step:>13.2f}")
-            record.add(f"{n_curves} curves", name, made_ms=1e3 * made, step_ms=1e3 * step)
+            record.add(
+                f"{n_curves} curves", name, made_ms=1e3 * made, step_ms=1e3 * step
+            )
     record.save()
 
 

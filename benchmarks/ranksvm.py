@@ -35,12 +35,15 @@ from rankstudio.engine.arithmetic.query_data import group
 CS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 CLOSE = 1e-4
-ROUNDS, MOST_SECONDS = 9, 3.0  # times that each solver is timed, unless it takes longer than this
+# times that each solver is timed, unless it takes longer than this
+ROUNDS, MOST_SECONDS = 9, 3.0
 Objective = Callable[[np.ndarray], float]
 Fit = Callable[[float], np.ndarray]
 
 
-def objective_of(X: np.ndarray, y: np.ndarray, qid: np.ndarray, C: float, loss: str) -> Objective:
+def objective_of(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, C: float, loss: str
+) -> Objective:
     """Return the function from weights to ½ w'w + C times the loss."""
     data = group(X, y, qid)
     pairs = Pairs(data.y, data.ptr)
@@ -74,10 +77,14 @@ def in_turns(works: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
     return times
 
 
-def compare(fits: dict[str, Fit], objective: Objective, least: float, table: str, record: Record) -> None:
+def compare(
+    fits: dict[str, Fit], objective: Objective, least: float, table: str, record: Record
+) -> None:
     """Time the solvers in turns, each at its own tolerance, and print them; the first one is ours."""
     found = {name: loosest(fit, objective, least) for name, fit in fits.items()}
-    times = in_turns({name: lambda name=name: fits[name](found[name][0]) for name in fits})
+    times = in_turns(
+        {name: lambda name=name: fits[name](found[name][0]) for name in fits}
+    )
     ours = next(iter(times.values()))
     for name, seconds in times.items():
         away = found[name][1]
@@ -87,15 +94,25 @@ def compare(fits: dict[str, Fit], objective: Objective, least: float, table: str
             f"   {away:.0e} above{'' if away <= CLOSE else '   NOT WITHIN 1e-4'}"
         )
         middle = float(np.median(seconds))
-        record.add(table, name, median_ms=1e3 * middle, ratio=middle / float(np.median(ours)), above=away)
+        record.add(
+            table,
+            name,
+            median_ms=1e3 * middle,
+            ratio=middle / float(np.median(ours)),
+            above=away,
+        )
 
 
-def ours(X: np.ndarray, y: np.ndarray, qid: np.ndarray, C: float, **parameters: str) -> Fit:
+def ours(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, C: float, **parameters: str
+) -> Fit:
     """Return the function from a tolerance to our weights."""
     return lambda tol: RankSVM(C=C, tol=tol, **parameters).fit(X, y, qid=qid).coef_
 
 
-def differences(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def differences(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the differences of all pairs, every second one turned round, and their classes +1 and -1."""
     rows = []
     for query in np.unique(qid):
@@ -112,7 +129,9 @@ def linear_svc(D: np.ndarray, sign: np.ndarray, C: float, dual: bool) -> Fit:
     from sklearn.svm import LinearSVC
 
     def fit(tol: float) -> np.ndarray:
-        method = LinearSVC(C=C, tol=tol, dual=dual, fit_intercept=False, max_iter=200, random_state=0)
+        method = LinearSVC(
+            C=C, tol=tol, dual=dual, fit_intercept=False, max_iter=200, random_state=0
+        )
         return method.fit(D, sign).coef_[0]
 
     return fit
@@ -147,10 +166,14 @@ def dlib_trainer(queries: object, C: float) -> Fit:
     return fit
 
 
-def squared_hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, skip_slow: bool, record: Record) -> None:
+def squared_hinges(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, skip_slow: bool, record: Record
+) -> None:
     """Print the table of the squared hinge."""
     D, sign = differences(X, y, qid)
-    print(f"\nsquared hinge, C weighs the sum over the {len(sign):,} pairs; least and median")
+    print(
+        f"\nsquared hinge, C weighs the sum over the {len(sign):,} pairs; least and median"
+    )
     for C in CS:
         print(f"C = {C:g}")
         fits = {"RankStudio": ours(X, y, qid, C)}
@@ -158,7 +181,13 @@ def squared_hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, skip_slow: boo
         if not skip_slow:
             fits["LinearSVC on the pairs, dual"] = linear_svc(D, sign, C, True)
         least = RankSVM(C=C, tol=1e-8).fit(X, y, qid=qid).objective_
-        compare(fits, objective_of(X, y, qid, C, "squared_hinge"), least, f"squared hinge, C = {C:g}", record)
+        compare(
+            fits,
+            objective_of(X, y, qid, C, "squared_hinge"),
+            least,
+            f"squared hinge, C = {C:g}",
+            record,
+        )
 
 
 def hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, record: Record) -> None:
@@ -168,7 +197,9 @@ def hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, record: Record) -> Non
     began = time.perf_counter()
     try:
         queries = dlib_queries(X, y, qid)
-        print(f"\ndlib's list of vectors took {time.perf_counter() - began:.1f} s, which is not counted")
+        print(
+            f"\ndlib's list of vectors took {time.perf_counter() - began:.1f} s, which is not counted"
+        )
     except ImportError:
         queries = None
         print("\ndlib svm_rank_trainer: left out (not installed; pip install dlib-bin)")
@@ -178,13 +209,23 @@ def hinges(X: np.ndarray, y: np.ndarray, qid: np.ndarray, record: Record) -> Non
         C = mean_C / n_pairs
         fits = {
             "RankStudio": ours(X, y, qid, C, loss="hinge"),
-            "RankStudio, planes alone": ours(X, y, qid, C, loss="hinge", solver="bundle"),
-            "RankStudio, Newton alone": ours(X, y, qid, C, loss="hinge", solver="newton"),
+            "RankStudio, planes alone": ours(
+                X, y, qid, C, loss="hinge", solver="bundle"
+            ),
+            "RankStudio, Newton alone": ours(
+                X, y, qid, C, loss="hinge", solver="newton"
+            ),
         }
         if queries is not None:
             fits["dlib svm_rank_trainer"] = dlib_trainer(queries, mean_C)
         least = RankSVM(C=C, loss="hinge", tol=1e-8).fit(X, y, qid=qid).objective_
-        compare(fits, objective_of(X, y, qid, C, "hinge"), least, f"hinge, C = {mean_C:g}", record)
+        compare(
+            fits,
+            objective_of(X, y, qid, C, "hinge"),
+            least,
+            f"hinge, C = {mean_C:g}",
+            record,
+        )
 
 
 def many_labels(record: Record) -> None:
@@ -192,8 +233,12 @@ def many_labels(record: Record) -> None:
     rng = np.random.default_rng(0)
     m = 20_000
     X = rng.random((m, FEATURES))
-    y = np.argsort(np.argsort(X @ rng.normal(size=FEATURES) + rng.normal(size=m))).astype(float)
-    print(f"\none query of {m:,} documents, all labels distinct: {m * (m - 1) // 2:,} pairs")
+    y = np.argsort(
+        np.argsort(X @ rng.normal(size=FEATURES) + rng.normal(size=m))
+    ).astype(float)
+    print(
+        f"\none query of {m:,} documents, all labels distinct: {m * (m - 1) // 2:,} pairs"
+    )
     for loss in ("squared_hinge", "hinge"):
         for C in (1e-6, 1e-3, 1.0):
             began = time.perf_counter()
@@ -209,11 +254,17 @@ def many_labels(record: Record) -> None:
 def main() -> None:
     """Print the tables."""
     arguments = parser(__doc__)
-    arguments.add_argument("--skip-slow", action="store_true", help="leave out liblinear's dual")
-    arguments.add_argument("--hinge-only", action="store_true", help="leave out the squared hinge")
+    arguments.add_argument(
+        "--skip-slow", action="store_true", help="leave out liblinear's dual"
+    )
+    arguments.add_argument(
+        "--hinge-only", action="store_true", help="leave out the squared hinge"
+    )
     args = arguments.parse_args()
     record = Record(args.json)
-    warnings.filterwarnings("ignore", message=".*(failed to converge|increase the number of iterations).*")
+    warnings.filterwarnings(
+        "ignore", message=".*(failed to converge|increase the number of iterations).*"
+    )
     X, y, qid = problem()
     print(f"{DOCUMENTS:,} documents x {FEATURES} features, {QUERIES} queries")
     for loss in ("squared_hinge", "hinge"):

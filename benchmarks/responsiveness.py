@@ -50,7 +50,9 @@ def start_seconds(times: int) -> list[float]:
     """Return how long a fresh process takes from its first line of Python to a shown window."""
     values = []
     for _ in range(times):
-        done = subprocess.run([sys.executable, "-c", START], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", START], capture_output=True, text=True, check=True
+        )
         values.append(float(done.stdout))
     return values
 
@@ -92,7 +94,14 @@ def report(what: str, gaps: np.ndarray, seconds: float, record: Record) -> bool:
         f"max {gaps.max():6.1f} ms   over {MOST_GAP_MS:.0f} ms: {int((gaps > MOST_GAP_MS).sum())}"
         f"   {'ok' if good else 'TOO LONG'}"
     )
-    record.add("gaps", what, seconds=seconds, p50_ms=float(p50), p99_ms=float(p99), max_ms=float(gaps.max()))
+    record.add(
+        "gaps",
+        what,
+        seconds=seconds,
+        p50_ms=float(p50),
+        p99_ms=float(p99),
+        max_ms=float(gaps.max()),
+    )
     return good
 
 
@@ -125,16 +134,23 @@ def measure(data: Path, runs: int, record: Record) -> bool:
     window.models.warm_up()
     window.open_path(str(data))
     good &= follow(
-        f"loading {data.name}, engine warming up", lambda: window.session.dataset and not _busy(window)
+        f"loading {data.name}, engine warming up",
+        lambda: window.session.dataset and not _busy(window),
     )
     window.open_path(str(data))
-    good &= follow(f"loading {data.name} again", lambda: not window.models.loader.busy and not _busy(window))
+    good &= follow(
+        f"loading {data.name} again",
+        lambda: not window.models.loader.busy and not _busy(window),
+    )
     for _ in range(runs):
         window.sections.select.control.run()
         good &= follow("greedy RankRLS, 11 λ, all folds", lambda: not window.runs.busy)
     window.models.backend.select("processes")
     window.sections.select.control.run()
-    good &= follow(f"the same on {window.models.backend.n_processes} processes", lambda: not window.runs.busy)
+    good &= follow(
+        f"the same on {window.models.backend.n_processes} processes",
+        lambda: not window.runs.busy,
+    )
     window.models.backend.select("live")
     window.session.look_at(window.session.dataset.folds[0].number)
     good &= follow("looking at another fold", lambda: not _busy(window))
@@ -147,15 +163,22 @@ def measure(data: Path, runs: int, record: Record) -> bool:
 
 def reopen(window, follow) -> bool:  # type: ignore[no-untyped-def]
     """Save the study, begin another one, open it again with all its runs, and go on with a stopped one."""
-    studies, file = window.study_files, Path(window._settings.folder) / "again.rankstudio"
+    studies, file = (
+        window.study_files,
+        Path(window._settings.folder) / "again.rankstudio",
+    )
     studies.save_as(str(file))
     good = follow("saving the study as a file", lambda: not _busy(window))
     window.sections.select.control.run()
     good &= follow("half of a run", lambda: window.runs.records[-1].progress > 0.5)
-    window.study_files._change_to(None)  # as the command does when its question is answered
+    # as the command does when its question is answered
+    window.study_files._change_to(None)
     good &= follow("beginning a new study", lambda: not _busy(window))
     studies.open(str(file))
-    good &= follow("opening the study, with its runs", lambda: not _busy(window) and window.runs.shown)
+    good &= follow(
+        "opening the study, with its runs",
+        lambda: not _busy(window) and window.runs.shown,
+    )
     window.commands["go_on"].trigger()
     return good & follow("the other half of that run", lambda: not window.runs.busy)
 
@@ -186,9 +209,14 @@ def slide(window, follow, gaps) -> bool:  # type: ignore[no-untyped-def]
     timer = QTimer()
     timer.timeout.connect(move)
     timer.start(16)
-    good = follow(f"λ slider over {len(values)} values", lambda: not timer.isActive() and not _busy(window))
+    good = follow(
+        f"λ slider over {len(values)} values",
+        lambda: not timer.isActive() and not _busy(window),
+    )
     frames = 1000 * np.diff(np.array(shown))
-    print(f"{'':<34} different paths shown {len(shown)}, median {np.median(frames):.1f} ms apart")
+    print(
+        f"{'':<34} different paths shown {len(shown)}, median {np.median(frames):.1f} ms apart"
+    )
     return good and bool(np.median(frames) < FRAME_MS)
 
 
@@ -199,8 +227,12 @@ def _busy(window) -> bool:  # type: ignore[no-untyped-def]
 def main() -> int:
     """Measure, and return 0 where everything is fast enough."""
     arguments = parser(__doc__)
-    arguments.add_argument("--data", type=Path, required=True, help="a LETOR file or a folder of folds")
-    arguments.add_argument("--runs", type=int, default=2, help="how often to run the study (default 2)")
+    arguments.add_argument(
+        "--data", type=Path, required=True, help="a LETOR file or a folder of folds"
+    )
+    arguments.add_argument(
+        "--runs", type=int, default=2, help="how often to run the study (default 2)"
+    )
     args = arguments.parse_args()
     record = Record(args.json)
     with tempfile.TemporaryDirectory() as folder:
@@ -210,7 +242,9 @@ def main() -> int:
         good = best < MOST_START_S
         record.add("start", "to a shown window, the least of three", seconds=best)
         shown = ", ".join(f"{s:.2f}" for s in starts)
-        print(f"start to a shown window, fresh processes: {shown} s   {'ok' if good else 'TOO LONG'}")
+        print(
+            f"start to a shown window, fresh processes: {shown} s   {'ok' if good else 'TOO LONG'}"
+        )
         good &= measure(args.data, args.runs, record)
     record.save()
     return 0 if good else 1

@@ -26,7 +26,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
 
-SMALL = {"--rounds": "5", "--max-iter": "3", "--restarts": "1", "--basis-vectors": "30", "--stages": "2"}
+SMALL = {
+    "--rounds": "5",
+    "--max-iter": "3",
+    "--restarts": "1",
+    "--basis-vectors": "30",
+    "--stages": "2",
+}
 """Options that make methods quick, where they have them."""
 
 VARIANTS = {
@@ -104,9 +110,19 @@ LATER = (
 
 _VARIABLE = (
     (re.compile(r"\d+(\.\d+)? (ms|s|min|h)\b"), "T"),
-    (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?"), "D"),
+    (
+        re.compile(
+            r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?"
+        ),
+        "D",
+    ),
     (re.compile(r"\b\d\d:\d\d(:\d\d)?\b"), "D"),
-    (re.compile(r'"?(seconds|created|started|finished|written)"?[=:] ?"?[-\d.e+:TZ ]+"?'), "T"),
+    (
+        re.compile(
+            r'"?(seconds|created|started|finished|written)"?[=:] ?"?[-\d.e+:TZ ]+"?'
+        ),
+        "T",
+    ),
     (re.compile(r"\b[0-9a-f]{32,64}\b"), "H"),
     (re.compile(r"Compiling for this computer .*\n"), ""),
 )
@@ -120,8 +136,22 @@ def commands() -> Iterator[list[str]]:
         if entry.given or entry.lacking or entry.origin is not None:
             continue
         options = {parameter.option for parameter in entry.parameters}
-        words = ["run", "--sample", "--folds", "1,2", "--method", entry.key, "--study", "all.rankstudio"]
-        words += [word for name, value in SMALL.items() if name in options for word in (name, value)]
+        words = [
+            "run",
+            "--sample",
+            "--folds",
+            "1,2",
+            "--method",
+            entry.key,
+            "--study",
+            "all.rankstudio",
+        ]
+        words += [
+            word
+            for name, value in SMALL.items()
+            if name in options
+            for word in (name, value)
+        ]
         words += ["--features", "4"] if "--features" in options else []
         words += ["--lambda", "2^2..2^4"] if "--lambda" in options else []
         words += ["--C", "0.01,1"] if "--C" in options else []
@@ -136,7 +166,15 @@ def commands() -> Iterator[list[str]]:
     for key in sorted(model_formats()):
         for model in ("greedy-rankrls", "lambdamart", "kernel-rankrls"):
             source = f"out-{model}-0/models/fold1.json"
-            yield ["export", source, "--to", key, "--sample", "--out", f"export-{model}-{key}"]
+            yield [
+                "export",
+                source,
+                "--to",
+                key,
+                "--sample",
+                "--out",
+                f"export-{model}-{key}",
+            ]
 
 
 def prepare() -> None:
@@ -148,7 +186,9 @@ def prepare() -> None:
     header = ["qid", "label", *(f"f{i}" for i in part.feature_ids.tolist())]
     rows = [
         [query, label, *values]
-        for query, label, values in zip(part.qid.tolist(), part.y.tolist(), part.X.tolist(), strict=True)
+        for query, label, values in zip(
+            part.qid.tolist(), part.y.tolist(), part.X.tolist(), strict=True
+        )
     ]
     lines = [",".join(header), *(",".join(map(repr, row)) for row in rows)]
     Path("sample.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -160,7 +200,9 @@ def prepare() -> None:
         ),
     ]
     Path("judged.csv").write_text("\n".join(judged) + "\n", encoding="utf-8")
-    Path("scores.txt").write_text("\n".join(repr(row[2]) for row in rows) + "\n", encoding="utf-8")
+    Path("scores.txt").write_text(
+        "\n".join(repr(row[2]) for row in rows) + "\n", encoding="utf-8"
+    )
     costs = [
         "feature,per_document,per_query",
         *(f"{i},{0.5 + i % 3},{i % 2}" for i in part.feature_ids.tolist()),
@@ -207,7 +249,9 @@ def record(folder: Path) -> None:
             print(f"{number:3d} {status} {' '.join(words)}"[:150], flush=True)
         for path in sorted(Path().rglob("*")):
             if path.is_file():
-                (folder / str(path).replace("/", "__")).write_text(contents(path, work), encoding="utf-8")
+                (folder / str(path).replace("/", "__")).write_text(
+                    contents(path, work), encoding="utf-8"
+                )
         os.chdir(home)
 
 
@@ -228,7 +272,8 @@ def contents(path: Path, work: str) -> str:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             return "\n".join(
-                f"{name} {hashlib.sha256(archive.read(name)).hexdigest()[:20]}" for name in names
+                f"{name} {hashlib.sha256(archive.read(name)).hexdigest()[:20]}"
+                for name in names
             )
     try:
         return plain(data.decode("utf-8"), work)
@@ -239,25 +284,40 @@ def contents(path: Path, work: str) -> str:
 def _rows(path: Path) -> Iterator[str]:
     """Yield the tables of a study, a row a line, in order, without seconds; bytes as checksums."""
     with sqlite3.connect(path) as connection:
-        tables = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        tables = connection.execute(
+            "SELECT name, sql FROM sqlite_master ORDER BY name"
+        ).fetchall()
         for name, sql in tables:
             yield f"{name}: {sql}"
-            if sql and sql.startswith("CREATE TABLE") and name != "evidence":  # which holds how long it took
+            # which holds how long it took
+            if sql and sql.startswith("CREATE TABLE") and name != "evidence":
                 cursor = connection.execute(f"SELECT * FROM {name}")
                 timed = [column[0] == "seconds" for column in cursor.description]
                 yield from sorted(
-                    repr([_cell(value) for value, skip in zip(row, timed, strict=True) if not skip])
+                    repr(
+                        [
+                            _cell(value)
+                            for value, skip in zip(row, timed, strict=True)
+                            if not skip
+                        ]
+                    )
                     for row in cursor
                 )
 
 
 def _cell(value: object) -> object:
-    return f"bytes {hashlib.sha256(value).hexdigest()[:20]}" if isinstance(value, bytes) else value
+    return (
+        f"bytes {hashlib.sha256(value).hexdigest()[:20]}"
+        if isinstance(value, bytes)
+        else value
+    )
 
 
 def compare(first: Path, second: Path) -> int:
     """Print which outcomes differ, and return 1 if any do."""
-    names = sorted({path.name for folder in (first, second) for path in folder.iterdir()})
+    names = sorted(
+        {path.name for folder in (first, second) for path in folder.iterdir()}
+    )
     different = []
     for name in names:
         texts = [

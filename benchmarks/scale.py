@@ -26,7 +26,10 @@ from record import Record, parser
 
 from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall
-from rankstudio.engine.experiment.execution.shard_executors import Elsewhere, ShardWorkers
+from rankstudio.engine.experiment.execution.shard_executors import (
+    Elsewhere,
+    ShardWorkers,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step
@@ -102,13 +105,20 @@ class Row:
 def make_data(folder: Path, shards: int, n: int) -> TrainingData:
     """Write random documents to a file, a shard at a time, and return them mapped."""
     size = DOCUMENTS // QUERY * QUERY
-    X = np.lib.format.open_memmap(folder / f"X{shards}.npy", "w+", np.float64, (shards * size, n))
+    X = np.lib.format.open_memmap(
+        folder / f"X{shards}.npy", "w+", np.float64, (shards * size, n)
+    )
     y = np.empty(shards * size)
     weights = np.random.default_rng(7).standard_normal(n) * (np.arange(n) % 4 == 0)
     for shard in range(shards):
-        rng, rows = np.random.default_rng(shard), slice(shard * size, (shard + 1) * size)
+        rng, rows = (
+            np.random.default_rng(shard),
+            slice(shard * size, (shard + 1) * size),
+        )
         X[rows] = rng.standard_normal((size, n))
-        y[rows] = np.clip(np.round(X[rows] @ weights / 4 + rng.standard_normal(size)), 0, 4)
+        y[rows] = np.clip(
+            np.round(X[rows] @ weights / 4 + rng.standard_normal(size)), 0, 4
+        )
     X.flush()
     del X
     mapped = np.load(folder / f"X{shards}.npy", mmap_mode="r")
@@ -120,14 +130,19 @@ def measure(data: TrainingData, processes: int, k: int) -> Row:
     with on_processes(processes) as executor:
         counted = CountedWorkers(executor.shard_executor()._workers)
         spread = TrainingData(data.X, data.y, data.ptr, Elsewhere(counted))
-        list(GreedyRankRLS(1, 3.0).work(spread))  # the processes start, the data are written for them
+        # the processes start, the data are written for them
+        list(GreedyRankRLS(1, 3.0).work(spread))
         counted.asked = counted.answered = 0
         spread = replace(spread)  # of which nothing was computed before
         seconds = []
         tracemalloc.start()
         for regularization in (1.0, 2.0):
             began = time.perf_counter()
-            steps = [told for told in GreedyRankRLS(k, regularization).work(spread) if isinstance(told, Step)]
+            steps = [
+                told
+                for told in GreedyRankRLS(k, regularization).work(spread)
+                if isinstance(told, Step)
+            ]
             seconds.append(time.perf_counter() - began)
             if regularization == 1.0:
                 wire = counted.asked + counted.answered
@@ -139,10 +154,17 @@ def measure(data: TrainingData, processes: int, k: int) -> Row:
 
 def report(rows: list[Row], n: int, k: int, record: Record) -> None:
     """Print what was measured, the law that it follows, and where it leads."""
-    print(f"\ngreedy RankRLS, k = {k}, {n} features, shards of {DOCUMENTS:,} documents, one λ")
-    print("  shards   documents  processes  seconds  another λ    wire MB  formula MB  driver MB")
+    print(
+        f"\ngreedy RankRLS, k = {k}, {n} features, shards of {DOCUMENTS:,} documents, one λ"
+    )
+    print(
+        "  shards   documents  processes  seconds  another λ    wire MB  formula MB  driver MB"
+    )
     for row in rows:
-        documents, formula = row.shards * (DOCUMENTS // QUERY * QUERY), row.shards * wire_formula(n, k)
+        documents, formula = (
+            row.shards * (DOCUMENTS // QUERY * QUERY),
+            row.shards * wire_formula(n, k),
+        )
         print(
             f"  {row.shards:6,} {documents:11,} {row.processes:10} {row.seconds:8.2f} {row.again:10.2f} "
             f"{row.wire / 1e6:10.3f} {formula / 1e6:11.3f} {row.driver / 1e6:10.2f}"
@@ -157,7 +179,9 @@ def report(rows: list[Row], n: int, k: int, record: Record) -> None:
     per_worker = np.array([row.shards / most for row in chosen])
     slope, start = np.polyfit(per_worker, [row.seconds for row in chosen], 1)
     wire, _ = np.polyfit([row.shards for row in rows], [row.wire for row in rows], 1)
-    driver, base = np.polyfit([row.shards for row in chosen], [row.driver for row in chosen], 1)
+    driver, base = np.polyfit(
+        [row.shards for row in chosen], [row.driver for row in chosen], 1
+    )
     shards = FUTURE / DOCUMENTS
     seconds = start + slope * shards / (MACHINES * CORES)
     print(
@@ -208,7 +232,9 @@ def draw(rows: list[Row], n: int, k: int, folder: Path) -> None:
             1,
             [(row.shards, row.shards * wire_formula(n, k) / 1e6) for row in alone],
         ),
-        series("memory of the driver", 2, [(row.shards, row.driver / 1e6) for row in alone]),
+        series(
+            "memory of the driver", 2, [(row.shards, row.driver / 1e6) for row in alone]
+        ),
     ]
     figures = (
         CurvesFigure(
@@ -221,22 +247,31 @@ def draw(rows: list[Row], n: int, k: int, folder: Path) -> None:
         ),
     )  # fmt: skip
     for figure in figures:
-        (folder / f"{figure.name}.png").write_bytes(figure_bytes(figure, FigureStyle(), "png", 200.0))
+        (folder / f"{figure.name}.png").write_bytes(
+            figure_bytes(figure, FigureStyle(), "png", 200.0)
+        )
 
 
 def main() -> None:
     """Measure, print and record."""
     options = parser(__doc__)
     options.add_argument(
-        "--shards", default="2,4,8,16", help="how many, separated by commas (default %(default)s)"
+        "--shards",
+        default="2,4,8,16",
+        help="how many, separated by commas (default %(default)s)",
     )
     options.add_argument(
-        "--processes", default="1,2", help="how many, separated by commas (default %(default)s)"
+        "--processes",
+        default="1,2",
+        help="how many, separated by commas (default %(default)s)",
     )
     options.add_argument("--features", type=int, default=136, metavar="N")
     options.add_argument("--k", type=int, default=10)
     options.add_argument(
-        "--figures", type=Path, metavar="FOLDER", help="write the figures of the documentation there"
+        "--figures",
+        type=Path,
+        metavar="FOLDER",
+        help="write the figures of the documentation there",
     )
     args = options.parse_args()
     record, rows = Record(args.json), []
@@ -244,7 +279,10 @@ def main() -> None:
         os.environ["RANKSTUDIO_CACHE_DIR"] = f"{folder}/cache"
         for shards in map(int, args.shards.split(",")):
             data = make_data(Path(folder), shards, args.features)
-            rows += [measure(data, count, args.k) for count in map(int, args.processes.split(","))]
+            rows += [
+                measure(data, count, args.k)
+                for count in map(int, args.processes.split(","))
+            ]
             del data
             for file in Path(folder).rglob("*.npy"):
                 file.unlink()

@@ -19,7 +19,10 @@ PARTS = (Part.CHOSEN_ON, Part.CROSS_FITTED, Part.TEST)
 
 def plans(data: str) -> list[Plan]:
     """Return the plans: grids of the methods' defaults, and the L1 path with one λ."""
-    ranked = [Plan(data, method, ranker="rankrls") for method in ("expected-divergence", "gas")]
+    ranked = [
+        Plan(data, method, ranker="rankrls")
+        for method in ("expected-divergence", "gas")
+    ]
     return [
         Plan(data, "greedy-rankrls"),
         Plan(data, "fsmrank"),
@@ -32,7 +35,9 @@ def plans(data: str) -> list[Plan]:
 def main() -> None:
     """Run all methods, and print the table."""
     arguments = parser(__doc__)
-    arguments.add_argument("--data", required=True, help="a folder of folds, such as MQ2008")
+    arguments.add_argument(
+        "--data", required=True, help="a folder of folds, such as MQ2008"
+    )
     arguments.add_argument("--measure", default="MAP")
     args = arguments.parse_args()
     record = Record(args.json)
@@ -40,14 +45,29 @@ def main() -> None:
     runs: list[RunResult] = []
     for plan in plans(args.data):
         measured = plan.changed(
-            measures=(args.measure,), select_by=args.measure, convention=dataset.convention
+            measures=(args.measure,),
+            select_by=args.measure,
+            convention=dataset.convention,
         )
         runs.append(run_plan(measured, dataset))
-    means = {run.plan.title: [run.average_on(part)[args.measure] for part in PARTS] for run in runs}
-    print(f"| {args.measure} | on the part chosen on | cross-fitted | test |\n|---|---:|---:|---:|")
-    for title, (chosen_on, cross_fitted, test) in sorted(means.items(), key=lambda row: -row[1][1]):
+    means = {
+        run.plan.title: [run.average_on(part)[args.measure] for part in PARTS]
+        for run in runs
+    }
+    print(
+        f"| {args.measure} | on the part chosen on | cross-fitted | test |\n|---|---:|---:|---:|"
+    )
+    for title, (chosen_on, cross_fitted, test) in sorted(
+        means.items(), key=lambda row: -row[1][1]
+    ):
         print(f"| {title} | {chosen_on:.4f} | {cross_fitted:.4f} | {test:.4f} |")
-        record.add("sealed comparison", title, chosen_on=chosen_on, cross_fitted=cross_fitted, test=test)
+        record.add(
+            "sealed comparison",
+            title,
+            chosen_on=chosen_on,
+            cross_fitted=cross_fitted,
+            test=test,
+        )
     record.save()
 
 

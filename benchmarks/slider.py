@@ -28,7 +28,9 @@ def paths(plan: Plan, data: str, fold: int, frames: int) -> np.ndarray:
     prepared = make_fold_context(plan, dataset.folds[fold - 1])
     times = []
     for exponent in np.linspace(-15, 15, frames + 1):
-        at = plan.changed(parameters={**plan.parameters, "regularization": (2.0**exponent,)})
+        at = plan.changed(
+            parameters={**plan.parameters, "regularization": (2.0**exponent,)}
+        )
         unit = Unit(fold, 0, at.combinations[0])
         began = time.perf_counter()
         prepared.path(unit)
@@ -40,15 +42,24 @@ def main() -> None:
     """Print the table."""
     arguments = parser(__doc__)
     arguments.add_argument(
-        "--data", default=SAMPLE, help="a folder of folds; the bundled sample when not given"
+        "--data",
+        default=SAMPLE,
+        help="a folder of folds; the bundled sample when not given",
     )
     arguments.add_argument("--fold", type=int, default=1)
     args = arguments.parse_args()
     record = Record(args.json)
     ours = paths(Plan(args.data), args.data, args.fold, FRAMES)
-    slow = paths(Plan(args.data, parameters={"algorithm": "algorithm1"}), args.data, args.fold, 5)
-    print(f"whole path with validation measures, {args.data} fold {args.fold}, λ from 2^-15 to 2^15\n")
-    for name, times in (("RankStudio", ours), ("Algorithm 1 of the paper, NumPy", slow)):
+    slow = paths(
+        Plan(args.data, parameters={"algorithm": "algorithm1"}), args.data, args.fold, 5
+    )
+    print(
+        f"whole path with validation measures, {args.data} fold {args.fold}, λ from 2^-15 to 2^15\n"
+    )
+    for name, times in (
+        ("RankStudio", ours),
+        ("Algorithm 1 of the paper, NumPy", slow),
+    ):
         median, worst = np.median(times), np.percentile(times, 95)
         ratio = median / np.median(ours)
         rate = f"{1e3 / median:6.1f} a second {ratio:5.0f}x"

@@ -36,7 +36,9 @@ def write_data(path: Path, n_documents: int, n_features: int, seed: int = 1) -> 
     """Write a LETOR file: few distinct rows, so that hundreds of megabytes take seconds."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.random((min(_DISTINCT, n_documents), n_features)), 4)
-    tails = [" ".join(f"{i + 1}:{v:g}" for i, v in enumerate(row)) for row in X.tolist()]
+    tails = [
+        " ".join(f"{i + 1}:{v:g}" for i, v in enumerate(row)) for row in X.tolist()
+    ]
     good = np.argsort(np.argsort(X[:, 0] + X[:, 1])) * 3 // len(X)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="ascii") as file:
@@ -46,25 +48,38 @@ def write_data(path: Path, n_documents: int, n_features: int, seed: int = 1) -> 
     return path
 
 
-def write_folds(folder: Path, n_documents: int, n_features: int, n_folds: int = 2) -> Path:
+def write_folds(
+    folder: Path, n_documents: int, n_features: int, n_folds: int = 2
+) -> Path:
     """Write a folder of folds."""
     for fold in range(1, n_folds + 1):
         for part, name in enumerate(("train", "vali", "test")):
             share = n_documents if part == 0 else n_documents // 3
-            write_data(folder / f"Fold{fold}" / f"{name}.txt", share, n_features, 10 * fold + part)
+            write_data(
+                folder / f"Fold{fold}" / f"{name}.txt",
+                share,
+                n_features,
+                10 * fold + part,
+            )
     return folder
 
 
-def write_words(folder: Path, n_documents: int, n_features: int, n_values: int = 30) -> Path:
+def write_words(
+    folder: Path, n_documents: int, n_features: int, n_values: int = 30
+) -> Path:
     """Write a training and a validation part of documents with few of very many features."""
     rng, folder = np.random.default_rng(0), folder / "Fold1"
     folder.mkdir(parents=True, exist_ok=True)
     for part, count in (("train", n_documents), ("vali", n_documents // 5)):
         with (folder / f"{part}.txt").open("w", encoding="ascii") as file:
             for document in range(count):
-                ids = np.unique(1 + (n_features * rng.random(n_values) ** 2).astype(int)).tolist()
+                ids = np.unique(
+                    1 + (n_features * rng.random(n_values) ** 2).astype(int)
+                ).tolist()
                 label = int(ids[0] % 3)
-                file.write(f"{label} qid:{document // 40 + 1} {' '.join(f'{i}:1' for i in ids)}\n")
+                file.write(
+                    f"{label} qid:{document // 40 + 1} {' '.join(f'{i}:1' for i in ids)}\n"
+                )
     return folder.parent
 
 
@@ -105,9 +120,16 @@ class Walk:
     def busy(self) -> bool:
         """Whether a worker works."""
         models = self.window.models
-        return bool(models.task_worker.jobs or models.run_worker.jobs or models.loader.busy)
+        return bool(
+            models.task_worker.jobs or models.run_worker.jobs or models.loader.busy
+        )
 
-    def do(self, what: str, act: Callable[[], object], until: Callable[[], object] | None = None) -> None:
+    def do(
+        self,
+        what: str,
+        act: Callable[[], object],
+        until: Callable[[], object] | None = None,
+    ) -> None:
         """Act as a timer's slot of the event loop does, wait until something happened, and report."""
         from PySide6.QtCore import QEventLoop, QTimer
 
@@ -133,8 +155,12 @@ class Walk:
         gaps = self.meter.take()
         p99 = float(np.percentile([1000 * gap.length for gap in gaps], 99))
         own = float(np.percentile([1000 * gap.computed for gap in gaps], 99))
-        waited = float(np.percentile([1000 * (gap.computed + gap.slept) for gap in gaps], 99))
-        longest = [gap for gap in gaps[:_SHOWN] if 1000 * gap.length > MOST_GAP_MS] or gaps[:1]
+        waited = float(
+            np.percentile([1000 * (gap.computed + gap.slept) for gap in gaps], 99)
+        )
+        longest = [
+            gap for gap in gaps[:_SHOWN] if 1000 * gap.length > MOST_GAP_MS
+        ] or gaps[:1]
         print(
             f"{self.prefix}{what:<46} {seconds:6.2f} s, CPU {cpu:5.2f}   p99 {p99:4.0f}, own {own:3.0f}, and "
             f"waiting {waited:3.0f}   longest {1000 * gaps[0].length:6.0f} ms, own "
@@ -146,8 +172,16 @@ class Walk:
                 continue
             parts = gap.computed, gap.queued, gap.slept
             times = " ".join(f"{1000 * part:.0f}" for part in parts)
-            print(f"    {1000 * gap.length:6.0f} ms, {gap.cause}: computed, queued, slept {times}")
-            seen = Counter({place: n for place, n in gap.stacks.items() if "worker._next" not in place})
+            print(
+                f"    {1000 * gap.length:6.0f} ms, {gap.cause}: computed, queued, slept {times}"
+            )
+            seen = Counter(
+                {
+                    place: n
+                    for place, n in gap.stacks.items()
+                    if "worker._next" not in place
+                }
+            )
             for place, times_seen in seen.most_common(3):
                 print(f"        {times_seen:3d} x {place}")
         worst = gaps[0]
@@ -181,7 +215,9 @@ class Walk:
 
         orders = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
         columns = range(table.model().columnCount())  # type: ignore[attr-defined]
-        clicks: Iterator[tuple[int, Qt.SortOrder]] = iter([(c, o) for c in columns for o in orders])
+        clicks: Iterator[tuple[int, Qt.SortOrder]] = iter(
+            [(c, o) for c in columns for o in orders]
+        )
 
         def until() -> bool:
             for column, order in clicks:
@@ -197,11 +233,16 @@ class Walk:
         from PySide6.QtWidgets import QTabWidget
 
         panel = self.window.sections.data.statistics
-        self.do(f"statistics of {what}", lambda: self.window.workspace.show_page("data"))
+        self.do(
+            f"statistics of {what}", lambda: self.window.workspace.show_page("data")
+        )
         self.sort(panel.table, f"statistics of {what}")
         tabs = panel.findChild(QTabWidget)
         for place in (1, 2):
-            self.do(f"statistics of {what}, {tabs.tabText(place)}", lambda p=place: tabs.setCurrentIndex(p))
+            self.do(
+                f"statistics of {what}, {tabs.tabText(place)}",
+                lambda p=place: tabs.setCurrentIndex(p),
+            )
         self.do("back to Select", lambda: self.window.workspace.show_page("select"))
 
     def run(self, what: str, method: str, **parameters: object) -> None:
@@ -209,7 +250,9 @@ class Walk:
         session = self.window.session
         self.do(
             f"choose {what}",
-            lambda: session.change("editing", method=method, ranker="", parameters=parameters),
+            lambda: session.change(
+                "editing", method=method, ranker="", parameters=parameters
+            ),
         )
         self.do(f"run {what}", self.window.sections.select.control.run)
 
@@ -219,10 +262,16 @@ class Walk:
 
         from rankstudio.ui.select.fields import FeaturesField
 
-        self.window.session.change("editing", method="greedy-rankrls", parameters={"n_features_to_select": 5})
-        field = next(iter(self.window.sections.select.method.form.findChildren(FeaturesField)))
+        self.window.session.change(
+            "editing", method="greedy-rankrls", parameters={"n_features_to_select": 5}
+        )
+        field = next(
+            iter(self.window.sections.select.method.form.findChildren(FeaturesField))
+        )
         for key in "fea":
-            self.do(f"search features, {key}", lambda k=key: QTest.keyClick(field._line, k))
+            self.do(
+                f"search features, {key}", lambda k=key: QTest.keyClick(field._line, k)
+            )
         self.do("pin a feature", lambda: self.window.session.toggle("pinned", 7))
         self.do("take it back", lambda: self.window.session.toggle("pinned", 7))
 
@@ -250,7 +299,10 @@ class Walk:
         for _ in dataset.folds:
             self.do("look at another fold", lambda: data.turn(1))
         self.do("look at all folds", lambda: self.window.session.look_at(None))
-        self.do("look at the first fold", lambda: self.window.session.look_at(dataset.folds[0].number))
+        self.do(
+            "look at the first fold",
+            lambda: self.window.session.look_at(dataset.folds[0].number),
+        )
 
     def many_runs(self, n: int) -> None:
         """List many runs, copies of the last one, and sort them."""
@@ -266,7 +318,9 @@ class Walk:
         self.do(f"list {n} runs", panel._show)
         self.sort(panel.panel.table, f"{n} runs")
         self.do(f"look at another of {n} runs", lambda: panel._select(first + n // 2))
-        self.do(f"run once more beside {n} runs", self.window.sections.select.control.run)
+        self.do(
+            f"run once more beside {n} runs", self.window.sections.select.control.run
+        )
 
     def views(self, what: str) -> None:
         """Look at every view of the results, and sort its tables."""
@@ -297,15 +351,22 @@ class Walk:
         mouse.start(16)
 
         def gather(what: str, act: Callable[[], object]) -> None:
-            self.do(what, act, lambda: not (self.busy or gathered.busy or gathered.waiting))
+            self.do(
+                what, act, lambda: not (self.busy or gathered.busy or gathered.waiting)
+            )
 
         gather("look at Evidence", lambda: window.workspace.show_page("evidence"))
-        for package, what in ((Package.NEAR, "near-best sets"), (Package.STOP, "test the steps")):
+        for package, what in (
+            (Package.NEAR, "near-best sets"),
+            (Package.STOP, "test the steps"),
+        ):
             gather(what, lambda package=package: gathered.start(package))
         gather("evidence of another fold", lambda: window.session.look_at(2))
         self.do(
             "take a chip out",
-            lambda: window.sections.evidence.tray.remove(window.sections.evidence.tray.features[-1]),
+            lambda: window.sections.evidence.tray.remove(
+                window.sections.evidence.tray.features[-1]
+            ),
         )
         mouse.stop()
 
@@ -360,7 +421,9 @@ def tall(walk: Walk, data: Path) -> None:
     walk.statistics("300,000 documents")
     walk.run("single features, 300,000 documents", "single-feature")
     walk.do("look at a feature", lambda: walk.window.sections.features.inspect(9))
-    walk.run("greedy RankRLS, 300,000 documents", "greedy-rankrls", n_features_to_select=5)
+    walk.run(
+        "greedy RankRLS, 300,000 documents", "greedy-rankrls", n_features_to_select=5
+    )
 
 
 def words(walk: Walk, data: Path) -> None:
@@ -368,7 +431,12 @@ def words(walk: Walk, data: Path) -> None:
     walk.open("200,000 words", data / "words")
     walk.statistics("200,000 words")
     walk.search()
-    walk.run("greedy RankRLS, κ = 1,000", "greedy-rankrls", n_features_to_select=10, n_candidates=1000)
+    walk.run(
+        "greedy RankRLS, κ = 1,000",
+        "greedy-rankrls",
+        n_features_to_select=10,
+        n_candidates=1000,
+    )
     walk.sort(walk.window.sections.features.features.table, "200,000 words of a path")
 
 
@@ -378,17 +446,33 @@ def evidence(walk: Walk, _: Path) -> None:
     walk.evidence()
 
 
-SCENARIOS = {"small": small, "many": many, "wide": wide, "tall": tall, "words": words, "evidence": evidence}
+SCENARIOS = {
+    "small": small,
+    "many": many,
+    "wide": wide,
+    "tall": tall,
+    "words": words,
+    "evidence": evidence,
+}
 
 
 def main() -> int:
     """Measure; the exit status is 0 where no gap of the window's own making is too long."""
     arguments = parser(__doc__ or "")
-    arguments.add_argument("--data", type=Path, help="a folder for the made-up data, kept for the next time")
-    arguments.add_argument("--cold", action="store_true", help="begin with an empty cache of kernels")
+    arguments.add_argument(
+        "--data",
+        type=Path,
+        help="a folder for the made-up data, kept for the next time",
+    )
+    arguments.add_argument(
+        "--cold", action="store_true", help="begin with an empty cache of kernels"
+    )
     known = ", ".join(SCENARIOS)
     arguments.add_argument(
-        "scenarios", nargs="*", default=[*SCENARIOS], help=f"some of {known} (default all)"
+        "scenarios",
+        nargs="*",
+        default=[*SCENARIOS],
+        help=f"some of {known} (default all)",
     )
     args = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:

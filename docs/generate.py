@@ -43,14 +43,24 @@ NOTE = "<!-- Written by docs/generate.py. -->\n"
 def methods_page() -> str:
     """Return the page on methods, from the catalog."""
     parts = ["# Methods\n", NOTE, METHODS]
-    parts += ["# Selectors\n", *(_method(entry) for entry in methods() if entry.selects)]
-    parts += ["# Rankers\n", *(_method(entry) for entry in methods() if not entry.selects)]
+    parts += [
+        "# Selectors\n",
+        *(_method(entry) for entry in methods() if entry.selects),
+    ]
+    parts += [
+        "# Rankers\n",
+        *(_method(entry) for entry in methods() if not entry.selects),
+    ]
     parts += ["# Given rankings\n", *(_method(entry) for entry in GIVEN)]
     return "\n".join(parts)
 
 
 def _method(entry: Method) -> str:
-    class_name = f"; class in Python: `{entry.estimator.partition(':')[2]}`" if entry.estimator else ""
+    class_name = (
+        f"; class in Python: `{entry.estimator.partition(':')[2]}`"
+        if entry.estimator
+        else ""
+    )
     text = entry.description
     lines = [
         f"## {entry.label}\n",
@@ -58,7 +68,11 @@ def _method(entry: Method) -> str:
         f"{text.summary}\n",
         *([f"> `{text.formula}`\n"] if text.formula else []),
         f"{_steps(entry)}\n",
-        *(["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"] if entry.parameters else []),
+        *(
+            ["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"]
+            if entry.parameters
+            else []
+        ),
         *(_parameter(p) for p in entry.parameters),
         "",
     ]
@@ -86,7 +100,11 @@ def _steps(entry: Method) -> str:
 
 
 def _parameter(p: Parameter) -> str:
-    default = p.default if p.kind is Kind.CHOICE else p.format(p.default) or p.none_label or "none"
+    default = (
+        p.default
+        if p.kind is Kind.CHOICE
+        else p.format(p.default) or p.none_label or "none"
+    )
     source = f" ({p.source})" if p.source else ""
     symbol = f" In the paper: {p.symbol}." if p.symbol and p.symbol != p.label else ""
     return f"| **{p.label}** `{p.option}`, `{p.name}` | {p.expected} | {default} | {p.help}{symbol}{source} |"
@@ -128,7 +146,11 @@ def analyses_page() -> str:
 
 def _analysis(entry: Any) -> str:
     about = f"{entry.summary[:1].upper()}{entry.summary[1:]}."
-    head = ["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"] if entry.parameters else []
+    head = (
+        ["| Parameter | Values | Default | Meaning |", "|---|---|---|---|"]
+        if entry.parameters
+        else []
+    )
     lines = [
         f"## {entry.label}\n",
         f"{about} It is of {_OF[entry.needs]}. Key in Python: `{entry.key}`. `rankstudio {entry.key} --help`",
@@ -141,7 +163,11 @@ def _analysis(entry: Any) -> str:
 
 
 def _own_parameter(p: Parameter) -> str:
-    default = p.default if p.kind is Kind.CHOICE else p.format(p.default) or p.none_label or "none"
+    default = (
+        p.default
+        if p.kind is Kind.CHOICE
+        else p.format(p.default) or p.none_label or "none"
+    )
     return f"| **{p.label}** `{p.name}` | {p.expected} | {default} | {p.help} |"
 
 
@@ -178,7 +204,10 @@ def measures_page() -> str:
 def _measure(family: Family) -> str:
     names, first = {
         Cut.NONE: (family.name, "all documents"),
-        Cut.OPTIONAL: (f"{family.name}, {family.name}@k", "all documents, or the first k"),
+        Cut.OPTIONAL: (
+            f"{family.name}, {family.name}@k",
+            "all documents, or the first k",
+        ),
         Cut.NEEDED: (f"{family.name}@k", "the first k documents"),
     }[family.cut]
     return f"| **{names}** | {family.label}. {family.help.format(first=first)} |"
@@ -187,18 +216,27 @@ def _measure(family: Family) -> str:
 def commands_page() -> str:
     """Return the page on menus and keys, from the window's commands."""
     lines = ["# Menus and keys\n", NOTE]
-    of_parts = (command for _, entry in (*page_parts(), *window_commands()) for command in entry.commands)
+    of_parts = (
+        command
+        for _, entry in (*page_parts(), *window_commands())
+        for command in entry.commands
+    )
     for menu, commands in menus_with(of_parts).items():
         lines += [f"## {menu}\n", "| Command | Keys | Effect |", "|---|---|---|"]
         for c in filter(None, commands):
-            lines.append(f"| **{c.text.replace('&', '')}** | {c.shortcuts.replace(';', ',')} | {c.help} |")
+            lines.append(
+                f"| **{c.text.replace('&', '')}** | {c.shortcuts.replace(';', ',')} | {c.help} |"
+            )
         lines.append("")
     return "\n".join(lines)
 
 
 def _with_table(page: str, lines: list[str], what: str = "Formats") -> str:
     """Return the text of a page with a table replaced."""
-    begin, end = f"<!-- {what}, written by docs/generate.py. -->\n", f"\n<!-- End of {what.lower()}. -->"
+    begin, end = (
+        f"<!-- {what}, written by docs/generate.py. -->\n",
+        f"\n<!-- End of {what.lower()}. -->",
+    )
     before, _, rest = page.partition(begin)
     return "\n".join([before + begin, *lines, end + rest.partition(end.strip())[2]])
 
@@ -212,7 +250,10 @@ def models_page() -> str:
     lines = [
         "| Format | `--to` | Files | Contents | Models | Numbers |",
         "|---|---|---|---|---|---|",
-        *map(_model_format, (form for form in model_formats().values() if not form.package)),
+        *map(
+            _model_format,
+            (form for form in model_formats().values() if not form.package),
+        ),
     ]
     return _with_table(_page("models.md"), lines)
 
@@ -226,13 +267,23 @@ def _model_format(form: ModelFormat) -> str:
     numbers = f"floats in {form.single}" if form.single else "doubles"
     numbers += f", which prints {form.prints} digits" if form.prints else ""
     extra = f" Needs the extra `{form.extra}`." if form.extra else ""
-    cells = (f"**{form.label}**", f"`{form.key}`", files, form.summary + extra, models + scaled, numbers)
+    cells = (
+        f"**{form.label}**",
+        f"`{form.key}`",
+        files,
+        form.summary + extra,
+        models + scaled,
+        numbers,
+    )
     return f"| {' | '.join(cells)} |"
 
 
 def data_page() -> str:
     """Return the page on data, with the current table of formats."""
-    lines = ["| Format | `--to` | Extensions | Contents | Not kept |", "|---|---|---|---|---|"]
+    lines = [
+        "| Format | `--to` | Extensions | Contents | Not kept |",
+        "|---|---|---|---|---|",
+    ]
     for form in data_formats():
         endings = " ".join(f"`{ending}`" for ending in form.endings if ending)
         about = form.about[0].upper() + form.about[1:]
@@ -257,7 +308,9 @@ def _selection_table() -> list[str]:
     chance = RankingDataset.from_arrays(rng.random((query.size, 25)), labels, query)
     settings = {"n_queries": 15, "n_features": 4, "measure": "AUC", "repetitions": 40}
     found = finish(simulate_selection(chance, **settings))
-    estimates = dict(zip(found.estimators, found.estimates.mean(axis=0).tolist(), strict=True))
+    estimates = dict(
+        zip(found.estimators, found.estimates.mean(axis=0).tolist(), strict=True)
+    )
     return [
         "| 4 of 25 features, 15 queries | selected without each fold | selected once, with all queries |",
         "|---|---|---|",
@@ -277,8 +330,14 @@ def _auc_table() -> list[str]:
         "signal, 10 % positive": {"shift": 0.5, "positive": 0.1},
         "signal, 400 documents": {"shift": 0.5, "n_examples": 400, "repetitions": 200},
     }
-    found = [finish(simulate_auc(**{"repetitions": 5000, **options})) for options in simulations.values()]
-    lines = [f"| bias ± sd | {' | '.join(simulations)} |", "|---" * (1 + len(found)) + "|"]
+    found = [
+        finish(simulate_auc(**{"repetitions": 5000, **options}))
+        for options in simulations.values()
+    ]
+    lines = [
+        f"| bias ± sd | {' | '.join(simulations)} |",
+        "|---" * (1 + len(found)) + "|",
+    ]
     for at, estimator in enumerate(found[0].estimators):
         cells = [f"{one.bias[at]:+.3f} ± {one.conditional_sd[at]:.3f}" for one in found]
         lines.append(f"| {estimator} | {' | '.join(cells)} |")

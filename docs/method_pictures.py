@@ -70,7 +70,10 @@ def main(keys: list[str]) -> int:
 
 def page() -> str:
     """Return the page of the guide that shows the pictures."""
-    shown = [f"## {entry.label}\n\n![{entry.label}](images/methods/{entry.key}.png)\n" for entry in methods()]
+    shown = [
+        f"## {entry.label}\n\n![{entry.label}](images/methods/{entry.key}.png)\n"
+        for entry in methods()
+    ]
     return "\n".join([INTRODUCTION, *shown])
 
 
@@ -81,7 +84,8 @@ def take(app: QApplication, theme: Theme, settings: Settings, key: str) -> None:
     window.show()
     window.open_controller.open_path(SAMPLE)
     wait(app, lambda: window.session.dataset is not None)
-    window.session.unsealAsked.emit()  # so that the pictures have numbers of the test part
+    # so that the pictures have numbers of the test part
+    window.session.unsealAsked.emit()
     window.session.change("method", method=key, parameters=SHORT.get(key, {}))
     window.commands["run"].trigger()
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy, most=900.0)
@@ -112,9 +116,14 @@ def below_each_other(images: list[QImage]) -> QImage:
 def reduced(image: QImage) -> QImage:
     """Return a picture in its most telling colours, a fourth of the bytes."""
     image = image.convertToFormat(QImage.Format.Format_RGB32)
-    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1) & 0xFFFFFF
+    pixels = (
+        np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
+        & 0xFFFFFF
+    )
     values, places, counts = np.unique(pixels, return_inverse=True, return_counts=True)
-    rgb = np.stack([values >> 16, values >> 8 & 255, values & 255], axis=1).astype(np.float64)
+    rgb = np.stack([values >> 16, values >> 8 & 255, values & 255], axis=1).astype(
+        np.float64
+    )
     found = KMeans(min(COLORS, len(values)), n_init=1, random_state=0, max_iter=20).fit(
         rgb, sample_weight=np.sqrt(counts)
     )
@@ -127,7 +136,13 @@ def reduced(image: QImage) -> QImage:
         if counts[first] > 0.5 * counts[members].sum():
             table[cluster] = rgb[first]
     rows = np.ascontiguousarray(indices)
-    made = QImage(rows.data, rows.shape[1], rows.shape[0], rows.shape[1], QImage.Format.Format_Indexed8)
+    made = QImage(
+        rows.data,
+        rows.shape[1],
+        rows.shape[0],
+        rows.shape[1],
+        QImage.Format.Format_Indexed8,
+    )
     made.setColorTable([QColor(*map(int, color)).rgb() for color in table])
     return made.copy()
 

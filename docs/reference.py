@@ -18,7 +18,9 @@ ENGINE = Path(engine.__file__).parent
 API = Path(api.__file__).parent
 TESTING = Path(testing.__file__).parent
 PLUGINS = Path(plugins.__file__).parent
-_ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(?P<code><code>(?P<name>[^<]*)</code>)")
+_ROLE = re.compile(
+    r":(?:func|class|meth|mod|attr|data):(?P<code><code>(?P<name>[^<]*)</code>)"
+)
 FIRST = """\
 # The reference
 
@@ -46,7 +48,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the reference."""
     files.append(File.generated(config, "reference/index.md", content=first_page()))
     for package in packages():
-        files.append(File.generated(config, _page(package), content=package_page(package)))
+        files.append(
+            File.generated(config, _page(package), content=package_page(package))
+        )
     return files
 
 
@@ -55,7 +59,11 @@ def on_page_content(html: str, **_: object) -> str:
 
     def link(match: re.Match[str]) -> str:
         whole = match["name"].startswith("rankstudio.")
-        return f'<autoref identifier="{match["name"]}">{match["code"]}</autoref>' if whole else match["code"]
+        return (
+            f'<autoref identifier="{match["name"]}">{match["code"]}</autoref>'
+            if whole
+            else match["code"]
+        )
 
     return _ROLE.sub(link, html)
 
@@ -68,24 +76,41 @@ def packages() -> list[Path]:
 def _abilities() -> list[Path]:
     """Return the folders of abilities with more than their commands and parts of the window."""
     folders = sorted({path.parent for path in PLUGINS.rglob("*.py")} - {PLUGINS})
-    computing = [folder for folder in folders if folder.name not in ("window", "commands")]
-    return [folder for folder in computing if len(modules(folder)) > (folder.parent == PLUGINS)]
+    computing = [
+        folder for folder in folders if folder.name not in ("window", "commands")
+    ]
+    return [
+        folder
+        for folder in computing
+        if len(modules(folder)) > (folder.parent == PLUGINS)
+    ]
 
 
 def _engine_packages() -> list[Path]:
-    return [folder for folder in sorted({path.parent for path in ENGINE.rglob("*.py")}) if modules(folder)]
+    return [
+        folder
+        for folder in sorted({path.parent for path in ENGINE.rglob("*.py")})
+        if modules(folder)
+    ]
 
 
 def modules(package: Path) -> list[Path]:
     """Return the public modules of a package, without the commands of an ability."""
     hidden = ("_", "command") if package.parent == PLUGINS else ("_",)
-    return sorted(path for path in package.glob("*.py") if not path.name.startswith(hidden))
+    return sorted(
+        path for path in package.glob("*.py") if not path.name.startswith(hidden)
+    )
 
 
 def first_page() -> str:
     """Return the page with the engine's own names and its packages."""
-    names = "".join(f"- [`{name}`][{home}.{name}]\n" for name, home in sorted(public_names().items()))
-    lines = "\n".join(f"- [`{_name(p)}`]({Path(_page(p)).name}): {_says(p)}" for p in packages())
+    names = "".join(
+        f"- [`{name}`][{home}.{name}]\n"
+        for name, home in sorted(public_names().items())
+    )
+    lines = "\n".join(
+        f"- [`{_name(p)}`]({Path(_page(p)).name}): {_says(p)}" for p in packages()
+    )
     values = {name: getattr(api, name) for name in sorted(api.__all__)}
     own = "".join(
         f"- [`{name}`][{value.__module__}.{value.__qualname__}]\n"
@@ -98,7 +123,9 @@ def first_page() -> str:
 def package_page(package: Path) -> str:
     """Return the page of a package: its own text and names, then each of its modules."""
     own = f"::: {_name(package)}\n    options: {{ heading_level: 1 }}\n"
-    return "\n".join([own, *(f"::: {_name(path.with_suffix(''))}\n" for path in modules(package))])
+    return "\n".join(
+        [own, *(f"::: {_name(path.with_suffix(''))}\n" for path in modules(package))]
+    )
 
 
 def public_names() -> dict[str, str]:
@@ -108,7 +135,12 @@ def public_names() -> dict[str, str]:
 
 def _says(package: Path) -> str:
     """Return the first paragraph of a package's docstring."""
-    text = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))) or ""
+    text = (
+        ast.get_docstring(
+            ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
+        )
+        or ""
+    )
     return " ".join(text.split("\n\n")[0].split())
 
 

@@ -47,7 +47,8 @@ def take(app: QApplication, settings: Settings) -> None:
     window.show()
     window.open_controller.open_path(SAMPLE, run=True)
     wait(app, lambda: bool(window.runs.records) and not window.runs.busy)
-    window.session.unsealAsked.emit()  # so that the pictures have numbers of the test part
+    # so that the pictures have numbers of the test part
+    window.session.unsealAsked.emit()
     window.session.look_at(3)
     for mode in ("light", "dark"):
         theme.set_mode(mode)
@@ -68,7 +69,13 @@ def take(app: QApplication, settings: Settings) -> None:
 
 def take_results(app: QApplication, window: MainWindow) -> None:
     """Take the pictures of the views of the results, of a few more runs."""
-    window.session.change("pinning", method="greedy-rankrls", ranker="", ranker_parameters={}, parameters={})
+    window.session.change(
+        "pinning",
+        method="greedy-rankrls",
+        ranker="",
+        ranker_parameters={},
+        parameters={},
+    )
     window.session.toggle("pinned", 12)
     window.session.toggle("banned", 39)
     window.commands["run"].trigger()

@@ -47,7 +47,8 @@ LANGUAGES = ("de",)
 
 _WIDTH = 110
 _FIELD = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\}")
-_WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # of all catalogs, so that they change only where texts do
+# of all catalogs, so that they change only where texts do
+_WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 _RELEVANCE = ("not relevant", "relevant", "highly relevant", "train")
 Text = tuple[str, tuple[str, ...], str]
 """Where a text stands, the text (with that of several), and its context."""
@@ -56,13 +57,23 @@ Text = tuple[str, tuple[str, ...], str]
 def texts() -> Iterator[Text]:
     """Yield the texts that are looked up, by modules, then those that the engine has as data."""
     for path in sorted(
-        path for part in ("ui", "engine", "plugins") for path in (ROOT / "rankstudio" / part).rglob("*.py")
+        path
+        for part in ("ui", "engine", "plugins")
+        for path in (ROOT / "rankstudio" / part).rglob("*.py")
     ):
         module = path.relative_to(ROOT).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = [node for node in ast.walk(tree) if called(node) in TRANSLATED and isinstance(node, ast.Call)]
+        calls = [
+            node
+            for node in ast.walk(tree)
+            if called(node) in TRANSLATED and isinstance(node, ast.Call)
+        ]
         for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
-            said = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            said = [
+                a.value
+                for a in call.args
+                if isinstance(a, ast.Constant) and isinstance(a.value, str)
+            ]
             count = TRANSLATED[called(call)]
             if len(said) >= count:
                 context = said[1] if count == 1 and len(said) > 1 else ""
@@ -76,7 +87,9 @@ def _report_texts() -> Iterator[tuple[str, str]]:
     """Yield the titles of the sections of reports."""
     from rankstudio.plugins.report.document import SECTIONS  # noqa: PLC0415
 
-    yield from (("rankstudio/plugins/report/document.py", title) for title in SECTIONS.values())
+    yield from (
+        ("rankstudio/plugins/report/document.py", title) for title in SECTIONS.values()
+    )
 
 
 def _lab_texts() -> Iterator[tuple[str, str]]:
@@ -85,7 +98,11 @@ def _lab_texts() -> Iterator[tuple[str, str]]:
 
     lab = "rankstudio/plugins/lab/simulation/parameters.py"
     lists = [one for varied in VARIED.values() for one in varied.values()]
-    for one in (*(p for parameters in PARAMETERS.values() for p in parameters), *lists, *EACH.values()):
+    for one in (
+        *(p for parameters in PARAMETERS.values() for p in parameters),
+        *lists,
+        *EACH.values(),
+    ):
         yield from ((lab, text) for text in (one.label, one.help, one.none_label))
         yield from ((lab, label) for _, label in one.choices)
 
@@ -99,7 +116,9 @@ def _feature_texts() -> Iterator[tuple[str, str]]:
         NOT_SWAPPED,
     )
 
-    yield from (("rankstudio/plugins/features/feature_profile.py", word) for word in _RELEVANCE)
+    yield from (
+        ("rankstudio/plugins/features/feature_profile.py", word) for word in _RELEVANCE
+    )
     reasons = NO_SWAPS, NO_QUERIES, NOT_LEARNED, NOT_SWAPPED
     yield from (("rankstudio/plugins/features/substitutes.py", why) for why in reasons)
 
@@ -107,51 +126,78 @@ def _feature_texts() -> Iterator[tuple[str, str]]:
 def _engine_texts() -> Iterator[tuple[str, str]]:
     """Yield labels, help and units of what the engine knows as data, by where it knows them."""
     catalog = "rankstudio/engine/methods/catalog"
-    yield from ((catalog, text) for texts in LEFT_OUT_CRITERIA.values() for text in texts)
+    yield from (
+        (catalog, text) for texts in LEFT_OUT_CRITERIA.values() for text in texts
+    )
     for entry in methods():
         yield catalog, entry.description.summary
         yield catalog, entry.criterion.name
         if entry.candidate_score:
             scores = [entry.candidate_score]
-            scores += [replace(scores[0], name=n) for n in LEFT_OUT_CRITERIA.get(scores[0].name, ())]
+            scores += [
+                replace(scores[0], name=n)
+                for n in LEFT_OUT_CRITERIA.get(scores[0].name, ())
+            ]
             for score in scores:
-                yield from ((catalog, t) for t in (score.name, score.title, score.unit, score.criterion))
+                yield from (
+                    (catalog, t)
+                    for t in (score.name, score.title, score.unit, score.criterion)
+                )
         for one in entry.parameters:
-            yield from ((catalog, text) for text in (one.label, one.help, one.none_label))
+            yield from (
+                (catalog, text) for text in (one.label, one.help, one.none_label)
+            )
             yield from ((catalog, label) for _, label in one.choices)
-    if find_spec("rankstudio.plugins.lab") is not None:  # the folder of an ability may be absent
+    # the folder of an ability may be absent
+    if find_spec("rankstudio.plugins.lab") is not None:
         yield from _lab_texts()
     yield from (("rankstudio/ui/shell/selection_line.py", part) for part in PARTS)
     yield from (
-        ("rankstudio/engine/analysis", rule) for rule in ("not significantly worse", "one standard error")
+        ("rankstudio/engine/analysis", rule)
+        for rule in ("not significantly worse", "one standard error")
     )
     for kind in StepKind:
         yield catalog, kind.value
     if find_spec("rankstudio.plugins.features") is not None:
         yield from _feature_texts()
-    yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
+    yield from (
+        ("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity
+    )
     for form in PLAN_FORMATS:
         yield from (
-            ("rankstudio/engine/experiment/plan/as_code.py", text) for text in (form.label, form.help)
+            ("rankstudio/engine/experiment/plan/as_code.py", text)
+            for text in (form.label, form.help)
         )
     for data_format in data_formats():
         texts = (data_format.label, *data_format.loses)
-        yield from (("rankstudio/engine/data/formats/data_format.py", text) for text in texts)
+        yield from (
+            ("rankstudio/engine/data/formats/data_format.py", text) for text in texts
+        )
     yield from (("resources/metrics/measures.toml", family.help) for family in FAMILIES)
     if find_spec("rankstudio.plugins.report") is not None:
         yield from _report_texts()
-    yield from (("rankstudio/engine/analysis/result_table/query.py", name) for name in TESTS.values())
+    yield from (
+        ("rankstudio/engine/analysis/result_table/query.py", name)
+        for name in TESTS.values()
+    )
     for rule in CONVENTIONS.values():
         yield "resources/metrics/conventions.toml", rule.summary
     for source in table("features", "sources.toml")["source"]:
-        yield from (("resources/features/sources.toml", source[key]) for key in ("holds", "terms", "open"))
+        yield from (
+            ("resources/features/sources.toml", source[key])
+            for key in ("holds", "terms", "open")
+        )
 
 
 def template() -> Catalog:
     """Return the catalog of what the source says, with nothing translated."""
     made = _empty()
     for module, said, context in texts():
-        made.add(said if len(said) > 1 else said[0], locations=[(module, None)], context=context or None)
+        made.add(
+            said if len(said) > 1 else said[0],
+            locations=[(module, None)],
+            context=context or None,
+        )
     return made
 
 
@@ -163,7 +209,13 @@ def updated(language: str, source: Catalog) -> Catalog:
     for message in source:
         if message.id:
             known = old.get(message.id, message.context) or message
-            made.add(message.id, known.string, message.locations, known.flags, context=message.context)
+            made.add(
+                message.id,
+                known.string,
+                message.locations,
+                known.flags,
+                context=message.context,
+            )
     return made
 
 
@@ -207,7 +259,9 @@ def _skeleton(text: str) -> tuple[object, ...]:
     """Return what a translation has to keep."""
     ends = re.match(r"\s*", text), re.search(r"\s*$", text)
     return (
-        sorted(Counter(_FIELD.findall(text.replace("{{", "").replace("}}", ""))).items()),
+        sorted(
+            Counter(_FIELD.findall(text.replace("{{", "").replace("}}", ""))).items()
+        ),
         len(re.findall(r"&\w", re.sub(r"&\w+;", "", text))),
         text.count("\t"),
         [end and end.group() for end in ends],
@@ -254,14 +308,21 @@ def main(check: bool, release: bool = False) -> int:
         made = updated(language, source)
         files[HERE / f"{language}.po"] = written(made)
         files[SHIPPED / f"{language}.mo"] = compiled(made)
-        untranslated += [f"{language}.po: not translated: {text}" for text in open_texts(made)]
-        wrong += [f"{language}.po: fields, mnemonic or ends differ: {text}" for text in broken_texts(made)]
+        untranslated += [
+            f"{language}.po: not translated: {text}" for text in open_texts(made)
+        ]
+        wrong += [
+            f"{language}.po: fields, mnemonic or ends differ: {text}"
+            for text in broken_texts(made)
+        ]
     for path, content in files.items():
         current_content = path.read_bytes() if path.exists() else b""
         if current_content == content:
             continue
         if check:
-            wrong.append(f"{path.relative_to(ROOT)} is not what the source says: run languages/catalogs.py")
+            wrong.append(
+                f"{path.relative_to(ROOT)} is not what the source says: run languages/catalogs.py"
+            )
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)

@@ -21,7 +21,8 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"```.*?```|<!--.*?-->|^ {4}.*?$", re.DOTALL | re.MULTILINE)
-_GLUED = re.compile(r"[a-z)]\{[a-z_]+\}(?=[ .,;]|$)")  # a rest of a sentence stands for the placeholder
+# a rest of a sentence stands for the placeholder
+_GLUED = re.compile(r"[a-z)]\{[a-z_]+\}(?=[ .,;]|$)")
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+")
 
 
@@ -61,17 +62,24 @@ def guide_texts() -> Iterator[tuple[str, str]]:
     """Yield the page and each paragraph and cell of the README and the guide, without code."""
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         content = re.sub(
-            r"```.*?```|<!--.*?-->|^ {4}.*?$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M
+            r"```.*?```|<!--.*?-->|^ {4}.*?$",
+            "",
+            page.read_text(encoding="utf-8"),
+            flags=re.S | re.M,
         )
         for block in re.split(r"\n\s*\n|\n(?=[-|#\d*])|(?<=\|)", content):
-            text = re.sub(r"`[^`]*`|\]\([^)]*\)", "x", " ".join(block.replace("**", "").split()))
+            text = re.sub(
+                r"`[^`]*`|\]\([^)]*\)", "x", " ".join(block.replace("**", "").split())
+            )
             if text:
                 yield page.name, text
 
 
 def main() -> int:
     """List the faults; 1 where there are some."""
-    found = [(where, text, faults(text)) for where, text in (*window_texts(), *guide_texts())]
+    found = [
+        (where, text, faults(text)) for where, text in (*window_texts(), *guide_texts())
+    ]
     wrong = [(where, text, said) for where, text, said in found if said]
     for where, text, said in wrong:
         sys.stdout.write(f"{Path(where).name}: {', '.join(said)}: {text}\n")

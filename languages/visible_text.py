@@ -28,9 +28,11 @@ _PROSE = re.compile(
     r"|^&?[A-Z]|^ +[^\W\d_]{2,}"
 )
 _NOT_PROSE = re.compile(
-    r"[{;][^}]*\b(border|padding|margin|color|background|font)[\w-]*:|^font-size:|^ ?class="  # style sheets
+    # style sheets
+    r"[{;][^}]*\b(border|padding|margin|color|background|font)[\w-]*:|^font-size:|^ ?class="
     r"|^[A-Z][A-Z0-9]*_[A-Z0-9_]+$|^Q[A-Z][a-z]\w+( |$)|^https?:|^((Ctrl|Alt|Shift|Meta)\+)+\S+$"
-    r"|^/|^\w+/\w+/|^[\w{}/*.-]+\.\w{2,10}$|^(<[^>]*>|\s|\{\})*$"  # paths, and HTML without a word
+    # paths, and HTML without a word
+    r"|^/|^\w+/\w+/|^[\w{}/*.-]+\.\w{2,10}$|^(<[^>]*>|\s|\{\})*$"
 )
 
 _PROGRAM_CALLS = set(
@@ -125,7 +127,9 @@ class _Places(ast.NodeVisitor):
         """Pass over what is compared: a key, not a text; what is called on the way may be given one."""
         self._above.append(node)
         for part in (node.left, *node.comparators):
-            if not isinstance(part, ast.Constant | ast.JoinedStr | ast.Tuple | ast.Set | ast.List):
+            if not isinstance(
+                part, ast.Constant | ast.JoinedStr | ast.Tuple | ast.Set | ast.List
+            ):
                 self.visit(part)
         self._above.pop()
 
@@ -151,7 +155,12 @@ class _Places(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self._above.append(node)
-        for part in (*node.args.defaults, *node.args.kw_defaults, *node.decorator_list, *node.body):
+        for part in (
+            *node.args.defaults,
+            *node.args.kw_defaults,
+            *node.decorator_list,
+            *node.body,
+        ):
             if part is not None:
                 self.visit(part)
         self._above.pop()
@@ -172,7 +181,11 @@ class _Places(ast.NodeVisitor):
 
     def visit_Constant(self, node: ast.Constant) -> None:
         above = self._above[-1]
-        if isinstance(node.value, str) and not isinstance(above, ast.JoinedStr) and self._is_read(node):
+        if (
+            isinstance(node.value, str)
+            and not isinstance(above, ast.JoinedStr)
+            and self._is_read(node)
+        ):
             self.found.append(node)
 
     def _is_read(self, node: ast.expr) -> bool:
@@ -185,7 +198,8 @@ class _Places(ast.NodeVisitor):
             return False
         prose = bool(_PROSE.search(text))
         return prose or (
-            not text.startswith(("#", ".", "%")) and any(place in _SHOWN_ALL for place in places)
+            not text.startswith(("#", ".", "%"))
+            and any(place in _SHOWN_ALL for place in places)
         )
 
     def _places(self, node: ast.AST) -> Iterator[str]:
@@ -193,7 +207,9 @@ class _Places(ast.NodeVisitor):
         below, pair = node, ""
         for above in reversed(self._above):
             match above:
-                case ast.Call(func=ast.Attribute(value=ast.Name(id="_log" | "logging" | "log"))):
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="_log" | "logging" | "log"))
+                ):
                     yield "_log"
                     return
                 case ast.Call():
@@ -202,12 +218,21 @@ class _Places(ast.NodeVisitor):
                         yield f"{name}({above.args.index(below)}){pair}"
                         yield f"{name}({above.args.index(below)})"
                         yield f"{name}()"
-                        if name not in ("tuple", "list", "dict", "join", "append", "plain"):
+                        if name not in (
+                            "tuple",
+                            "list",
+                            "dict",
+                            "join",
+                            "append",
+                            "plain",
+                        ):
                             return
                     elif below is above.func:
                         return
                 case ast.keyword():
-                    filled = called(self._above[self._above.index(above) - 1]) == "format"
+                    filled = (
+                        called(self._above[self._above.index(above) - 1]) == "format"
+                    )
                     yield "{}" if filled else f"{above.arg}="
                     return
                 case ast.Assign(targets=[target, *_]):
@@ -263,30 +288,53 @@ def called(node: ast.AST) -> str:
 
 
 def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return (
+        node.attr
+        if isinstance(node, ast.Attribute)
+        else node.id
+        if isinstance(node, ast.Name)
+        else ""
+    )
 
 
 def template(node: ast.AST) -> str:
     """Return the text of a literal, "{}" for what varies."""
     if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        return "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "{}"
+            for part in node.values
+        )
     return str(node.value) if isinstance(node, ast.Constant) else ""
 
 
 EXCEPTIONS: dict[str, frozenset[str] | None] = {
     "language/__init__.py": None,  # languages have their own names
     "process/display_check.py": None,  # speaks in the terminal, where no window can be
-    "process/crash.py": frozenset({"RankStudio {}, Python {}, {}\n{}\n\n"}),  # heads a report for developers
+    # heads a report for developers
+    "process/crash.py": frozenset({"RankStudio {}, Python {}, {}\n{}\n\n"}),
     "shell/help.py": frozenset(  # headings of the guide, which is English
         {
-            *("Data", "Select", "Features", "Compare", "Queries", "Method", "Candidates", "Inspector"),
+            *(
+                "Data",
+                "Select",
+                "Features",
+                "Compare",
+                "Queries",
+                "Method",
+                "Candidates",
+                "Inspector",
+            ),
             *("Runs", "Curves", "Results", "Criterion and validation"),
         }
     ),
     "plots/pyqtgraph_parts.py": None,  # names of classes and modules
-    "plots/pareto.py": frozenset({"not significantly worse", "one standard error"}),  # a key of its rules
+    # a key of its rules
+    "plots/pareto.py": frozenset({"not significantly worse", "one standard error"}),
     "select/curves_panel.py": frozenset({"validation part"}),  # a term of the glossary
-    "compare/pareto_view.py": frozenset({"one standard error", "not significantly worse"}),  # the same
+    # the same
+    "compare/pareto_view.py": frozenset(
+        {"one standard error", "not significantly worse"}
+    ),
 }
 """What looks like a text and is none, by module; None for all of it."""
 

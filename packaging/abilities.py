@@ -7,7 +7,10 @@ import json
 from typing import Any
 
 from rankstudio.engine.data.formats.joined_files import formats_to_record
-from rankstudio.engine.methods.catalog.absent import methods_to_record, model_formats_to_record
+from rankstudio.engine.methods.catalog.absent import (
+    methods_to_record,
+    model_formats_to_record,
+)
 from rankstudio.engine.plugins.terminal_commands import commands_to_record
 from rankstudio.engine.support.resources import resource
 

@@ -21,7 +21,18 @@ from window_session import program, run_sample
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = (
     ("run", "--sample", "--out", "all", "--folds", "1"),
-    ("run", "--sample", "--out", "some", "--workers", "2", "--folds", "1", "--features", "3"),
+    (
+        "run",
+        "--sample",
+        "--out",
+        "some",
+        "--workers",
+        "2",
+        "--folds",
+        "1",
+        "--features",
+        "3",
+    ),
 )
 """What is done once in the terminal; what it compiles is there from then on."""
 
@@ -37,26 +48,47 @@ def main(folder: Path) -> None:
             "RANKSTUDIO_DATA_DIR": str(Path(scratch, "data")),
         }
         folders = {path.parent for path in package.rglob("*.py")}
-        kept = {folder: Path(scratch, "numba", folder_of_numba(folder)) for folder in folders}
+        kept = {
+            folder: Path(scratch, "numba", folder_of_numba(folder))
+            for folder in folders
+        }
         for source, place in kept.items():
-            for file in (ROOT / source.relative_to(package.parent) / "__pycache__").glob("*.nb[ci]"):
+            for file in (
+                ROOT / source.relative_to(package.parent) / "__pycache__"
+            ).glob("*.nb[ci]"):
                 place.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, place)
         environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"} | own
         for words in COMMANDS:
             command = [program(folder, "rankstudio"), *words]
-            subprocess.run(command, cwd=scratch, env=environment, stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(
+                command,
+                cwd=scratch,
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
         # data that are read anew, and not from the cache, are arrays of another type to a kernel
-        apart = {name: f"{own[name]}-of-window" for name in ("RANKSTUDIO_CACHE_DIR", "RANKSTUDIO_DATA_DIR")}
+        apart = {
+            name: f"{own[name]}-of-window"
+            for name in ("RANKSTUDIO_CACHE_DIR", "RANKSTUDIO_DATA_DIR")
+        }
         run_sample(
-            folder, Path(apart["RANKSTUDIO_DATA_DIR"]), Path(own["NUMBA_CACHE_DIR"]), environment | apart
+            folder,
+            Path(apart["RANKSTUDIO_DATA_DIR"]),
+            Path(own["NUMBA_CACHE_DIR"]),
+            environment | apart,
         )
         for source, place in kept.items():
             if place.is_dir():
                 name = ".".join(source.relative_to(package.parent).parts)
-                shutil.copytree(place, package / "resources" / "kernels" / name, dirs_exist_ok=True)
+                shutil.copytree(
+                    place, package / "resources" / "kernels" / name, dirs_exist_ok=True
+                )
     print(
-        sum(1 for _ in (package / "resources" / "kernels").rglob("*.nbc")), "compiled kernels are in", folder
+        sum(1 for _ in (package / "resources" / "kernels").rglob("*.nbc")),
+        "compiled kernels are in",
+        folder,
     )
 
 

@@ -19,7 +19,8 @@ from contextlib import closing
 from pathlib import Path
 
 LONGEST = (
-    300.0  # seconds until the run must have ended: a computer that compiles and does other things as well
+    # seconds until the run must have ended: a computer that compiles and does other things as well
+    300.0
 )
 QUIET = 10.0  # seconds without another kernel, after which the window has all it needs
 
@@ -28,7 +29,9 @@ class SessionError(Exception):
     """A window that ended by itself, or did not do what it was started for."""
 
 
-def run_sample(folder: Path, data: Path, kernels: Path, environment: Mapping[str, str]) -> None:
+def run_sample(
+    folder: Path, data: Path, kernels: Path, environment: Mapping[str, str]
+) -> None:
     """Open the sample in the window, and close it when its run has ended and all kernels are there.
 
     Parameters
@@ -49,7 +52,8 @@ def run_sample(folder: Path, data: Path, kernels: Path, environment: Mapping[str
             _wait_for_quiet(window, kernels)
         finally:
             window.terminate()
-    if os.name != "nt" and window.returncode != 0:  # Windows ends it at once, and says so
+    # Windows ends it at once, and says so
+    if os.name != "nt" and window.returncode != 0:
         raise SessionError(f"the window ended with status {window.returncode}")
 
 
@@ -69,7 +73,9 @@ def finished(data: Path) -> bool:
                 shutil.copy(file, scratch)
             for copy in Path(scratch).glob("*.rankstudio"):
                 with closing(sqlite3.connect(copy)) as study:
-                    if study.execute("SELECT count(*) FROM run WHERE finished IS NOT NULL").fetchone()[0]:
+                    if study.execute(
+                        "SELECT count(*) FROM run WHERE finished IS NOT NULL"
+                    ).fetchone()[0]:
                         return True
         except (sqlite3.Error, FileNotFoundError):  # copied while it was written
             return False
@@ -81,9 +87,13 @@ def _wait(window: subprocess.Popen[bytes], happened: Callable[[], bool]) -> None
     deadline = time.monotonic() + LONGEST
     while not happened():
         if window.poll() is not None:
-            raise SessionError(f"the window ended by itself, with status {window.returncode}")
+            raise SessionError(
+                f"the window ended by itself, with status {window.returncode}"
+            )
         if time.monotonic() > deadline:
-            raise SessionError(f"the window has not run the sample within {LONGEST:.0f} seconds")
+            raise SessionError(
+                f"the window has not run the sample within {LONGEST:.0f} seconds"
+            )
         time.sleep(1)
 
 

@@ -3,7 +3,8 @@
 import os
 import sys
 
-TYPE_CHECKING = False  # typing's own would have to be loaded, and Ctrl+C may come meanwhile
+# typing's own would have to be loaded, and Ctrl+C may come meanwhile
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import NoReturn
@@ -14,7 +15,8 @@ INTERRUPTED = 130
 def main() -> int:
     """Carry out the command line of this process.
 
-    Ctrl+C ends it in a sentence, while modules load too, and so does a request to terminate.
+    Ctrl+C ends it in a sentence, while modules load too, and so does a request to
+    terminate.
     """
     interrupted = False
 
@@ -33,7 +35,8 @@ def main() -> int:
         from rankstudio.cli import main as carry_out  # noqa: PLC0415 - as above
 
         status = carry_out()
-        for number in (signal.SIGINT, signal.SIGTERM):  # all is done: the process ends with what came of it
+        # all is done: the process ends with what came of it
+        for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
     except KeyboardInterrupt:
         _end()
@@ -47,7 +50,9 @@ def main() -> int:
     return status
 
 
-def _show(kind: type[BaseException], error: BaseException, trace: "TracebackType | None") -> None:
+def _show(
+    kind: type[BaseException], error: BaseException, trace: "TracebackType | None"
+) -> None:
     """Show an uncaught error, or one that compiled code has shown; an interruption ends the process."""
     if issubclass(kind, KeyboardInterrupt):
         _end()

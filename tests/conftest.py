@@ -38,7 +38,9 @@ os.environ["LANGUAGE"] = "en"
 
 # Compiling a kernel takes longer than any deadline, and timings are no test.
 # What is tried is the same each time, so that a failure repeats; the thorough profile tries other things.
-settings.register_profile("rankstudio", deadline=None, max_examples=10, derandomize=True)
+settings.register_profile(
+    "rankstudio", deadline=None, max_examples=10, derandomize=True
+)
 settings.register_profile("checks", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("rankstudio")
@@ -120,38 +122,93 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Say how long damaged files are tried, how many runs are killed, how far the window is walked."""
     group = parser.getgroup("fuzz", "damaged files")
     group.addoption(
-        "--fuzz-seconds", type=float, help="try damaged files for so long, shared by the kinds of file"
+        "--fuzz-seconds",
+        type=float,
+        help="try damaged files for so long, shared by the kinds of file",
     )
-    group.addoption("--fuzz-seed", type=int, help="the seed of the damage: 0, or a fresh one for each kind")
-    group.addoption("--fuzz-input", type=int, help="try only the input of this number again")
+    group.addoption(
+        "--fuzz-seed",
+        type=int,
+        help="the seed of the damage: 0, or a fresh one for each kind",
+    )
+    group.addoption(
+        "--fuzz-input", type=int, help="try only the input of this number again"
+    )
     parser.addoption(
-        "--kill-runs", type=int, default=10, help="kill so many runs, over all ways of execution"
+        "--kill-runs",
+        type=int,
+        default=10,
+        help="kill so many runs, over all ways of execution",
     )
     walks = parser.getgroup("walks", "random walks through the window")
-    walks.addoption("--walk-steps", type=int, default=60, help="steps of each long walk: 60 in the checks")
-    walks.addoption("--walk-seed", type=int, help="the seed in place of one that changes with the program")
-    parser.addoption("--whole-sample", action="store_true", help="try every page of the guide on the sample")
-    parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 20 in the checks")
-    parser.addoption(
-        "--plans-seed", type=int, help="their seed: 0, or a fresh one where their number is given"
+    walks.addoption(
+        "--walk-steps",
+        type=int,
+        default=60,
+        help="steps of each long walk: 60 in the checks",
     )
-    studies = parser.getgroup("studies", "random studies, of which every output is read")
-    studies.addoption("--random-studies", type=int, help="draw so many studies; 16 in the checks")
+    walks.addoption(
+        "--walk-seed",
+        type=int,
+        help="the seed in place of one that changes with the program",
+    )
+    parser.addoption(
+        "--whole-sample",
+        action="store_true",
+        help="try every page of the guide on the sample",
+    )
+    parser.addoption(
+        "--random-plans",
+        type=int,
+        help="run so many plans drawn at random; 20 in the checks",
+    )
+    parser.addoption(
+        "--plans-seed",
+        type=int,
+        help="their seed: 0, or a fresh one where their number is given",
+    )
+    studies = parser.getgroup(
+        "studies", "random studies, of which every output is read"
+    )
     studies.addoption(
-        "--studies-seed", type=int, help="their seed: 0, or a fresh one if their number is given"
+        "--random-studies", type=int, help="draw so many studies; 16 in the checks"
     )
-    studies.addoption("--study-number", type=int, help="draw only the study of this number again")
+    studies.addoption(
+        "--studies-seed",
+        type=int,
+        help="their seed: 0, or a fresh one if their number is given",
+    )
+    studies.addoption(
+        "--study-number", type=int, help="draw only the study of this number again"
+    )
     sparse = parser.getgroup("sparse", "runs and commands on sparse and on dense rows")
-    sparse.addoption("--sparse-runs", type=int, help="draw so many runs, with all commands; 3 in the checks")
-    sparse.addoption("--sparse-seed", type=int, help="their seed: 0, or a fresh one if their number is given")
-    sparse.addoption("--sparse-number", type=int, help="draw only the run of this number again")
-    parser.addoption("--plan-number", type=int, help="run only the plan of this number again")
+    sparse.addoption(
+        "--sparse-runs",
+        type=int,
+        help="draw so many runs, with all commands; 3 in the checks",
+    )
+    sparse.addoption(
+        "--sparse-seed",
+        type=int,
+        help="their seed: 0, or a fresh one if their number is given",
+    )
+    sparse.addoption(
+        "--sparse-number", type=int, help="draw only the run of this number again"
+    )
     parser.addoption(
-        "--slowest", type=Path, metavar="FILE", help="write the slowest files and tests to a file"
+        "--plan-number", type=int, help="run only the plan of this number again"
+    )
+    parser.addoption(
+        "--slowest",
+        type=Path,
+        metavar="FILE",
+        help="write the slowest files and tests to a file",
     )
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Print what came of the damaged files, and write which tests were the slowest."""
     reports = [report for found in terminalreporter.stats.values() for report in found]
     if rows := rows_of(reports):
@@ -173,14 +230,19 @@ def _write_slowest(path: Path, reports: Iterable[object]) -> None:
         files[name.partition("::")[0]] += taken
     lines = [f"{seconds.total():7.1f}  {len(seconds)} tests", ""]
     lines += [f"{taken:7.1f}  {name}" for name, taken in files.most_common(40)]
-    lines += ["", *(f"{taken:7.1f}  {name}" for name, taken in seconds.most_common(100))]
+    lines += [
+        "",
+        *(f"{taken:7.1f}  {name}" for name, taken in seconds.most_common(100)),
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _default_run(config: pytest.Config) -> bool:
     """Return whether neither a path nor a marker is asked for."""
-    return not config.option.markexpr and {Path(place).resolve() for place in config.args} <= {
+    return not config.option.markexpr and {
+        Path(place).resolve() for place in config.args
+    } <= {
         TESTS,
         TESTS.parent,
     }
@@ -197,22 +259,39 @@ def _may_be_thorough(path: Path) -> bool:
     """Return whether a folder or a file may have thorough tests: by its place, or a marker in its text."""
     if path.suffix != ".py" or not {path, *path.parents}.isdisjoint(THOROUGH):
         return True
-    texts = (file.read_text("utf-8") for file in (path, path.parent / "conftest.py") if file.is_file())
-    return any(word in text for text in texts for word in ("thorough", "representatives"))
+    texts = (
+        file.read_text("utf-8")
+        for file in (path, path.parent / "conftest.py")
+        if file.is_file()
+    )
+    return any(
+        word in text for text in texts for word in ("thorough", "representatives")
+    )
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Mark tests by where they are; without a path or a marker, leave out those that take long.
 
     ``pytest tests/kills`` and ``pytest -m thorough`` run these, ``pytest -m "not gui"`` all but the window's.
     """
-    if missing := [str(place) for place in THOROUGH if not place.exists() and _should_be_there(place)]:
-        raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(missing)}")
-    found: dict[Path, list[str]] = {}  # by file: there are thousands of tests, and a hundred places
+    if missing := [
+        str(place)
+        for place in THOROUGH
+        if not place.exists() and _should_be_there(place)
+    ]:
+        raise pytest.UsageError(
+            f"tests/conftest.py marks what is not there: {', '.join(missing)}"
+        )
+    # by file: there are thousands of tests, and a hundred places
+    found: dict[Path, list[str]] = {}
     for item in items:
         if item.path not in found:
             places = {item.path, *item.path.parents}
-            found[item.path] = [marker for place, marker in MARKERS.items() if place in places]
+            found[item.path] = [
+                marker for place, marker in MARKERS.items() if place in places
+            ]
         for marker in found[item.path]:
             item.add_marker(marker)
         if reason := _lacking(item):
@@ -247,10 +326,16 @@ def _lacking(item: pytest.Item) -> str:
     entries = {**recorded_methods(), **present}
     case: Any = getattr(item, "callspec", None)
     for value in case.params.values() if case else ():
-        entry = entries.get(value) if isinstance(value, str) else getattr(value, "entry", value)
+        entry = (
+            entries.get(value)
+            if isinstance(value, str)
+            else getattr(value, "entry", value)
+        )
         if isinstance(entry, Method) and entry.lacking:
             return entry.lacking
-        if isinstance(value, str) and (lacking := absent_plugin_of(value) or absent_data_format(value)):
+        if isinstance(value, str) and (
+            lacking := absent_plugin_of(value) or absent_data_format(value)
+        ):
             return lacking
         ranker = getattr(value, "ranker", "")
         if isinstance(ranker, str) and ranker in entries and entries[ranker].lacking:
@@ -280,7 +365,8 @@ def _skipped_without_ability() -> Generator[None]:
     try:
         yield
     except (RankStudioError, SystemExit) as error:
-        reason = str(error.__context__ if isinstance(error, SystemExit) else error)  # of an option refused
+        # of an option refused
+        reason = str(error.__context__ if isinstance(error, SystemExit) else error)
         if reason.endswith("which is absent or left out."):
             pytest.skip(reason)
         raise
@@ -314,9 +400,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     lock in C, and what a slot raises Qt passes to ``sys.excepthook``.
     """
     marker = item.get_closest_marker("timeout")
-    limit = float(marker.args[0]) if marker else float(item.config.getini("timeout") or 0.0)
+    limit = (
+        float(marker.args[0]) if marker else float(item.config.getini("timeout") or 0.0)
+    )
     with os.fdopen(os.dup(2), "w") as stderr:
-        faulthandler.dump_traceback_later(limit + _LAST_RESORT if limit else _LONGEST, exit=True, file=stderr)
+        faulthandler.dump_traceback_later(
+            limit + _LAST_RESORT if limit else _LONGEST, exit=True, file=stderr
+        )
         try:
             return (yield)
         finally:
@@ -331,7 +421,9 @@ def nothing_left_behind(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Fail on logged errors, and on threads that outlive the test."""
     before = set(threading.enumerate())
     yield
-    errors = [r.getMessage() for r in caplog.get_records("call") if r.levelno >= logging.ERROR]
+    errors = [
+        r.getMessage() for r in caplog.get_records("call") if r.levelno >= logging.ERROR
+    ]
     assert not errors, f"errors were logged: {errors}"
     deadline = time.monotonic() + _GRACE
     while (left := _started_since(before)) and time.monotonic() < deadline:
@@ -352,7 +444,9 @@ def _started_since(before: set[threading.Thread]) -> list[str]:
     return [
         t.name
         for t in threading.enumerate()
-        if t not in before and t.is_alive() and not isinstance(t, threading._DummyThread)
+        if t not in before
+        and t.is_alive()
+        and not isinstance(t, threading._DummyThread)
     ]
 
 
@@ -391,7 +485,9 @@ def letor_dir() -> Path:
     chosen = os.environ.get("RANKSTUDIO_LETOR_DIR")
     folder = Path(chosen) if chosen else LETOR_FOLDER
     if not folder.is_dir():
-        pytest.skip(f"no LETOR files: RANKSTUDIO_LETOR_DIR is not set and there is no {LETOR_FOLDER}")
+        pytest.skip(
+            f"no LETOR files: RANKSTUDIO_LETOR_DIR is not set and there is no {LETOR_FOLDER}"
+        )
     return folder
 
 

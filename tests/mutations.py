@@ -48,21 +48,52 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "0.5 * (n_wrong + n_wrong_or_tied) / n_pairs",
             "(n_wrong + n_wrong_or_tied) / n_pairs",
         ),
-        ("MAP of ties", "precision = hits[stop - 1] / stop", "precision = hits[stop - 1] / (start + 1)"),
+        (
+            "MAP of ties",
+            "precision = hits[stop - 1] / stop",
+            "precision = hits[stop - 1] / (start + 1)",
+        ),
         (
             "divisor of MAP@k",
             "map_cut_divides_by_k and cut < n_relevant",
             "map_cut_divides_by_k and cut > n_relevant",
         ),
-        ("ERR of ties", "((n_tied - j) * chance[j]", "((n_tied - j + 1) * chance[j]"),
-        ("AUC of ties", "+ (stop - start - tied_hits))", "+ 2 * (stop - start - tied_hits))"),
+        ("ERR of ties", "(n_tied - j) * chance[j]", "(n_tied - j + 1) * chance[j]"),
+        (
+            "AUC of ties",
+            "+ (stop - start - tied_hits))",
+            "+ 2 * (stop - start - tied_hits))",
+        ),
     ),
-    ("methods/selection/greedy_rankrls/_statistics_kernel.py", "methods/selection/greedy_rankrls"): (
-        ("greedy RankRLS leaves no query out", "total[0, j] - squares[k, j, i] + reg", "total[0, j] + reg"),
-        ("greedy RankRLS's sign of a product", "-= gamma * terms[1, i]", "+= gamma * terms[1, i]"),
-        ("greedy RankRLS's criterion", "beta * vv[k, j, i] - 2.0 * ev", "beta * vv[k, j, i] - ev"),
-        ("greedy RankRLS's first weight", "for i in range(t, -1, -1):", "for i in range(t, 0, -1):"),
-        ("greedy RankRLS's norm of a feature", "terms[4, i] - 2.0 * product", "terms[4, i] - product"),
+    (
+        "methods/selection/greedy_rankrls/_statistics_kernel.py",
+        "methods/selection/greedy_rankrls",
+    ): (
+        (
+            "greedy RankRLS leaves no query out",
+            "total[0, j] - squares[k, j, i] + reg",
+            "total[0, j] + reg",
+        ),
+        (
+            "greedy RankRLS's sign of a product",
+            "-= gamma * terms[1, i]",
+            "+= gamma * terms[1, i]",
+        ),
+        (
+            "greedy RankRLS's criterion",
+            "beta * vv[k, j, i] - 2.0 * ev",
+            "beta * vv[k, j, i] - ev",
+        ),
+        (
+            "greedy RankRLS's first weight",
+            "for i in range(t, -1, -1):",
+            "for i in range(t, 0, -1):",
+        ),
+        (
+            "greedy RankRLS's norm of a feature",
+            "terms[4, i] - 2.0 * product",
+            "terms[4, i] - product",
+        ),
     ),
     ("methods/rankers/_rankrls_kernel.py", "methods/rankers/test_rankrls.py"): (
         (
@@ -70,13 +101,29 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "for j in range(i + 1, n):\n                value",
             "for j in range(i + 2, n):\n                value",
         ),
-        ("RankRLS's error of a query", "value += parts[i, f] * right[f]", "value -= parts[i, f] * right[f]"),
+        (
+            "RankRLS's error of a query",
+            "value += parts[i, f] * right[f]",
+            "value -= parts[i, f] * right[f]",
+        ),
         ("RankRLS leaves no labels out", "total[i, n] - gram[q, i, n]", "total[i, n]"),
         ("RankRLS's fourth pivot", "+ d * left[top + 3, j]", "- d * left[top + 3, j]"),
     ),
-    ("arithmetic/_pairs_kernel.py", "arithmetic/test_pairs.py", "methods/rankers/test_ranksvm.py"): (
-        ("margin of pairs", "score - values[low] >= margin", "score - values[low] > margin"),
-        ("level of pairs", "1.0 if above > level else 0.0", "1.0 if above >= level else 0.0"),
+    (
+        "arithmetic/_pairs_kernel.py",
+        "arithmetic/test_pairs.py",
+        "methods/rankers/test_ranksvm.py",
+    ): (
+        (
+            "margin of pairs",
+            "score - values[low] >= margin",
+            "score - values[low] > margin",
+        ),
+        (
+            "level of pairs",
+            "1.0 if above > level else 0.0",
+            "1.0 if above >= level else 0.0",
+        ),
         ("margin of the hinge", "values[k - begin] < 1.0:", "values[k - begin] < 2.0:"),
     ),
     ("arithmetic/optimisers/nesterov.py", "methods/selection/test_fsmrank.py"): (
@@ -97,32 +144,59 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
         ),
     ),
     ("arithmetic/optimisers/truncated_newton.py", "methods/rankers/test_ranksvm.py"): (
-        ("RankSVM's duality gap", "gap = 0.5 * float(point.gradient", "gap = 0.05 * float(point.gradient"),
+        (
+            "RankSVM's duality gap",
+            "gap = 0.5 * float(point.gradient",
+            "gap = 0.05 * float(point.gradient",
+        ),
         (
             "RankSVM's smoothing",
             "C * total - 0.5 * float(weighted_differences",
             "C * total - 0.4 * float(weighted_differences",
         ),
     ),
-    ("methods/selection/_divergence_kernel.py", "methods/selection/test_expected_divergence.py"): (
+    (
+        "methods/selection/_divergence_kernel.py",
+        "methods/selection/test_expected_divergence.py",
+    ): (
         ("weight of expected divergence", "(b - a) * max(", "max("),
         ("kernel of expected divergence", "np.exp(-0.5 * z * z)", "np.exp(-z * z)"),
         ("terms of the fast Gauss transform", "\nTERMS = 24\n", "\nTERMS = 12\n"),
     ),
     ("methods/selection/_kendall_kernel.py", "methods/selection/test_gas.py"): (
-        ("Kendall's pairs that both features tie", "+ tied_in_both - 2.0", "- tied_in_both - 2.0"),
-        ("Kendall's exchanges of merged runs", "swaps += middle - left ", "swaps += middle - left - 1 "),
+        (
+            "Kendall's pairs that both features tie",
+            "+ tied_in_both\n",
+            "- tied_in_both\n",
+        ),
+        (
+            "Kendall's exchanges of merged runs",
+            "swaps += middle - left\n",
+            "swaps += middle - left - 1\n",
+        ),
     ),
-    ("data/formats/_line_kernel.py", "data/formats/test_letor.py", "data/formats/test_letor_errors.py"): (
+    (
+        "data/formats/_line_kernel.py",
+        "data/formats/test_letor.py",
+        "data/formats/test_letor_errors.py",
+    ): (
         (
             "LETOR's repeated ids",
             "if number <= previous and ascending:",
             "if number < previous and ascending:",
         ),
-        ("last digit of a query's id", "for k in range(length):", "for k in range(length - 1):"),
+        (
+            "last digit of a query's id",
+            "for k in range(length):",
+            "for k in range(length - 1):",
+        ),
     ),
     ("data/fold_files.py", "data/test_folders.py"): (
-        ("order of folds", "in sorted(numbered.items())]", "in sorted(numbered.items(), key=str)]"),
+        (
+            "order of folds",
+            "in sorted(numbered.items())\n",
+            "in sorted(numbered.items(), key=str)\n",
+        ),
         (
             "order of a part's files",
             "for _, path in sorted(numbered))",
@@ -130,7 +204,11 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
         ),
     ),
     ("data/formats/_decimal.py", "data/formats/test_letor.py"): (
-        ("LETOR's exponents", "return (-value if negative else value), i\n\n\n", "return value, i\n\n\n"),
+        (
+            "LETOR's exponents",
+            "return (-value if negative else value), i\n\n\n",
+            "return value, i\n\n\n",
+        ),
         (
             "LETOR's halves to even",
             "        mantissa -= _U1  # exactly half way: to even",
@@ -141,22 +219,57 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
         "statistics/paired.py",
         "statistics/test_paired.py",
     ): (
-        ("t-test of equal differences", "if spread <= ROUNDINGS", "if spread < -ROUNDINGS"),
+        (
+            "t-test of equal differences",
+            "if spread <= ROUNDINGS",
+            "if spread < -ROUNDINGS",
+        ),
         ("Fisher's ties", "codes)) >= least", "codes)) > abs(least)"),
-        ("t-test of small numbers", "ldexp(difference, -int(", "ldexp(difference, int("),
-        ("Wilcoxon's tail", ">= abs(2 * positive - total)", "> abs(2 * positive - total)"),
-        ("Holm's factors", "np.arange(order.size, 0, -1)", "np.arange(order.size - 1, -1, -1)"),
-        ("Fisher's observed assignment", "exact else (count + 1) / (n + 1)", "exact else count / n"),
+        (
+            "t-test of small numbers",
+            "ldexp(difference, -int(",
+            "ldexp(difference, int(",
+        ),
+        (
+            "Wilcoxon's tail",
+            ">= abs(2 * positive - total)",
+            "> abs(2 * positive - total)",
+        ),
+        (
+            "Holm's factors",
+            "np.arange(order.size, 0, -1)",
+            "np.arange(order.size - 1, -1, -1)",
+        ),
+        (
+            "Fisher's observed assignment",
+            "exact else (count + 1) / (n + 1)",
+            "exact else count / n",
+        ),
     ),
     ("statistics/mean_intervals.py", "statistics/test_mean_intervals.py"): (
-        ("degrees of freedom of means", "n / np.maximum(n - 1, 1)", "np.maximum(n - 1, 1) / n"),
+        (
+            "degrees of freedom of means",
+            "n / np.maximum(n - 1, 1)",
+            "np.maximum(n - 1, 1) / n",
+        ),
     ),
     ("data/splitting/splits.py", "data/splitting/test_splits.py"): (
-        ("validation queries learned from", "rotated[: max(k - 2, 1)]", "rotated[: max(k - 1, 1)]"),
+        (
+            "validation queries learned from",
+            "rotated[: max(k - 2, 1)]",
+            "rotated[: max(k - 1, 1)]",
+        ),
     ),
-    ("experiment/results/model_selection.py", "experiment/results/test_model_selection.py"): (
+    (
+        "experiment/results/model_selection.py",
+        "experiment/results/test_model_selection.py",
+    ): (
         ("ties of combinations", "gain > best[0]", "gain >= best[0]"),
-        ("one standard error", "gains(plan, path) >= gain - error", "gains(plan, path) >= gain + error"),
+        (
+            "one standard error",
+            "gains(plan, path) >= gain - error",
+            "gains(plan, path) >= gain + error",
+        ),
         (
             "exactly one standard error",
             "gains(plan, path) >= gain - error",
@@ -167,7 +280,11 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "(model_p_values >= SIGNIFICANCE)",
             "(model_p_values <= SIGNIFICANCE)",
         ),
-        ("equally small models", "(path.sizes[i], -gains[i], i)", "(path.sizes[i], gains[i], i)"),
+        (
+            "equally small models",
+            "(path.sizes[i], -gains[i], i)",
+            "(path.sizes[i], gains[i], i)",
+        ),
         (
             "models of at most K features",
             "path.sizes[positions] <= max_features",
@@ -189,7 +306,9 @@ def catcher(mutation: Mutation, root: Path) -> str:
     path = root / "rankstudio" / "engine" / mutation.module
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.right) != 1:
-        raise SystemExit(f"{mutation.module}: expected one place with {mutation.right!r}")
+        raise SystemExit(
+            f"{mutation.module}: expected one place with {mutation.right!r}"
+        )
     path.write_text(text.replace(mutation.right, mutation.wrong), encoding="utf-8")
     tests = [str(root / "tests" / "engine" / place) for place in mutation.tests]
     command = [
@@ -204,22 +323,38 @@ def catcher(mutation: Mutation, root: Path) -> str:
         "not thorough",
         *tests,
     ]
-    environment = {**os.environ, "PYTHONPATH": str(root)}  # before the checkout that is installed
+    # before the checkout that is installed
+    environment = {**os.environ, "PYTHONPATH": str(root)}
     try:
-        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     finally:
         path.write_text(text, encoding="utf-8")
     if done.returncode > 1:  # 1: tests failed; below 0: the process died of the fault
-        raise SystemExit(f"{mutation.name}: pytest ended with {done.returncode}\n{done.stdout}{done.stderr}")
+        raise SystemExit(
+            f"{mutation.name}: pytest ended with {done.returncode}\n{done.stdout}{done.stderr}"
+        )
     if done.returncode == 0:
         return ""
-    failed = re.search(r"^(?:FAILED|ERROR) tests/engine/(\S+)", done.stdout, re.MULTILINE)
+    failed = re.search(
+        r"^(?:FAILED|ERROR) tests/engine/(\S+)", done.stdout, re.MULTILINE
+    )
     return failed[1] if failed else "the process died"
 
 
 def main(words: list[str]) -> int:
     """Try the mutations whose name has one of the words; return 1 if one is not caught."""
-    chosen = [m for m in MUTATIONS if not words or any(word.lower() in m.name.lower() for word in words)]
+    chosen = [
+        m
+        for m in MUTATIONS
+        if not words or any(word.lower() in m.name.lower() for word in words)
+    ]
     survivors = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -229,7 +364,9 @@ def main(words: list[str]) -> int:
         for mutation in chosen:
             found = catcher(mutation, root)
             survivors += [] if found else [mutation.name]
-            sys.stdout.write(f"{mutation.name} ({mutation.module}): {found or 'SURVIVES'}\n")
+            sys.stdout.write(
+                f"{mutation.name} ({mutation.module}): {found or 'SURVIVES'}\n"
+            )
             sys.stdout.flush()
     sys.stdout.write(f"{len(chosen) - len(survivors)} of {len(chosen)} caught\n")
     return 1 if survivors else 0

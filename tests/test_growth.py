@@ -28,17 +28,25 @@ def growth() -> ModuleType:
 @pytest.mark.thorough
 def test_every_claim_is_measured(tmp_path: Path) -> None:
     file = tmp_path / "growth.json"
-    subprocess.run([sys.executable, SCRIPT, "--quick", "--json", file], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, SCRIPT, "--quick", "--json", file],
+        check=True,
+        capture_output=True,
+    )
     rows = json.loads(file.read_text())["rows"]
     assert {(row["table"], row["name"]) for row in rows} >= {
-        (f"greedy RankRLS, {algorithm}", size) for algorithm in ("Algorithm 1", "auto") for size in "mnk"
+        (f"greedy RankRLS, {algorithm}", size)
+        for algorithm in ("Algorithm 1", "auto")
+        for size in "mnk"
     }
     # How fast this machine is says nothing: only that there is a slope with an interval around it.
     assert all(row["low"] < row["exponent"] < row["high"] for row in rows)
 
 
 @given(st.floats(-1, 3), st.floats(1e-6, 10), st.integers(3, 6))
-def test_the_slope_of_a_power_law_is_its_exponent(exponent: float, factor: float, n: int) -> None:
+def test_the_slope_of_a_power_law_is_its_exponent(
+    exponent: float, factor: float, n: int
+) -> None:
     sizes = 100.0 * 2.0 ** np.arange(n)
     found = growth().fitted_growth(sizes, factor * sizes**exponent)
     assert found.exponent == pytest.approx(exponent, abs=1e-9)
@@ -50,4 +58,5 @@ def test_the_interval_is_that_of_least_squares() -> None:
     (slope, _), covariance = np.polyfit(np.log(sizes), np.log(seconds), 1, cov=True)
     found = growth().fitted_growth(sizes, seconds)
     assert found.exponent == pytest.approx(slope)
-    assert found.half == pytest.approx(4.302652729911275 * np.sqrt(covariance[0, 0]))  # t at 97.5 %, 2 free
+    # t at 97.5 %, 2 free
+    assert found.half == pytest.approx(4.302652729911275 * np.sqrt(covariance[0, 0]))

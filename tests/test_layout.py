@@ -27,13 +27,21 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 def found_in_modules(pattern: str) -> list[Any]:
     """Return what `re.findall` finds in the text of the package: to parse it would take seconds."""
     texts = (path.read_text(encoding="utf-8") for path in MODULES)
-    return [found for text in texts for found in re.findall(pattern, text, re.MULTILINE | re.DOTALL)]
+    return [
+        found
+        for text in texts
+        for found in re.findall(pattern, text, re.MULTILINE | re.DOTALL)
+    ]
 
 
 def test_the_window_has_two_modules_beside_its_packages() -> None:
     def entries(folder: str) -> set[str]:
         inside = (PACKAGE / folder).iterdir()
-        return {entry.name for entry in inside if entry.suffix == ".py" or (entry / "__init__.py").exists()}
+        return {
+            entry.name
+            for entry in inside
+            if entry.suffix == ".py" or (entry / "__init__.py").exists()
+        }
 
     assert {name for name in entries("ui") if name.endswith(".py")} == {
         "__init__.py",
@@ -51,7 +59,9 @@ def test_a_class_has_a_name_of_its_own() -> None:
 def test_analysis_has_few_rooms_and_others_use_each() -> None:
     folder = PACKAGE / "engine" / "analysis"
     rooms = {
-        path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+        path.stem
+        for path in folder.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
     }
     rooms.discard("__init__")
     assert 0 < len(rooms) <= 10
@@ -69,15 +79,23 @@ def test_analysis_has_few_rooms_and_others_use_each() -> None:
 
 def test_modules_are_nouns() -> None:
     gerunds = {path.stem for path in MODULES if path.stem.endswith("ing")}
-    assert gerunds <= {"cross_fitting", "escaping", "frozen_mapping", "query_grouping", "scoring"}, (
-        "nouns that end so"
-    )
+    assert gerunds <= {
+        "cross_fitting",
+        "escaping",
+        "frozen_mapping",
+        "query_grouping",
+        "scoring",
+    }, "nouns that end so"
 
 
 def test_the_picture_of_the_architecture_has_all_abilities() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    picture = text.partition("## Core and abilities")[2].partition("## Add something")[0]
-    abilities = {folder.parent.name for folder in (PACKAGE / "plugins").glob("*/__init__.py")}
+    picture = text.partition("## Core and abilities")[2].partition("## Add something")[
+        0
+    ]
+    abilities = {
+        folder.parent.name for folder in (PACKAGE / "plugins").glob("*/__init__.py")
+    }
     assert picture
     assert {name for name in abilities if name not in picture} == set()
 
@@ -85,7 +103,9 @@ def test_the_picture_of_the_architecture_has_all_abilities() -> None:
 def test_every_mutation_has_its_place_in_the_core() -> None:
     """Nothing else runs ``tests/mutations.py``, which is for whoever changes the core."""
     faults = run_path(str(ROOT / "tests" / "mutations.py"))["MUTATIONS"]
-    texts = {one.name: (PACKAGE / "engine" / one.module).read_text("utf-8") for one in faults}
+    texts = {
+        one.name: (PACKAGE / "engine" / one.module).read_text("utf-8") for one in faults
+    }
     places = {one.name: texts[one.name].count(one.right) for one in faults}
     assert {name: count for name, count in places.items() if count != 1} == {}
 
@@ -97,14 +117,21 @@ def _ill_formed(docstring: str) -> list[str]:
     for line, below in pairwise([*lines, ""]):
         if re.fullmatch("-{4,}", below):
             section = line
-        elif section in ("Parameters", "Attributes", "Raises") and re.match(r"[\w*]", line):
-            names = r"[\w.*]+(, [\w.*]+)*" + ("" if section == "Raises" else r"( : .+|:.+)?")
+        elif section in ("Parameters", "Attributes", "Raises") and re.match(
+            r"[\w*]", line
+        ):
+            names = r"[\w.*]+(, [\w.*]+)*" + (
+                "" if section == "Raises" else r"( : .+|:.+)?"
+            )
             found += [] if re.fullmatch(names, line) else [line]
         elif section in ("Returns", "Yields") and re.match(r"\S", line):
             found += (
                 [line]
                 if line.endswith(".")
-                or re.search(" [A-Z`][a-z]* [a-z]+ ", re.sub(" and WorkProgress| for L values.*", "", line))
+                or re.search(
+                    " [A-Z`][a-z]* [a-z]+ ",
+                    re.sub(" and WorkProgress| for L values.*", "", line),
+                )
                 else []
             )
     return found
@@ -114,7 +141,9 @@ def test_sections_of_docstrings_have_entries() -> None:
     """Catches "DataError If the file cannot be read" in one line, which a site shows as a name."""
     docstrings = found_in_modules(r'^ *r?"""(.*?)"""')
     assert len(docstrings) > 5000
-    assert {line for text in docstrings for line in _ill_formed(cleandoc(text))} == set()
+    assert {
+        line for text in docstrings for line in _ill_formed(cleandoc(text))
+    } == set()
 
 
 def _parameter_names(function: ast.FunctionDef) -> set[str]:
@@ -133,13 +162,18 @@ def _accepted_names(node: ast.FunctionDef | ast.ClassDef) -> set[str] | None:
     return {
         statement.target.id
         for statement in node.body
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+        if isinstance(statement, ast.AnnAssign)
+        and isinstance(statement.target, ast.Name)
     }
 
 
 def _documented_names(docstring: str) -> Iterator[str]:
-    for section in re.findall(r"Parameters\n-+\n(.*?)(?:\n\n\w|\Z)", docstring, re.DOTALL):
-        for entry in re.findall(r"^[\w*]+(?:, [\w*]+)*(?= : |$)", section, re.MULTILINE):
+    for section in re.findall(
+        r"Parameters\n-+\n(.*?)(?:\n\n\w|\Z)", docstring, re.DOTALL
+    ):
+        for entry in re.findall(
+            r"^[\w*]+(?:, [\w*]+)*(?= : |$)", section, re.MULTILINE
+        ):
             yield from entry.replace("*", "").split(", ")
 
 
@@ -153,7 +187,10 @@ def test_documented_parameters_are_in_the_signature() -> None:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
-    documented = [(node.name, set(_documented_names(ast.get_docstring(node) or ""))) for node in nodes]
+    documented = [
+        (node.name, set(_documented_names(ast.get_docstring(node) or "")))
+        for node in nodes
+    ]
     accepted = [_accepted_names(node) for node in nodes]
     assert sum(len(names) for _, names in documented) > 1500
     gone = [
@@ -164,7 +201,9 @@ def test_documented_parameters_are_in_the_signature() -> None:
     assert gone == []
 
 
-@pytest.mark.parametrize(("value", "most"), [(Plan, 12), (FoldedDataset, 8), (Method, 18)])
+@pytest.mark.parametrize(
+    ("value", "most"), [(Plan, 12), (FoldedDataset, 8), (Method, 18)]
+)
 def test_what_abilities_add_is_no_field(value: type[Any], most: int) -> None:
     """They have a slot: whoever reads a plan, data or a method need not know them."""
     assert len(fields(value)) <= most
@@ -176,6 +215,7 @@ def test_commands_print_in_one_way() -> None:
     outside = {
         path.name: printing.findall(path.read_text(encoding="utf-8"))
         for path in (PACKAGE / "cli").rglob("*.py")
-        if path.name not in ("terminal.py", "streams.py")  # which writes files to the standard output
+        # which writes files to the standard output
+        if path.name not in ("terminal.py", "streams.py")
     }
     assert not {name: calls for name, calls in outside.items() if calls}

@@ -21,13 +21,17 @@ from rankstudio.cli.terminal import tell
 from rankstudio.cli.word_kinds import refuse_other_kinds
 from rankstudio.engine.errors import AnalysisError, Cancelled, RankStudioError
 from rankstudio.engine.plugins.loader import plugins
-from rankstudio.engine.plugins.terminal_commands import recorded_commands, terminal_commands
+from rankstudio.engine.plugins.terminal_commands import (
+    recorded_commands,
+    terminal_commands,
+)
 from rankstudio.engine.support import memory
 
 if TYPE_CHECKING:
     from rankstudio.cli.analysis_command import AnalysisCommand
 
-    CommandSource = str | AnalysisCommand  # name of the command's module, or the command of an analysis
+    # name of the command's module, or the command of an analysis
+    CommandSource = str | AnalysisCommand
 
 CORE_COMMANDS = (
     "run",
@@ -94,7 +98,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell("Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except RankStudioError as error:
-        tell(f"rankstudio: {streams.with_input_named(error.terminal_text)}", file=sys.stderr)
+        tell(
+            f"rankstudio: {streams.with_input_named(error.terminal_text)}",
+            file=sys.stderr,
+        )
         return FAILED
     except MemoryError:
         tell(
@@ -103,7 +110,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except BrokenPipeError:
-        streams.silence()  # the program that reads the output has ended, as ``| head`` does
+        # the program that reads the output has ended, as ``| head`` does
+        streams.silence()
         return FAILED
     except OSError as error:
         streams.silence()
@@ -118,7 +126,9 @@ class _Notes:
     def __init__(self) -> None:
         self._seen: set[type[Warning]] = set()
 
-    def show(self, message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    def show(
+        self, message: Warning | str, category: type[Warning], *_: object, **__: object
+    ) -> None:
         """Print a warning without the line of code that gave it."""
         if category not in self._seen:
             self._seen.add(category)
@@ -132,7 +142,10 @@ def known_commands() -> Mapping[str, CommandSource]:
     from rankstudio.engine.methods.catalog.analysis import analyses
 
     modules = {**_core_commands(), **terminal_commands(CORE_COMMANDS)}
-    return {**modules, **{key: AnalysisCommand(entry) for key, entry in analyses(modules).items()}}
+    return {
+        **modules,
+        **{key: AnalysisCommand(entry) for key, entry in analyses(modules).items()},
+    }
 
 
 def _core_commands() -> dict[str, CommandSource]:
@@ -141,7 +154,9 @@ def _core_commands() -> dict[str, CommandSource]:
 
 def _is_command(word: str) -> bool:
     """Return whether a word is a command; plug-ins are loaded only for a word that may be their command."""
-    return word in CORE_COMMANDS or (_COMMAND.fullmatch(word) is not None and word in known_commands())
+    return word in CORE_COMMANDS or (
+        _COMMAND.fullmatch(word) is not None and word in known_commands()
+    )
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -170,13 +185,28 @@ def command_line(names: Sequence[str]) -> CommandParser:
     )
 
     # Options of the window, which opens without a command.
-    parser.add_argument("--sample", action="store_true", help="open the bundled sample with its finished run")
-    parser.add_argument("--run", action="store_true", help="also run the plan of what is opened")
-    parser.add_argument("--language", choices=LANGUAGES, help="language of the window: English or German")
     parser.add_argument(
-        "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
+        "--sample",
+        action="store_true",
+        help="open the bundled sample with its finished run",
     )
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
+    parser.add_argument(
+        "--run", action="store_true", help="also run the plan of what is opened"
+    )
+    parser.add_argument(
+        "--language",
+        choices=LANGUAGES,
+        help="language of the window: English or German",
+    )
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"RankStudio {__version__}",
+        help="print the version",
+    )
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio"
+    )
 
     # Only the modules of the named commands are imported.
     for name in names:
@@ -191,7 +221,9 @@ def command_line(names: Sequence[str]) -> CommandParser:
         )
         try:
             module.add_options(command)
-        except AnalysisError:  # an analysis of another package failed: the list has the other commands
+        except (
+            AnalysisError
+        ):  # an analysis of another package failed: the list has the other commands
             if len(names) == 1:
                 raise
         command.set_defaults(run=module.run, parser=command)
@@ -217,11 +249,13 @@ def _open_window(arguments: list[str]) -> int:
     ]
     files = [word for word in arguments if word not in options]
 
-    # Only the help needs the parsers of the commands, which look texts up and import the engine.
+    # Only the help needs the parsers of the commands, which look texts up and import
+    # the engine.
     is_help = bool({"-h", "--help"} & set(options))
     parser = command_line(tuple(known_commands()) if is_help else ())
     if files[:1] and files[0] in recorded_commands() and not Path(files[0]).exists():
-        parser.error(_no_such_command(files[0]))  # first: the window does not know the command's options
+        # first: the window does not know the command's options
+        parser.error(_no_such_command(files[0]))
     args = parser.parse_args(options)
     for file in files:
         if not Path(file).exists():
@@ -235,8 +269,10 @@ def _open_window(arguments: list[str]) -> int:
         from rankstudio.ui.language import install
         from rankstudio.ui.process.settings import Settings
 
-        install(args.language or Settings().language)  # before the window's modules look their texts up
-        # As later in the window: objects that imports make stay, and collection took a tenth of the time.
+        # before the window's modules look their texts up
+        install(args.language or Settings().language)
+        # As later in the window: objects that imports make stay, and collection took a
+        # tenth of the time.
         gc.disable()
         from rankstudio.ui.app import main as open_window
 

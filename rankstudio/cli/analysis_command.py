@@ -23,12 +23,28 @@ from rankstudio.cli.interrupts import Stop, status, stopping
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.progress_bar import LiveLine, preparation
-from rankstudio.cli.run_options import METAVARS, add_choices, add_reading, fold_of_data, plan_from
+from rankstudio.cli.run_options import (
+    METAVARS,
+    add_choices,
+    add_reading,
+    fold_of_data,
+    plan_from,
+)
 from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.cli.terminal import Block, tell
-from rankstudio.engine.errors import AnalysisError, Cancelled, ParameterError, RankStudioError
+from rankstudio.engine.errors import (
+    AnalysisError,
+    Cancelled,
+    ParameterError,
+    RankStudioError,
+)
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisResult, AnalysisTable, Needs
+from rankstudio.engine.methods.catalog.analysis import (
+    Analysis,
+    AnalysisResult,
+    AnalysisTable,
+    Needs,
+)
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.plugins.guard import failure
 from rankstudio.engine.support.number_format import percentage
@@ -74,21 +90,30 @@ class AnalysisCommand:
             for parameter in entry.parameters:
                 _add_option(group, parameter)
         add_memory_option(parser)
-        parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+        parser.add_argument(
+            "--json", action="store_true", help="print JSON instead of tables"
+        )
 
     def run(self, args: argparse.Namespace) -> int:
         """Carry the command out."""
         # RankStudio's own analyses may read their options themselves.
         entry = self._entry
         if entry.terminal:
-            subject, values = self._guarded(lambda: _subject_and_values(entry.terminal, args))
+            subject, values = self._guarded(
+                lambda: _subject_and_values(entry.terminal, args)
+            )
             result, stopped = _run_analysis(entry, subject, values)
         else:
             parameters = self._parameters(args)
-            result, stopped = _run_analysis(entry, opened_subject(args, entry.needs), parameters)
+            result, stopped = _run_analysis(
+                entry, opened_subject(args, entry.needs), parameters
+            )
         # Print JSON or tables, and the warnings after them.
         if args.json:
-            plain: Any = {"analysis": entry.key, "tables": [table.as_dict() for table in result.tables]}
+            plain: Any = {
+                "analysis": entry.key,
+                "tables": [table.as_dict() for table in result.tables],
+            }
             tell(as_json(plain if result.values is None else result.values))
         else:
             tell(_stacked_tables(result.tables))
@@ -116,11 +141,15 @@ class AnalysisCommand:
                 try:
                     values[parameter.name] = parameter.validate(text)
                 except ParameterError as error:
-                    raise ParameterError(parameter.option, text, error.expected, error.meant) from None
+                    raise ParameterError(
+                        parameter.option, text, error.expected, error.meant
+                    ) from None
         return values
 
 
-def _subject_and_values(module: str, args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _subject_and_values(
+    module: str, args: argparse.Namespace
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     subject, values = import_module(module).read(args)
     return tuple(subject), dict(values)
 
@@ -129,7 +158,9 @@ def _run_analysis(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
     """Carry out an analysis; return its result, and whether it was stopped before its end."""
-    from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
+    from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import (
+        analysis_steps,
+    )
 
     line = LiveLine(None)
     result: AnalysisResult | None = None
@@ -176,7 +207,10 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
 
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     """Return the subject of an analysis, without test parts that are sealed."""
-    from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
+    from rankstudio.engine.analysis.measurements.measurement import (
+        sealed_data,
+        sealed_run,
+    )
     from rankstudio.engine.experiment.units.single_path import training_fold
 
     # A run of a study, with its data.
@@ -223,7 +257,9 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the training part of a fold."""
     _add_data(parser)
     parser.add_argument(
-        "--folds", metavar="FOLD", help="fold whose training part is used; the first by default"
+        "--folds",
+        metavar="FOLD",
+        help="fold whose training part is used; the first by default",
     )
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     parser.add_argument("--seed", type=int, help="seed of the protocol; 0 by default")
@@ -235,13 +271,19 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "data", type=place_name, metavar="DATA", nargs="?", help="data file or folder of folds"
+        "data",
+        type=place_name,
+        metavar="DATA",
+        nargs="?",
+        help="data file or folder of folds",
     )
     add_sample_option(parser)
 
 
 def _add_option(group: Any, parameter: Parameter) -> None:
-    text = f"{parameter.label}: {parameter.expected}. {parameter.help}".replace("%", "%%")
+    text = f"{parameter.label}: {parameter.expected}. {parameter.help}".replace(
+        "%", "%%"
+    )
     default = parameter.said(parameter.default).replace("%", "%%")
     group.add_argument(
         parameter.option,

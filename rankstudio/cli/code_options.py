@@ -24,8 +24,8 @@ MEASURE_OPTIONS = ("--measure", "--measures", "--select-by")
 def add_named_code(arguments: Sequence[str]) -> list[str]:
     """Add the methods and measures that options name by their code, and return the arguments with their keys.
 
-    Typing the name of a file or a library allows its code to run. The options of a method depend on
-    its code, so this is done before the command line is read.
+    Typing the name of a file or a library allows its code to run. The options of a
+    method depend on its code, so this is done before the command line is read.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
         If the code cannot be run, or is no method.
     """
     replaced: list[str] = []
-    replace_value: Callable[[str], str] = str  # for a word that is the value of the option before it
+    # for a word that is the value of the option before it
+    replace_value: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")
         replace_code = _code_replacer(option)
@@ -65,7 +66,10 @@ def _measure_names(text: str) -> str:
     """
     if ".py:" not in text:
         return text
-    from rankstudio.engine.methods.foreign.measures import file_and_cutoff, names_measure_file
+    from rankstudio.engine.methods.foreign.measures import (
+        file_and_cutoff,
+        names_measure_file,
+    )
     from rankstudio.engine.methods.foreign.permission import add_user_measure
 
     names = []
@@ -125,7 +129,9 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
     # The environment carries the names to worker processes, too.
     if names:
         earlier_names = os.environ.get(WITHOUT, "")
-        os.environ[WITHOUT] = ",".join([earlier_names, *names] if earlier_names else names)
+        os.environ[WITHOUT] = ",".join(
+            [earlier_names, *names] if earlier_names else names
+        )
     return other_arguments
 
 
@@ -135,7 +141,9 @@ def settings_from(args: argparse.Namespace) -> dict[str, Any]:
     for text in getattr(args, "set", None) or ():
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise PlanError(tr("--set: expected NAME=VALUE, got {text}.").format(text=text))
+            raise PlanError(
+                tr("--set: expected NAME=VALUE, got {text}.").format(text=text)
+            )
         values[name.strip()] = value.strip()
     return values
 
@@ -154,7 +162,9 @@ def allow_named_code(args: argparse.Namespace, path: Path) -> None:
     keys = list(method_keys(read_toml(path)))
     if keys:
         add_of_plan(
-            keys, (path.absolute().parent, Path.cwd()), allow_code=bool(getattr(args, "allow_code", False))
+            keys,
+            (path.absolute().parent, Path.cwd()),
+            allow_code=bool(getattr(args, "allow_code", False)),
         )
 
 
@@ -166,4 +176,6 @@ def allow_code_of(args: argparse.Namespace, plans: Iterable[Plan], path: Path) -
     plans = [*plans]
     keys = [entry.key for plan in plans for entry in plan.entries]
     keys += [key for plan in plans for key in measure_keys(plan)]
-    add_of_plan(keys, (path.absolute().parent, Path.cwd()), allow_code=bool(args.allow_code))
+    add_of_plan(
+        keys, (path.absolute().parent, Path.cwd()), allow_code=bool(args.allow_code)
+    )

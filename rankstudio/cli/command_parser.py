@@ -39,9 +39,12 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
     """
     for name, smallest in least.items():
         value = getattr(args, name)
-        if value is not None and not value >= smallest:  # not value < smallest: NaN is refused, too
+        # not value < smallest: NaN is refused, too
+        if value is not None and not value >= smallest:
             kind = "a whole number" if isinstance(value, int) else "a number"
-            raise ParameterError(f"--{name.replace('_', '-')}", value, f"{kind} from {smallest:g} up")
+            raise ParameterError(
+                f"--{name.replace('_', '-')}", value, f"{kind} from {smallest:g} up"
+            )
 
 
 def place_name(text: str) -> str:
@@ -55,7 +58,8 @@ def place_name(text: str) -> str:
 class CommandParser(argparse.ArgumentParser):
     """A parser that suggests similar words, and raises the error if its help cannot be written.
 
-    Options cannot be abbreviated: an abbreviation may be meant for an option of another method.
+    Options cannot be abbreviated: an abbreviation may be meant for an option of another
+    method.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -63,12 +67,16 @@ class CommandParser(argparse.ArgumentParser):
         self.by_method = False
         self._typed: list[str] = []
         self.sample_word = ""
-        self._is_mixing = False  # whether parse_known_intermixed_args runs, which calls parse_known_args
+        # whether parse_known_intermixed_args runs, which calls parse_known_args
+        self._is_mixing = False
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_known_args(
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:  # type: ignore[override]
         """Return the arguments and the unknown words; with a ``sample_word``, --sample stands for DATA.
 
-        The ``sample_word`` is put before all other words, because DATA is the first positional argument.
+        The ``sample_word`` is put before all other words, because DATA is the first
+        positional argument.
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
@@ -86,27 +94,39 @@ class CommandParser(argparse.ArgumentParser):
 
     def _with_data_first(self, words: list[str]) -> list[str]:
         """Return the words with the value of --data first, for a command with a positional argument DATA."""
-        has_positional_data = any(action.dest == "data" for action in self._get_positional_actions())
+        has_positional_data = any(
+            action.dest == "data" for action in self._get_positional_actions()
+        )
         if not has_positional_data or "--data" in self._option_string_actions:
             return words
         for index, word in enumerate(words):
             if word == "--data" and index + 1 < len(words):
                 return [words[index + 1], *words[:index], *words[index + 2 :]]
             if word.startswith("--data="):
-                return [word.removeprefix("--data="), *words[:index], *words[index + 1 :]]
+                return [
+                    word.removeprefix("--data="),
+                    *words[:index],
+                    *words[index + 1 :],
+                ]
         return words
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_args(
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:  # type: ignore[override]
         """Return the arguments.
 
-        An unknown word ends the process with status 2 and an error of the parser of the typed command.
+        An unknown word ends the process with status 2 and an error of the parser of the
+        typed command.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
             parser: CommandParser = getattr(parsed, "parser", self)
             word = unknown[0].partition("=")[0]
             options = [
-                name for action in parser._actions for name in action.option_strings if _is_shown(action)
+                name
+                for action in parser._actions
+                for name in action.option_strings
+                if _is_shown(action)
             ]
             hint = did_you_mean(word, options) if word.startswith("-") else ""
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
@@ -115,14 +135,16 @@ class CommandParser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the help.
 
-        The help of a command with parameters of methods is brief, and has the options that all methods share;
-        with --method NAME or --ranker NAME it is complete.
+        The help of a command with parameters of methods is brief, and has the options
+        that all methods share; with --method NAME or --ranker NAME it is complete.
         """
         if not self.by_method:
             return super().format_help()
 
         # argparse has the texts as attributes: change them, format, and restore them.
-        methods = {option: self._typed_value(option) for option in ("--method", "--ranker")}
+        methods = {
+            option: self._typed_value(option) for option in ("--method", "--ranker")
+        }
         brief = not any(methods.values())
         texts = [(action, action.help, action.metavar) for action in self._actions]
         groups = [(group, group.description) for group in self._action_groups]
@@ -137,7 +159,11 @@ class CommandParser(argparse.ArgumentParser):
                 # Without a method the help is short.
                 elif brief and _is_shown(action):
                     hidden = action.dest.startswith(_SELDOM_OPTIONS)
-                    action.help = argparse.SUPPRESS if hidden else _first_clause(action.help or "")
+                    action.help = (
+                        argparse.SUPPRESS
+                        if hidden
+                        else _first_clause(action.help or "")
+                    )
                     if action.choices is not None or len(action.dest) > _MAX_METAVAR:
                         action.metavar = action.metavar or "NAME"
             if brief:
@@ -170,9 +196,12 @@ class CommandParser(argparse.ArgumentParser):
         super().error(one_line(message))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        # An empty name is an unset variable of the shell, and would be the current folder.
+        # An empty name is an unset variable of the shell, and would be the current
+        # folder.
         if not arg_string and action.type in (Path, place_name):
-            raise argparse.ArgumentError(action, "expected the name of a file or folder, got an empty name")
+            raise argparse.ArgumentError(
+                action, "expected the name of a file or folder, got an empty name"
+            )
         return super()._get_value(action, arg_string)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -182,7 +211,9 @@ class CommandParser(argparse.ArgumentParser):
             if len(choices) <= _MAX_NAMES_IN_ERROR:
                 choices_text = f" (choose from {', '.join(choices)})"
             hint = did_you_mean(str(value), choices) or choices_text
-            problem = _absent_plugin_text(action, value) or f"invalid choice: {value!r}{hint}"
+            problem = (
+                _absent_plugin_text(action, value) or f"invalid choice: {value!r}{hint}"
+            )
             raise argparse.ArgumentError(action, problem)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -192,9 +223,12 @@ class CommandParser(argparse.ArgumentParser):
 _MORE_HELP = """\
 {prog} --method NAME --help explains all options and the parameters of a method, and with
 --ranker NAME those of the final ranker. rankstudio methods lists both."""
-_SELDOM_OPTIONS = ("tls_", "allow_code", "set")  # options that the brief help leaves out
-_MAX_METAVAR = 8  # letters of an option up to which its value has the name of the option
-_MAX_HELP_LETTERS = 55  # letters that the line of an option has for its help at a width of 80
+# options that the brief help leaves out
+_SELDOM_OPTIONS = ("tls_", "allow_code", "set")
+# letters of an option up to which its value has the name of the option
+_MAX_METAVAR = 8
+# letters that the line of an option has for its help at a width of 80
+_MAX_HELP_LETTERS = 55
 _CLAUSE_END = re.compile(r"; |: | \(|, (?:such as|as in)|\. ")
 
 
@@ -207,7 +241,10 @@ def _first_clause(text: str) -> str:
 def _up_to_examples(description: str) -> str:
     """Return the paragraphs of a description up to its examples."""
     paragraphs = description.split("\n\n")
-    last = next((index for index, text in enumerate(paragraphs) if text.startswith("  ")), len(paragraphs))
+    last = next(
+        (index for index, text in enumerate(paragraphs) if text.startswith("  ")),
+        len(paragraphs),
+    )
     return "\n\n".join(paragraphs[: last + 1])
 
 

@@ -19,11 +19,16 @@ MISSING: dict[str, Any] = {
     "help": "replace missing values by the query's minimum (query_min) or by 0 (zero), or stop with an error "
     "(refuse)",
 }
-NORMALIZE: dict[str, Any] = {"choices": ("none", "query_minmax"), "help": "scaling within each query"}
+NORMALIZE: dict[str, Any] = {
+    "choices": ("none", "query_minmax"),
+    "help": "scaling within each query",
+}
 """Choices and help of the option ``--normalize``; ``MISSING`` has those of ``--missing``."""
 
 
-def add_sample_option(parser: Any, effect: str = "use the bundled sample instead of DATA") -> None:
+def add_sample_option(
+    parser: Any, effect: str = "use the bundled sample instead of DATA"
+) -> None:
     """Add the option ``--sample``, for the bundled sample; `effect` is its help."""
     parser.add_argument("--sample", action="store_true", help=effect)
 
@@ -39,7 +44,9 @@ def add_data(
     A command reads DATA with :func:`data_place` if a plan opens it, or with :func:`data_file` if it is one
     file. `also` has further kinds of files for DATA, as in :func:`~rankstudio.cli.word_kinds.kind_of`.
     """
-    word = parser.add_argument("data", metavar="DATA", type=Path, help=f"{about}; or --sample")
+    word = parser.add_argument(
+        "data", metavar="DATA", type=Path, help=f"{about}; or --sample"
+    )
     word.also = also
     add_sample_option(parser, sample)
     if isinstance(parser, CommandParser):
@@ -66,13 +73,19 @@ def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
     has_both = has_data and args.sample
     has_neither = not has_data and not args.sample
     if has_both or (has_neither and not neither):
-        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
+        raise PlanError(
+            "DATA: expected either a data file or folder of folds, or --sample."
+        )
 
 
 def add_model(parser: Any) -> None:
     """Add a JSON model as the last positional argument, and as an option."""
-    parser.add_argument("model", metavar="MODEL", type=Path, nargs="?", help="JSON model")
-    parser.add_argument("--model", dest="named_model", metavar="MODEL", type=Path, help="the same")
+    parser.add_argument(
+        "model", metavar="MODEL", type=Path, nargs="?", help="JSON model"
+    )
+    parser.add_argument(
+        "--model", dest="named_model", metavar="MODEL", type=Path, help="the same"
+    )
 
 
 def take_model(args: argparse.Namespace) -> None:
@@ -85,7 +98,9 @@ def take_model(args: argparse.Namespace) -> None:
     """
     if (args.model is None) == (args.named_model is None):
         got = "none" if args.model is None else "both"
-        raise PlanError(f"MODEL: expected a JSON model, as a word or with --model, got {got}.")
+        raise PlanError(
+            f"MODEL: expected a JSON model, as a word or with --model, got {got}."
+        )
     args.model = args.named_model if args.model is None else args.model
 
 
@@ -148,7 +163,9 @@ def add_column_options(parser: Any) -> None:
 
     # Formats other than tables.
     parser.add_argument(
-        "--data-format", metavar="KEY", help="format of the data, if it is not recognised; see plugins"
+        "--data-format",
+        metavar="KEY",
+        help="format of the data, if it is not recognised; see plugins",
     )
     parser.add_argument(
         "--ids-from",
@@ -218,7 +235,9 @@ def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
         name, equals, path = text.partition("=")
         name = " ".join(name.split())
         if not (equals and name and path):
-            raise PlanError(f"{option}: expected NAME=PLACE, as in {example}, got {text!r}.")
+            raise PlanError(
+                f"{option}: expected NAME=PLACE, as in {example}, got {text!r}."
+            )
         if name in places:
             raise PlanError(f"{option}: expected each name once, got {name!r} again.")
         places[name] = Path(path)

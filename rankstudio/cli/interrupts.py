@@ -37,7 +37,8 @@ class Stop:
     Parameters
     ----------
     then : callable
-        Handler of Ctrl+C from the second one on; by default it interrupts the current work.
+        Handler of Ctrl+C from the second one on; by default it interrupts the current
+        work.
 
     Attributes
     ----------
@@ -45,7 +46,9 @@ class Stop:
         Whether a stop was requested.
     """
 
-    def __init__(self, then: Callable[[int, FrameType | None], Any] = signal.default_int_handler) -> None:
+    def __init__(
+        self, then: Callable[[int, FrameType | None], Any] = signal.default_int_handler
+    ) -> None:
         self.asked = False
         self._then = then
         self._n_combinations = self._n_folds_left = 1
@@ -55,14 +58,16 @@ class Stop:
         """Handle the first Ctrl+C; the next one interrupts the current work."""
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
-        # Printing could fail: the handler may run while something is printed, and streams are not reentrant.
+        # Printing could fail: the handler may run while something is printed, and
+        # streams are not reentrant.
         os.write(2, _STOP_MESSAGE)
 
     def follow(self, event: Event) -> bool:
         """Process an event; return whether to stop after it.
 
-        A run stops between two units. After the last unit of a fold, it stops only when the fold's model has
-        been chosen and tested; after the last fold, it ends without a stop. Both take little time.
+        A run stops between two units. After the last unit of a fold, it stops only when
+        the fold's model has been chosen and tested; after the last fold, it ends
+        without a stop. Both take little time.
         """
         match event:
             case RunStarted():
@@ -71,11 +76,16 @@ class Stop:
                 self._n_finished_units.clear()
             case UnitFinished():
                 self._n_finished_units[event.unit.fold] += 1
-                return self.asked and self._n_finished_units[event.unit.fold] < self._n_combinations
+                return (
+                    self.asked
+                    and self._n_finished_units[event.unit.fold] < self._n_combinations
+                )
             case FoldFinished():
                 self._n_folds_left -= 1
                 return self.asked and self._n_folds_left > 0
-        return self.asked and isinstance(event, RunStarted | BaselineFound | UnitStarted)
+        return self.asked and isinstance(
+            event, RunStarted | BaselineFound | UnitStarted
+        )
 
 
 @contextmanager
@@ -106,7 +116,14 @@ def status(stopped: bool, sentence: str) -> int:
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
     """Print how to continue a stopped run: by the same command, if a study keeps the finished part."""
     if study is None:
-        tell("Nothing was saved. Use --study FILE to be able to resume a run.", file=sys.stderr)
+        tell(
+            "Nothing was saved. Use --study FILE to be able to resume a run.",
+            file=sys.stderr,
+        )
     else:
         command = shell_command(["rankstudio", *args.typed])
-        tell(f"Completed units are saved in {study}. Resume with:", f"  {command}", file=sys.stderr)
+        tell(
+            f"Completed units are saved in {study}. Resume with:",
+            f"  {command}",
+            file=sys.stderr,
+        )

@@ -46,5 +46,7 @@ def _checked_size(text: str) -> str:
     try:
         memory.n_bytes(text)
     except ParameterError as error:
-        raise argparse.ArgumentTypeError(f"expected {error.expected}, got {text}") from None
+        raise argparse.ArgumentTypeError(
+            f"expected {error.expected}, got {text}"
+        ) from None
     return text

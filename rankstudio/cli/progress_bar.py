@@ -28,7 +28,8 @@ from rankstudio.engine.support.work import WorkProgress
 
 _BAR_WIDTH = 24
 _REDRAW_SECONDS = 0.1  # seconds
-_MAX_STORED_SECONDS = 0.005  # longest time for a unit that a study has already, and that is not computed
+# longest time for a unit that a study has already, and that is not computed
+_MAX_STORED_SECONDS = 0.005
 
 
 class LiveLine:
@@ -39,7 +40,8 @@ class LiveLine:
     stream : text stream
         The error stream by default: the standard output then has only results.
     live : bool
-        Whether the stream is a terminal that can replace a line; a terminal of ``TERM=dumb`` cannot.
+        Whether the stream is a terminal that can replace a line; a terminal of
+        ``TERM=dumb`` cannot.
     """
 
     def __init__(self, stream: TextIO | None, drawn: float = float("-inf")) -> None:
@@ -128,12 +130,16 @@ class Whole:
 class ProgressBar:
     """A progress bar that follows the events of a run, on the error stream by default."""
 
-    def __init__(self, stream: TextIO | None = None, total_work: Whole | None = None) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, total_work: Whole | None = None
+    ) -> None:
         self._whole = Whole(1) if total_work is None else total_work
         self._began = self._last_event_time = time.monotonic()
-        self._line = LiveLine(stream, self._began)  # a run that ends at once shows no bar
+        # a run that ends at once shows no bar
+        self._line = LiveLine(stream, self._began)
         self._n_done = 0.0  # finished units, and the share of the current one
-        self._n_finished_units = self._n_stored_units = 0  # the stored ones were in a study already
+        # the stored ones were in a study already
+        self._n_finished_units = self._n_stored_units = 0
         self._is_computing = False
         self._n_units = 1
         self._steps_per_unit = 1
@@ -167,7 +173,9 @@ class ProgressBar:
             case StepDone():
                 # A step is a part of its unit.
                 self._is_computing = True
-                self._n_done = self._n_finished_units + event.step.number / self._steps_per_unit
+                self._n_done = (
+                    self._n_finished_units + event.step.number / self._steps_per_unit
+                )
                 self._draw(event.unit)
             case UnitProgress():
                 self._draw(event.unit, event.working.what)
@@ -176,7 +184,9 @@ class ProgressBar:
                 self._n_done = self._n_finished_units
                 # A unit that comes fast and without steps was stored.
                 has_no_work = event.seconds is None and not self._is_computing
-                is_fast = self._last_event_time - previous_event_time < _MAX_STORED_SECONDS
+                is_fast = (
+                    self._last_event_time - previous_event_time < _MAX_STORED_SECONDS
+                )
                 self._n_stored_units += has_no_work and is_fast
                 self._is_computing = False
                 self._print_notes(event.path)
@@ -203,19 +213,26 @@ class ProgressBar:
         n_computed = self._n_done - self._n_stored_units
         remaining = ""
         if n_computed > 0:
-            remaining = f"  {self._remaining_text(time.monotonic() - self._began, n_computed)}"
+            remaining = (
+                f"  {self._remaining_text(time.monotonic() - self._began, n_computed)}"
+            )
         # Combination, bar and texts on one line.
         values = zip(self._axes, unit.values, strict=True)
-        combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
+        combination = ", ".join(
+            f"{axis.label} {axis.format(value)}" for axis, value in values
+        )
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
         text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}"
         text += remaining
         text += f"  {doing}" if doing else ""
-        self._line.show(text[: shutil.get_terminal_size().columns - 1])  # a second line would not be cleared
+        # a second line would not be cleared
+        self._line.show(text[: shutil.get_terminal_size().columns - 1])
 
     def _remaining_text(self, seconds: float, n_computed: float) -> str:
         """Return the time left for this run, and for all runs if there are several."""
-        seconds_of_all = self._whole.left(seconds, n_computed / (self._n_units - self._n_stored_units))
+        seconds_of_all = self._whole.left(
+            seconds, n_computed / (self._n_units - self._n_stored_units)
+        )
         in_all = f", {clock(seconds_of_all)} total" if self._whole.total > 1 else ""
         seconds_of_run = seconds / n_computed * (self._n_units - self._n_done)
         return f"{clock(seconds_of_run)} left{in_all}"
@@ -244,8 +261,8 @@ def last_state(
     Parameters
     ----------
     steps : iterator
-        States of the work, at least one; each has all results so far. None is not a state: it only lets the
-        work stop there, after the first state.
+        States of the work, at least one; each has all results so far. None is not a
+        state: it only lets the work stop there, after the first state.
     n_repeats : callable
         Returns the number of repetitions that a state has.
     n_requested : int
@@ -253,7 +270,8 @@ def last_state(
     stream : text stream, optional
         Terminal on which progress is shown; the error stream by default.
     describe : callable, optional
-        Returns the progress text of a state; by default the number of repetitions, of those requested.
+        Returns the progress text of a state; by default the number of repetitions, of
+        those requested.
 
     Returns
     -------
@@ -270,7 +288,11 @@ def last_state(
             if state is None:
                 continue
             if line.is_due():
-                line.show(f"{n_repeats(state):,} of {n_requested:,}" if describe is None else describe(state))
+                line.show(
+                    f"{n_repeats(state):,} of {n_requested:,}"
+                    if describe is None
+                    else describe(state)
+                )
             if stop.asked:
                 break
         line.show("")
@@ -285,4 +307,6 @@ def last_share(
 
     Each state has the share of the work that is done.
     """
-    return last_state(steps, lambda update: int(100 * update.share), 100, describe=describe)
+    return last_state(
+        steps, lambda update: int(100 * update.share), 100, describe=describe
+    )

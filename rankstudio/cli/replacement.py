@@ -22,9 +22,20 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.figures.files import FigureFile
 
 TABLES = ("comparison.csv", "comparison.md", "tests.csv")
-_DATA_FIELDS = ("convention", "select_by")  # fields of a plan that the data decide if a comparison does not
+# fields of a plan that the data decide if a comparison does not
+_DATA_FIELDS = ("convention", "select_by")
 _INPUT_OPTIONS = (
-    *("data", "study", "studies", "model", "models", "scores", "source", "plan", "resume"),
+    *(
+        "data",
+        "study",
+        "studies",
+        "model",
+        "models",
+        "scores",
+        "source",
+        "plan",
+        "resume",
+    ),
     *("runs", "groups", "preferences", "costs", "judgments", "feature_set"),
 )
 """Names that the parser has for the files and folders that commands read."""
@@ -38,7 +49,9 @@ def add_force_option(parser: Any) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
 
 
-def check_outputs(paths: Sequence[Path], args: Namespace, also: Iterable[Path] = ()) -> None:
+def check_outputs(
+    paths: Sequence[Path], args: Namespace, also: Iterable[Path] = ()
+) -> None:
     """Refuse to replace a file that the command reads, and without ``--force`` any file.
 
     Parameters
@@ -69,7 +82,10 @@ def _refuse_files_as_folders(path: Path) -> None:
 
 
 def write_new(
-    files: Sequence[FigureFile], folder: Path, args: Namespace, also: Iterable[Path] = ()
+    files: Sequence[FigureFile],
+    folder: Path,
+    args: Namespace,
+    also: Iterable[Path] = (),
 ) -> list[Path]:
     """Write figures and the files beside them, after :func:`check_outputs` for all of them."""
     from rankstudio.engine.export.figures.files import write_figure_files
@@ -82,7 +98,9 @@ def write_new(
 
 def recorded_files(study: Study) -> list[Path]:
     """Return the data files that a study records."""
-    paths = (source.path for run in study.runs() for source in study.data(run.key).files)
+    paths = (
+        source.path for run in study.runs() for source in study.data(run.key).files
+    )
     return list(dict.fromkeys(paths))
 
 
@@ -111,7 +129,9 @@ def _input_paths(args: Namespace) -> Iterator[Path]:
                 yield Path(path)
 
 
-def refuse_existing(paths: Iterable[Path], force: bool, description: str = "the file exists") -> None:
+def refuse_existing(
+    paths: Iterable[Path], force: bool, description: str = "the file exists"
+) -> None:
     """Refuse to replace a file or a link that exists.
 
     Raises
@@ -122,8 +142,11 @@ def refuse_existing(paths: Iterable[Path], force: bool, description: str = "the 
     for path in paths:
         if force or is_standard(path) or path.is_dir():
             continue
-        if path.is_symlink() or path.exists():  # is_symlink: a link without a target does not "exist"
-            raise OutputError(f"{path}: {description}. Choose another place, or use --force to overwrite it.")
+        # is_symlink: a link without a target does not "exist"
+        if path.is_symlink() or path.exists():
+            raise OutputError(
+                f"{path}: {description}. Choose another place, or use --force to overwrite it."
+            )
 
 
 def refuse_other_run(
@@ -143,18 +166,34 @@ def refuse_other_run(
     ------
     OutputError
     """
-    from rankstudio.engine.experiment.reports import MODELS, REFITTED, RESULT_FILES, plan_of_results
+    from rankstudio.engine.experiment.reports import (
+        MODELS,
+        REFITTED,
+        RESULT_FILES,
+        plan_of_results,
+    )
 
-    models = [*sorted(out.glob(f"{MODELS}/fold*.json")), *([out / REFITTED] if refitted else [])]
+    models = [
+        *sorted(out.glob(f"{MODELS}/fold*.json")),
+        *([out / REFITTED] if refitted else []),
+    ]
     files = [*(out / name for name in RESULT_FILES), *models]
-    _refuse_inputs(files, [*inputs_of_plan(plan), *([study] if study is not None else [])])
+    _refuse_inputs(
+        files, [*inputs_of_plan(plan), *([study] if study is not None else [])]
+    )
     stored = plan_of_results(out)
     if stored is None or not stored.agrees(plan):
-        drawn = (path for pattern in _FIGURE_FILES for path in sorted(out.glob(pattern))) if figures else ()
+        drawn = (
+            (path for pattern in _FIGURE_FILES for path in sorted(out.glob(pattern)))
+            if figures
+            else ()
+        )
         refuse_existing([*files, *drawn], force, "the file belongs to another run")
 
 
-def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Path, force: bool) -> None:
+def refuse_other_comparison(
+    comparison: Comparison, data: Sequence[str], out: Path, force: bool
+) -> None:
     """Refuse to replace the tables of another comparison, and results of other runs in the runs' folders.
 
     Raises
@@ -165,18 +204,33 @@ def refuse_other_comparison(comparison: Comparison, data: Sequence[str], out: Pa
 
     _refuse_inputs((out / name for name in TABLES), map(Path, data))
     plans = [plan for name in data for plan in comparison.plans(name)]
-    stored = {path: plan_of_results(path.parent) for path in sorted(out.glob("*/results.json"))}
-    other_paths = [path for path, plan in stored.items() if not _is_one_of(plan, plans, comparison)]
+    stored = {
+        path: plan_of_results(path.parent)
+        for path in sorted(out.glob("*/results.json"))
+    }
+    other_paths = [
+        path for path, plan in stored.items() if not _is_one_of(plan, plans, comparison)
+    ]
     if other_paths or not stored:
-        refuse_existing((out / name for name in TABLES), force, "the file belongs to another comparison")
+        refuse_existing(
+            (out / name for name in TABLES),
+            force,
+            "the file belongs to another comparison",
+        )
     ends = tuple(f"-{folder_name(plan)}" for plan in plans)
     run_files = (path for path in other_paths if path.parent.name.endswith(ends))
     refuse_existing(run_files, force, "the file belongs to another run")
 
 
-def _is_one_of(stored: Plan | None, plans: Sequence[Plan], comparison: Comparison) -> bool:
+def _is_one_of(
+    stored: Plan | None, plans: Sequence[Plan], comparison: Comparison
+) -> bool:
     """Return whether a stored plan is one of the plans, apart from fields that the data decide."""
     if stored is None:
         return False
-    data_fields = {name: getattr(stored, name) for name in _DATA_FIELDS if name not in comparison.protocol}
+    data_fields = {
+        name: getattr(stored, name)
+        for name in _DATA_FIELDS
+        if name not in comparison.protocol
+    }
     return any(plan.changed(**data_fields) == stored for plan in plans)

@@ -53,7 +53,11 @@ def log_store(target: str | None) -> LogStore | None:
     entries = run_logs()
     if key not in entries:
         words = ", or ".join(f"{store}, or {store}:PLACE" for store in entries)
-        raise ParameterError("--log", target, words or "nothing, because no plug-in for logs is installed")
+        raise ParameterError(
+            "--log",
+            target,
+            words or "nothing, because no plug-in for logs is installed",
+        )
     return LogStore(entries[key], imported(entries[key].store)(location))
 
 
@@ -67,7 +71,11 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     data_name : str
         Name of the dataset.
     """
-    log = None if store is None else imported(store.entry.listener)(store.place, data_name, _print_to_stderr)
+    log = (
+        None
+        if store is None
+        else imported(store.entry.listener)(store.place, data_name, _print_to_stderr)
+    )
     try:
         yield log
     except BaseException:

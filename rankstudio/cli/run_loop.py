@@ -21,7 +21,12 @@ from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.run_log_option import LogStore, log_store, logged
 from rankstudio.cli.study_file_option import study_at, study_path
 from rankstudio.cli.terminal import tell
-from rankstudio.engine.analysis.comparisons.batch import Comparison, check_measured, folder_name, tests_of
+from rankstudio.engine.analysis.comparisons.batch import (
+    Comparison,
+    check_measured,
+    folder_name,
+    tests_of,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import (
     DataError,
@@ -50,7 +55,8 @@ class Going:
 
     plan: Plan
     dataset: FoldedDataset
-    grouped: dict[int, Any] = field(default_factory=dict)  # training data by fold, shared with other runs
+    # training data by fold, shared with other runs
+    grouped: dict[int, Any] = field(default_factory=dict)
     study: Study | None = None  # finished units are read from it and written to it
     workers: Workers = ALONE
     whole: Whole | None = None  # progress of all runs of which this is one
@@ -79,7 +85,8 @@ def carry_on(going: Going, stop: Stop) -> bool:
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
-                    going.folds.append(event.result)  # before it is shown, so that no interruption loses it
+                    # before it is shown, so that no interruption loses it
+                    going.folds.append(event.result)
                 if going.log is not None:
                     going.log.follow(event)
                 progress.show(event)
@@ -107,16 +114,20 @@ def _run_events(going: Going) -> Generator[Event, None, None]:
         return run(going.plan, going.dataset, going.grouped, executor=executor)
     from rankstudio.engine.experiment.resume import run_stored
 
-    return run_stored(going.plan, going.dataset, going.study, going.grouped, executor=executor)
+    return run_stored(
+        going.plan, going.dataset, going.study, going.grouped, executor=executor
+    )
 
 
-def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_hand: Workers) -> bool:
+def compare(
+    comparison: Comparison, data: Sequence[str], args: Namespace, at_hand: Workers
+) -> bool:
     """Run all plans of a comparison, write and print the tables; return whether the user stopped it.
 
-    A run that is impossible, because of its data, its parameters or a missing library, is left out with a
-    note, and the other runs go on. Finished units are kept in the study, by default beside the results; units
-    that are in the study already are not computed again. Results of other runs are replaced only with
-    ``--force``.
+    A run that is impossible, because of its data, its parameters or a missing library,
+    is left out with a note, and the other runs go on. Finished units are kept in the
+    study, by default beside the results; units that are in the study already are not
+    computed again. Results of other runs are replaced only with ``--force``.
 
     Raises
     ------
@@ -171,8 +182,12 @@ class _Running:
 
     def run_on(self, source: str) -> bool:
         """Run all plans on one dataset; return whether the user stopped it."""
-        # Plans with the same judge and protocol share the data, which are divided and prepared only once.
-        plan_groups = groupby(self.comparison.plans(source), key=lambda plan: (plan.protocol, plan.columns))
+        # Plans with the same judge and protocol share the data, which are divided and
+        # prepared only once.
+        plan_groups = groupby(
+            self.comparison.plans(source),
+            key=lambda plan: (plan.protocol, plan.columns),
+        )
         return any(self._run_plans(list(plans)) for _, plans in plan_groups)
 
     def _run_plans(self, plans: Sequence[Plan]) -> bool:
@@ -192,7 +207,11 @@ class _Running:
         for plan in plans:
             if self.stop.asked:
                 return True
-            tell(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
+            tell(
+                f"{self.whole}: {plan.title} on {dataset.name}",
+                file=sys.stderr,
+                flush=True,
+            )
             completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
             # A plan that does not fit the data is left out alone.
             try:
@@ -207,7 +226,12 @@ class _Running:
                         log=log,
                     )
                     stopped = carry_on(going, self.stop)
-            except (PlanError, ParameterError, MissingExtraError, DatasetError) as error:
+            except (
+                PlanError,
+                ParameterError,
+                MissingExtraError,
+                DatasetError,
+            ) as error:
                 self._leave_out(error, 1)
                 continue
             # Only a complete run has a place in the tables.
@@ -231,5 +255,7 @@ class _Running:
 
         self.results.append(result)
         if self.out is not None:
-            write_results(result, self.out / f"{result.data_name}-{folder_name(result.plan)}")
+            write_results(
+                result, self.out / f"{result.data_name}-{folder_name(result.plan)}"
+            )
             write(self.comparison, self.results, self.out)

@@ -29,10 +29,23 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.file_access import ENDINGS
-from rankstudio.engine.errors import ParameterError, PlanError, did_you_mean, nearest, shown
+from rankstudio.engine.errors import (
+    ParameterError,
+    PlanError,
+    did_you_mean,
+    nearest,
+    shown,
+)
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
-from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
+from rankstudio.engine.methods.catalog import (
+    GIVEN_ORDER,
+    Kind,
+    Method,
+    Parameter,
+    method,
+    methods,
+)
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import split_names
@@ -43,7 +56,8 @@ from rankstudio.engine.support.resources import resource
 # Endings by which PLAN is recognised as data.
 _DATA_ENDINGS = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
-# Options of output and workers, which are allowed with --resume and with the plan of a comparison.
+# Options of output and workers, which are allowed with --resume and with the plan of a
+# comparison.
 _WORK_OPTIONS = (
     *("help", "out", "force", "json", "log", "memory"),
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
@@ -80,19 +94,28 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         about="see rankstudio methods; every value of a comma-separated list is tried",
     )
     rankers = [m for m in methods() if not m.selects]
-    add_parameters(parser, "parameters of the final ranker", rankers, "ranker_parameter_", "--ranker-")
+    add_parameters(
+        parser,
+        "parameters of the final ranker",
+        rankers,
+        "ranker_parameter_",
+        "--ranker-",
+    )
 
 
 def add_preferences(parser: argparse._ActionsContainer) -> None:
     """Add the options of a file of preferences."""
     source = pair_source()
-    if source is None:  # a hidden option, so that using it gives the error about the missing plug-in
+    # a hidden option, so that using it gives the error about the missing plug-in
+    if source is None:
         parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
     else:
         imported(source.add_options)(parser)
 
 
-def add_costs(parser: Any, effect: str = "They change the selection with --by-cost milliseconds") -> None:
+def add_costs(
+    parser: Any, effect: str = "They change the selection with --by-cost milliseconds"
+) -> None:
     """Add the option of the costs of features."""
     parser.add_argument(
         "--costs",
@@ -107,7 +130,9 @@ def add_reading(parser: Any) -> None:
     """Add the options of reading and dividing the data, which are fields of a plan."""
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(parser)
-    parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    parser.add_argument(
+        "--groups", metavar="FILE", help="feature groups, as in rankstudio run"
+    )
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
 
@@ -124,10 +149,12 @@ def _add_input_and_output(parser: Any) -> None:
         "engine; several for a comparison",
     )
     add_sample_option(
-        parser, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
+        parser,
+        "run on the bundled sample; without --out and --study into rankstudio-sample, with figures",
     )
 
-    # Parts of the data: folds, feature groups with their costs, and preferences of a file.
+    # Parts of the data: folds, feature groups with their costs, and preferences of a
+    # file.
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     parser.add_argument(
         "--protocol",
@@ -169,14 +196,29 @@ def _add_input_and_output(parser: Any) -> None:
     parser.add_argument("--normalize", **NORMALIZE)
 
     # Where the results are written.
-    parser.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
     parser.add_argument(
-        "--study", type=Path, help="study file that stores completed units; default: OUT/study.rankstudio"
+        "--out",
+        type=Path,
+        help="folder for the results; by default they are only printed",
     )
-    parser.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
+    parser.add_argument(
+        "--study",
+        type=Path,
+        help="study file that stores completed units; default: OUT/study.rankstudio",
+    )
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="STUDY",
+        help="resume the unfinished runs of a study",
+    )
 
     # What is written besides the results.
-    parser.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
+    parser.add_argument(
+        "--figures",
+        action="store_true",
+        help="also draw the curves as PNG files into OUT",
+    )
     parser.add_argument(
         "--refit",
         action="store_true",
@@ -185,7 +227,11 @@ def _add_input_and_output(parser: Any) -> None:
     )
     add_log_option(parser)
     add_force_option(parser)
-    parser.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the results as JSON instead of tables",
+    )
 
 
 def _add_selection(parser: Any) -> None:
@@ -244,9 +290,13 @@ def _add_selection(parser: Any) -> None:
 
     # How the results are measured.
     parser.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
-    parser.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
     parser.add_argument(
-        "--convention", choices=list(CONVENTIONS), help="evaluation convention of the measures"
+        "--seed", type=int, help="random seed, also of the protocol; 0 by default"
+    )
+    parser.add_argument(
+        "--convention",
+        choices=list(CONVENTIONS),
+        help="evaluation convention of the measures",
     )
 
 
@@ -260,7 +310,8 @@ def add_parameters(
 ) -> None:
     """Add the options of the parameters of methods; an option of several methods is added once.
 
-    Advanced parameters, which most runs leave at their defaults, are in a group of their own.
+    Advanced parameters, which most runs leave at their defaults, are in a group of
+    their own.
     """
     if isinstance(parser, CommandParser):
         parser.by_method = True
@@ -283,12 +334,16 @@ def add_parameters(
             action: Any = group.add_argument(
                 *names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text
             )
-        except argparse.ArgumentError:  # a plug-in's parameter has the name of another option of the command
+        except (
+            argparse.ArgumentError
+        ):  # a plug-in's parameter has the name of another option of the command
             continue  # --set can set it
-        # CommandParser.format_help reads these: the option that names the method, and the help by method.
+        # CommandParser.format_help reads these: the option that names the method, and
+        # the help by method.
         action.of = "--method" if dest == "parameter_" else "--ranker"
         action.owners = {
-            key: _option_help([(key, parameter)], named=False).replace("%", "%%") for key, parameter in owners
+            key: _option_help([(key, parameter)], named=False).replace("%", "%%")
+            for key, parameter in owners
         }
 
 
@@ -297,7 +352,9 @@ def _option_help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True)
     texts: dict[str, list[str]] = {}
     for key, p in owners:
         texts.setdefault(f"{p.label}: {p.expected}. {p.help}", []).append(key)
-    return " ".join(f"{text} ({', '.join(keys)})" if named else text for text, keys in texts.items())
+    return " ".join(
+        f"{text} ({', '.join(keys)})" if named else text for text, keys in texts.items()
+    )
 
 
 METAVARS = {
@@ -322,13 +379,14 @@ def _bundled_plans() -> list[str]:
 def plan_file(args: argparse.Namespace) -> Path | None:
     """Return the file of the plan that PLAN names, or None if there is no plan.
 
-    PLAN is a file, the name of a bundled plan, or a folder of results, which has its plan. If PLAN is data,
-    ``args.data`` is set to it, and there is no plan.
+    PLAN is a file, the name of a bundled plan, or a folder of results, which has its
+    plan. If PLAN is data, ``args.data`` is set to it, and there is no plan.
 
     Raises
     ------
     PlanError
-        If PLAN and an option both name data, or if PLAN is a study, a method, or similar to a bundled plan.
+        If PLAN and an option both name data, or if PLAN is a study, a method, or
+        similar to a bundled plan.
     """
     path: Path | None = args.plan
     if path is None:
@@ -348,12 +406,16 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return path / "plan.toml"  # a folder that --out made: its run is repeated
     if path.is_dir() or path.name.lower().endswith(_DATA_ENDINGS):
         if args.data or args.sample:
-            raise PlanError(f"{path}: found data, expected a TOML plan with {_data_option_text(args)}.")
+            raise PlanError(
+                f"{path}: found data, expected a TOML plan with {_data_option_text(args)}."
+            )
         args.data = [str(path)]
         return None
     # Names that are probably a mistake.
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
-        raise PlanError(f"{path}: plan not found. For the method of this name, use --method {path}.")
+        raise PlanError(
+            f"{path}: plan not found. For the method of this name, use --method {path}."
+        )
     if not path.exists() and (meant := nearest(str(path), _bundled_plans())):
         raise PlanError(f"{path}: plan not found. {did_you_mean(meant)}")
     return path
@@ -372,20 +434,30 @@ def refuse_beside_resume(args: argparse.Namespace) -> None:
         If there is such an option; the text names it.
     """
     reason = f"with --resume, which takes all settings from {args.resume}"
-    _refuse_others(args, _BESIDE_RESUME, f"{reason}. Omit it, or start a new run with --study.")
+    _refuse_others(
+        args, _BESIDE_RESUME, f"{reason}. Omit it, or start a new run with --study."
+    )
 
 
 def refuse_beside_comparison(args: argparse.Namespace) -> None:
     """Refuse options that say what to run, because the plan of a comparison says it."""
-    _refuse_others(args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it.")
+    _refuse_others(
+        args,
+        _BESIDE_COMPARISON,
+        "with a comparison, whose plan says what to run. Omit it.",
+    )
 
 
-def _refuse_others(args: argparse.Namespace, allowed: Sequence[str], reason: str) -> None:
+def _refuse_others(
+    args: argparse.Namespace, allowed: Sequence[str], reason: str
+) -> None:
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
         if getattr(args, action.dest) not in (None, False):
-            raise PlanError(f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}")
+            raise PlanError(
+                f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}"
+            )
 
 
 def plan_from(args: argparse.Namespace) -> Plan:
@@ -398,13 +470,21 @@ def plan_from(args: argparse.Namespace) -> Plan:
     """
     # Start from the plan of the file, or from an empty plan.
     if args.plan is None and args.data is None and not args.sample:
-        raise PlanError("No data: use --data with a file or folder, --sample, or a plan.")
+        raise PlanError(
+            "No data: use --data with a file or folder, --sample, or a plan."
+        )
     if args.plan:
         allow_named_code(args, args.plan)
-    plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else Plan(data="")
+    plan = (
+        with_data_beside(load_plan(args.plan), args.plan)
+        if args.plan
+        else Plan(data="")
+    )
     # Feature names and costs need the data that the options state.
     changes = _data_field(args) | _plan_fields(args)
-    data_changes = {name: changes[name] for name in ("data", "columns") if name in changes}
+    data_changes = {
+        name: changes[name] for name in ("data", "columns") if name in changes
+    }
     names = _feature_names_reader(plan.changed(**data_changes))
     costs = costs_from(args, plan.changed(**data_changes))
     method_parameters = _stated_parameters(args, "parameter_", names)
@@ -425,7 +505,9 @@ def plan_from(args: argparse.Namespace) -> Plan:
     return plan.changed(**changes)
 
 
-def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDataset, set[str]]:
+def fold_of_data(
+    args: argparse.Namespace, option: str
+) -> tuple[Plan, FoldedDataset, set[str]]:
     """Open the data that the options of a command name, for work on one fold.
 
     Returns
@@ -450,7 +532,9 @@ def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDat
         raise ParameterError(option, args.folds, "the number of one fold")
     dataset = open_data(plan)
     option_names = {
-        name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None
+        name.removeprefix("parameter_")
+        for name, value in vars(args).items()
+        if value is not None
     }
     return with_known_costs(plan, dataset), dataset, option_names
 
@@ -490,7 +574,11 @@ def _data_field(args: argparse.Namespace) -> dict[str, Any]:
 
 def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a plan that the options set, without the data and the parameters of methods."""
-    fields = {name: value for name in _FIELD_READERS if (value := getattr(args, name, None)) is not None}
+    fields = {
+        name: value
+        for name in _FIELD_READERS
+        if (value := getattr(args, name, None)) is not None
+    }
     changes = {name: _FIELD_READERS[name](value) for name, value in fields.items()}
     preferences = _preferences_field(args)
     if preferences is not None:
@@ -511,16 +599,22 @@ def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
     return preferences
 
 
-def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[], Names]) -> dict[str, Any]:
+def _stated_parameters(
+    args: argparse.Namespace, prefix: str, names: Callable[[], Names]
+) -> dict[str, Any]:
     """Return the parameters that were given as options, by name.
 
     Names of features are replaced by ids.
     """
     options = {
-        dest.removeprefix(prefix): value for dest, value in vars(args).items() if dest.startswith(prefix)
+        dest.removeprefix(prefix): value
+        for dest, value in vars(args).items()
+        if dest.startswith(prefix)
     }
     stated = {name: value for name, value in options.items() if value is not None}
-    parameters = {p.name: p for entry in methods() for p in entry.parameters if p.name in stated}
+    parameters = {
+        p.name: p for entry in methods() for p in entry.parameters if p.name in stated
+    }
     for p in parameters.values():
         if p.kind is Kind.FEATURES:
             stated[p.name] = feature_ids(stated[p.name], p.option, names)
@@ -529,22 +623,34 @@ def _stated_parameters(args: argparse.Namespace, prefix: str, names: Callable[[]
     return stated
 
 
-def _refuse_unknown_parameters(key: str, parameters: Mapping[str, Any], prefix: str) -> None:
+def _refuse_unknown_parameters(
+    key: str, parameters: Mapping[str, Any], prefix: str
+) -> None:
     """Raise a PlanError for parameters that a method does not have.
 
     The text of the error names their options.
     """
-    options = {p.name: prefix + p.option.removeprefix("--") for owner in methods() for p in owner.parameters}
+    options = {
+        p.name: prefix + p.option.removeprefix("--")
+        for owner in methods()
+        for p in owner.parameters
+    }
     if parameters and not key:
-        raise PlanError(f"{options[next(iter(parameters))]}: only with --ranker. Omit it.")
+        raise PlanError(
+            f"{options[next(iter(parameters))]}: only with --ranker. Omit it."
+        )
     if not key:
         return
     entry = method(key)
     for name in parameters.keys() - {p.name for p in entry.parameters}:
         if name not in options:
             entry.parameter(name)  # raises an error with the known parameters
-        available = ", ".join(prefix + p.option.removeprefix("--") for p in entry.parameters)
-        raise PlanError(f"{entry.label} has no option {options[name]}. Its options: {available or 'none'}.")
+        available = ", ".join(
+            prefix + p.option.removeprefix("--") for p in entry.parameters
+        )
+        raise PlanError(
+            f"{entry.label} has no option {options[name]}. Its options: {available or 'none'}."
+        )
 
 
 def _feature_names_reader(plan: Plan) -> Callable[[], Names]:
@@ -554,7 +660,9 @@ def _feature_names_reader(plan: Plan) -> Callable[[], Names]:
         from rankstudio.engine.experiment.runner import open_data
 
         dataset = open_data(plan)
-        return dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
+        return dict(
+            zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True)
+        )
 
     return read
 
@@ -569,7 +677,9 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:
-        raise PlanError(f"--folds: expected fold numbers such as 1,3, got {text!r}.") from None
+        raise PlanError(
+            f"--folds: expected fold numbers such as 1,3, got {text!r}."
+        ) from None
 
 
 def _unchanged(value: Any) -> Any:
@@ -578,7 +688,9 @@ def _unchanged(value: Any) -> Any:
 
 _FIELD_READERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("method", "ranker", "select_by", "convention"), _unchanged),
-    **dict.fromkeys(("missing", "normalize", "seed", "protocol", "rule", "hand_chosen"), _unchanged),
+    **dict.fromkeys(
+        ("missing", "normalize", "seed", "protocol", "rule", "hand_chosen"), _unchanged
+    ),
     "measures": split_names,
     "folds": _fold_numbers,
     "groups": _parsed_groups,
@@ -596,8 +708,9 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     Parameters
     ----------
     text : str
-        Typed list: "25, 39", or "BM25 of title; BM25 of anchor". Items are separated by semicolons, or by
-        commas if there is no semicolon. Lists to try one after the other have "|" between them.
+        Typed list: "25, 39", or "BM25 of title; BM25 of anchor". Items are separated by
+        semicolons, or by commas if there is no semicolon. Lists to try one after the
+        other have "|" between them.
     option : str
         Option, for the error: "--pin".
     names : callable
@@ -611,7 +724,9 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     if re.fullmatch(r"[\d\s,|+-]*", text):
         return text
     names_by_id = names()
-    return " | ".join(_comma_separated_ids(part, option, names_by_id) for part in text.split("|"))
+    return " | ".join(
+        _comma_separated_ids(part, option, names_by_id) for part in text.split("|")
+    )
 
 
 def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
@@ -623,15 +738,23 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
         As :func:`feature_ids` does.
     """
     # Each item becomes (feature, ":", cost).
-    lists = [[item.rpartition(":") for item in _split_items(part, ";,")] for part in text.split("|")]
+    lists = [
+        [item.rpartition(":") for item in _split_items(part, ";,")]
+        for part in text.split("|")
+    ]
     has_no_names = all(
-        not colon or feature.strip().isdecimal() for items in lists for feature, colon, _ in items
+        not colon or feature.strip().isdecimal()
+        for items in lists
+        for feature, colon, _ in items
     )
     if has_no_names:
         return text
     names_by_id = names()
     lists_with_ids = [
-        [f"{_feature_id(feature, option, names_by_id)}:{cost}" for feature, _, cost in items]
+        [
+            f"{_feature_id(feature, option, names_by_id)}:{cost}"
+            for feature, _, cost in items
+        ]
         for items in lists
     ]
     return " | ".join(", ".join(items) for items in lists_with_ids)
@@ -657,21 +780,34 @@ def _feature_id(item: str, option: str, names: Names) -> int:
     """
     if item.strip().isdecimal():
         return int(item)
-    matches = [feature for feature, name in names.items() if _folded(name) == _folded(item)]
+    matches = [
+        feature for feature, name in names.items() if _folded(name) == _folded(item)
+    ]
     if len(matches) == 1:
         return matches[0]
     if matches:
         ids = ", ".join(map(str, matches))
-        raise ParameterError(option, item, f"a unique feature name; features {ids} share this one")
-    raise ParameterError(option, item, f"a feature id or name{_close_names_hint(item, list(names.values()))}")
+        raise ParameterError(
+            option, item, f"a unique feature name; features {ids} share this one"
+        )
+    raise ParameterError(
+        option,
+        item,
+        f"a feature id or name{_close_names_hint(item, list(names.values()))}",
+    )
 
 
 def _close_names_hint(item: str, names: Sequence[str]) -> str:
     names_by_folded_name = {_folded(name): name for name in names}
     close_names = [
-        names_by_folded_name[folded] for folded in get_close_matches(_folded(item), names_by_folded_name, n=3)
+        names_by_folded_name[folded]
+        for folded in get_close_matches(_folded(item), names_by_folded_name, n=3)
     ]
-    return f", such as {' or '.join(shown(name) for name in close_names)}" if close_names else ""
+    return (
+        f", such as {' or '.join(shown(name) for name in close_names)}"
+        if close_names
+        else ""
+    )
 
 
 def _folded(name: str) -> str:

@@ -22,15 +22,17 @@ class _ErrorFile(io.FileIO):
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
-        except OSError:  # the disk is full, or the program that reads the stream has ended
+        except (
+            OSError
+        ):  # the disk is full, or the program that reads the stream has ended
             return len(data)
 
 
 def set_up() -> None:
     """Set up the output streams.
 
-    Characters that an output cannot encode are escaped. Text is discarded if there is no output, or if the
-    error stream cannot be written.
+    Characters that an output cannot encode are escaped. Text is discarded if there is
+    no output, or if the error stream cannot be written.
     """
     codecs.register_error("rankstudio", _escape)
     for name in ("stdout", "stderr"):
@@ -42,7 +44,9 @@ def set_up() -> None:
     stream = sys.stderr
     if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
         file = io.BufferedWriter(_ErrorFile(stream.fileno(), "w", closefd=False))
-        sys.stderr = io.TextIOWrapper(file, stream.encoding, "rankstudio", line_buffering=True)
+        sys.stderr = io.TextIOWrapper(
+            file, stream.encoding, "rankstudio", line_buffering=True
+        )
 
 
 def _reconfigure(stream: io.TextIOWrapper) -> None:
@@ -52,7 +56,9 @@ def _reconfigure(stream: io.TextIOWrapper) -> None:
     """
     try:
         stream.reconfigure(errors="rankstudio")
-    except KeyboardInterrupt:  # the stream may be without an encoder: the old one is replaced in two steps
+    except (
+        KeyboardInterrupt
+    ):  # the stream may be without an encoder: the old one is replaced in two steps
         stream.reconfigure(errors="rankstudio")
         raise
 
@@ -67,7 +73,10 @@ _ASCII_REPLACEMENTS = {"─": "-", "–": "-", "−": "-", "█": "#", "░": ".
 
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
     """Replace a character that an output cannot encode: lines and bars by ASCII, others by code points."""
-    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in _ASCII_REPLACEMENTS:
+    if (
+        isinstance(error, UnicodeEncodeError)
+        and error.object[error.start] in _ASCII_REPLACEMENTS
+    ):
         return _ASCII_REPLACEMENTS[error.object[error.start]], error.start + 1
     return codecs.backslashreplace_errors(error)
 
@@ -112,7 +121,9 @@ def input_file(path: Path, ending: str = "") -> Path:
     try:
         folder = temporary_folder()
     except OSError as error:
-        raise OutputError(f"Standard input could not be stored: {error.strerror or error}.") from error
+        raise OutputError(
+            f"Standard input could not be stored: {error.strerror or error}."
+        ) from error
     stored = folder / f"{_INPUT_FILE_STEM}{ending}"
     write_bytes(stored, content)
     _INPUT_FILES.append(str(stored))
@@ -137,7 +148,8 @@ def write_output(path: Path, content: str | bytes) -> None:
     Raises
     ------
     OutputError
-        If the file cannot be written, or if the content is binary and would go to a terminal.
+        If the file cannot be written, or if the content is binary and would go to a
+        terminal.
     """
     if is_standard(path):
         _write_to_stdout(content)
@@ -171,7 +183,11 @@ def print_file(path: Path) -> None:
 
 
 def form_of_output(
-    format_key: str | None, out: Path | None, endings: Mapping[str, str], option: str, usual: str
+    format_key: str | None,
+    out: Path | None,
+    endings: Mapping[str, str],
+    option: str,
+    usual: str,
 ) -> str:
     """Return the key of the format to write: `format_key`, or the format of the file's ending, or `usual`.
 
@@ -195,10 +211,14 @@ def form_of_output(
     """
     if format_key is not None or out is None or is_standard(out):
         return format_key or usual
-    form = next((key for key, ending in endings.items() if out.suffix.lower() == ending), None)
+    form = next(
+        (key for key, ending in endings.items() if out.suffix.lower() == ending), None
+    )
     if form is None:
         expected = ", ".join(endings.values())
-        raise PlanError(f"--out: expected a file ending in one of {expected}, or {option}, got {out}.")
+        raise PlanError(
+            f"--out: expected a file ending in one of {expected}, or {option}, got {out}."
+        )
     return form
 
 
@@ -210,7 +230,9 @@ def refuse_output_with_json(args: argparse.Namespace) -> None:
     ParameterError
     """
     if is_standard(args.out) and args.json:
-        raise ParameterError("--out", "- with --json", "a file, because --json prints to standard output")
+        raise ParameterError(
+            "--out", "- with --json", "a file, because --json prints to standard output"
+        )
 
 
 def _write_to_stdout(content: str | bytes) -> None:
@@ -222,12 +244,19 @@ def _write_to_stdout(content: str | bytes) -> None:
         For binary output on a terminal.
     """
     if isinstance(content, bytes) and sys.stdout.isatty() and not _is_text(content):
-        raise OutputError("Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM.")
-    if sys.stdout.isatty():  # only a terminal needs escapes: a file or program gets the exact bytes
+        raise OutputError(
+            "Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM."
+        )
+    # only a terminal needs escapes: a file or program gets the exact bytes
+    if sys.stdout.isatty():
         text = content if isinstance(content, str) else content.decode("utf-8")
         tell(Block(text.replace("\r\n", "\n")), end="")
         return
-    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    data = (
+        content.encode("utf-8", "backslashreplace")
+        if isinstance(content, str)
+        else content
+    )
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:  # a caller captures the output as text
         sys.stdout.write(data.decode("utf-8", "backslashreplace"))

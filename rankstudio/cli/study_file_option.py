@@ -79,7 +79,9 @@ def add_run_choice(parser: argparse.ArgumentParser) -> None:
         help=f'only the runs on this dataset, or "{_ALL_DATASETS}" of them; by default on that of the latest '
         "run",
     )
-    parser.add_argument("--runs", metavar="NUMBERS", help="only these runs, such as 1,3")
+    parser.add_argument(
+        "--runs", metavar="NUMBERS", help="only these runs, such as 1,3"
+    )
 
 
 def run_choice(args: argparse.Namespace) -> RunChoice:
@@ -95,7 +97,9 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
     if args.runs is None:
         return RunChoice(args.data or "")
     numbers = [part.strip() for part in args.runs.split(",") if part.strip()]
-    if not numbers or not all(number.isascii() and number.isdecimal() for number in numbers):
+    if not numbers or not all(
+        number.isascii() and number.isdecimal() for number in numbers
+    ):
         raise ParameterError("--runs", args.runs, "comma-separated numbers of runs")
     return RunChoice(args.data or "", tuple(map(int, numbers)))
 
@@ -110,22 +114,29 @@ def tell_others(source: ReportSource, description: str) -> None:
         )
 
 
-def one_run(path: Path, runs: Sequence[RunSummary], number: int | None, option: str) -> RunSummary:
+def one_run(
+    path: Path, runs: Sequence[RunSummary], number: int | None, option: str
+) -> RunSummary:
     """Return the run of a study with a number; without a number, the only run.
 
     Raises
     ------
     PlanError
-        If no run has the number, or if there are several runs and no number; the text names the option.
+        If no run has the number, or if there are several runs and no number; the text
+        names the option.
     StoreError
         If the study has no run.
     """
     if not runs:
         raise StoreError(f"{path}: the study has no run.")
     if number is None and len(runs) != 1:
-        raise PlanError(f"{option}: {path} has {len(runs)} runs; expected the number of one, got none.")
+        raise PlanError(
+            f"{option}: {path} has {len(runs)} runs; expected the number of one, got none."
+        )
     if number is not None and not 1 <= number <= len(runs):
-        raise PlanError(f"{option}: expected a run number from 1 to {len(runs)}, got {number}.")
+        raise PlanError(
+            f"{option}: expected a run number from 1 to {len(runs)}, got {number}."
+        )
     return runs[0 if number is None else number - 1]
 
 
@@ -160,7 +171,9 @@ class OpenedRun:
         number = min(folds) if text is None else whole("--fold", text)
         if number not in folds:
             numbers = ", ".join(map(str, folds))
-            raise PlanError(f"--fold: expected one of the run's folds, {numbers}; got {number}.")
+            raise PlanError(
+                f"--fold: expected one of the run's folds, {numbers}; got {number}."
+            )
         return folds[number]
 
 
@@ -183,7 +196,12 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         sealed = is_sealed(study.seal_marks, study.data(summary.key))
         result, plan, dataset = run_with_data(study, summary.key)
     return OpenedRun(
-        key=summary.key, result=result, plan=plan, dataset=dataset, recorded=recorded, sealed=sealed
+        key=summary.key,
+        result=result,
+        plan=plan,
+        dataset=dataset,
+        recorded=recorded,
+        sealed=sealed,
     )
 
 
@@ -215,7 +233,8 @@ def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
 def plans_to_go_on_with(study: Study) -> list[Plan]:
     """Return the plans of the unfinished or damaged runs; without any, the plan of the last run.
 
-    A run that another version of RankStudio started cannot be resumed: it is run again, with a note.
+    A run that another version of RankStudio started cannot be resumed: it is run again,
+    with a note.
 
     Raises
     ------
@@ -232,5 +251,8 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     for run in chosen_runs:
         if dict(run.versions) != versions(run.key.plan.sources):
             title = run.key.plan.title
-            tell(f"Note: {title} was started with other versions and is run again.", file=sys.stderr)
+            tell(
+                f"Note: {title} was started with other versions and is run again.",
+                file=sys.stderr,
+            )
     return [run.key.plan for run in chosen_runs]

@@ -1,8 +1,9 @@
 """Safe printing of commands.
 
-Names of files, data, studies, runs and features come from other people. On a terminal, an escape sequence in
-a name would move the cursor or set the title, a bidirectional override would reverse a line, and a line break
-would begin a new line. All output goes through `tell`, which escapes these characters.
+Names of files, data, studies, runs and features come from other people. On a terminal,
+an escape sequence in a name would move the cursor or set the title, a bidirectional
+override would reverse a line, and a line break would begin a new line. All output goes
+through `tell`, which escapes these characters.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ class Block(str):
     __slots__ = ()
 
 
-def tell(*lines: str, file: TextIO | None = None, end: str = "\n", flush: bool = False) -> None:
+def tell(
+    *lines: str, file: TextIO | None = None, end: str = "\n", flush: bool = False
+) -> None:
     """Print lines one below the other, with escapes for the characters that control a terminal.
 
     Parameters
@@ -31,7 +34,13 @@ def tell(*lines: str, file: TextIO | None = None, end: str = "\n", flush: bool =
     end : str
     flush : bool
     """
-    print(*map(printable, lines), sep="\n", end=end, file=sys.stdout if file is None else file, flush=flush)
+    print(
+        *map(printable, lines),
+        sep="\n",
+        end=end,
+        file=sys.stdout if file is None else file,
+        flush=flush,
+    )
 
 
 def printable(line: str) -> str:

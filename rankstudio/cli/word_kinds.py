@@ -10,19 +10,44 @@ from pathlib import Path
 from rankstudio.engine.errors import PlanError
 
 _STUDY_MAGIC = b"SQLite format 3\0"
-_N_BYTES_READ = 2_000  # bytes at the beginning of a file, in which a model names its format
+# bytes at the beginning of a file, in which a model names its format
+_N_BYTES_READ = 2_000
 _LETOR_DOCUMENT = re.compile(rb"[-+.\de]+\s+(qid:\S|\d+:[-+.\d])", re.IGNORECASE)
-_DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".letor")
+_DATA_ENDINGS = (
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".arrow",
+    ".feather",
+    ".jsonl",
+    ".ndjson",
+    ".letor",
+)
 
 # Kind that an argument takes, by its metavar.
 _KINDS_BY_METAVAR = {"DATA": "data", "STUDY": "study", "MODEL": "model"}
-_EXPECTED_TEXTS = {"data": "a data file or folder of folds", "study": "a study file", "model": "a model file"}
-_FOUND_TEXTS = {"data": "data", "study": "a study", "model": "a model", "text": "a text file"}
+_EXPECTED_TEXTS = {
+    "data": "a data file or folder of folds",
+    "study": "a study file",
+    "model": "a model file",
+}
+_FOUND_TEXTS = {
+    "data": "data",
+    "study": "a study",
+    "model": "a model",
+    "text": "a text file",
+}
 _REMEDIES = {  # by the kind that a command takes, and the kind that it got
     ("data", "study"): "rankstudio studies {path} lists the data of its runs",
     ("data", "model"): "models are given with --model or as MODEL",
-    ("study", "data"): "rankstudio run --data {path} --study FILE makes a study of them",
-    ("study", "text"): "rankstudio run with --study FILE, or with --out OUT, writes a study",
+    (
+        "study",
+        "data",
+    ): "rankstudio run --data {path} --study FILE makes a study of them",
+    (
+        "study",
+        "text",
+    ): "rankstudio run with --study FILE, or with --out OUT, writes a study",
     ("study", "model"): "the study of a run with --out OUT is OUT/study.rankstudio",
     (
         "model",

@@ -37,7 +37,9 @@ def add_worker_options(parser: Any) -> None:
         help='address of a running Dask scheduler, such as tcp://10.0.0.1:8786 (extra "cluster")',
     )
     for name, text in _TLS_HELP.items():
-        group.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=f"{text}, for tls://…")
+        group.add_argument(
+            f"--tls-{name}", type=Path, metavar="FILE", help=f"{text}, for tls://…"
+        )
 
 
 @contextmanager
@@ -52,7 +54,9 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
         If there are no such workers, or if ``--workers`` is less than 1.
     """
     if args.scheduler is not None and args.workers is not None:
-        raise PlanError("--workers: not allowed with --scheduler, which has its own workers. Omit one.")
+        raise PlanError(
+            "--workers: not allowed with --scheduler, which has its own workers. Omit one."
+        )
     # One worker needs no executor.
     certificates = _certificates(args)
     is_default = args.workers is None and args.scheduler is None
@@ -83,7 +87,11 @@ def _certificates(args: argparse.Namespace) -> Certificates | None:
         return None
     missing = ", ".join(f"--tls-{name}" for name, path in files.items() if path is None)
     if missing:
-        raise PlanError(f"{missing}: missing TLS files; expected all of --tls-ca, --tls-cert and --tls-key.")
+        raise PlanError(
+            f"{missing}: missing TLS files; expected all of --tls-ca, --tls-cert and --tls-key."
+        )
     if args.scheduler is None:
-        raise PlanError("--tls-ca, --tls-cert, --tls-key: expected --scheduler tls://… with them, got none.")
+        raise PlanError(
+            "--tls-ca, --tls-cert, --tls-key: expected --scheduler tls://… with them, got none."
+        )
     return Certificates(**files)

@@ -1,7 +1,7 @@
 """The engine: everything RankStudio computes, usable without its window.
 
-The names below are resolved when they are first used, so that importing the package costs nothing and the
-window is up before scikit-learn and numba are.
+The names below are resolved when they are first used, so that importing the package
+costs nothing and the window is up before scikit-learn and numba are.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.measurements.cross_fitting import cross_fitted as cross_fitted
+    from rankstudio.engine.analysis.measurements.cross_fitting import (
+        cross_fitted as cross_fitted,
+    )
     from rankstudio.engine.data.dataset import Fold as Fold
     from rankstudio.engine.data.dataset import FoldedDataset as FoldedDataset
     from rankstudio.engine.data.dataset import RankingDataset as RankingDataset
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.formats.data_file import load_data as load_data
     from rankstudio.engine.data.formats.data_file import load_letor as load_letor
     from rankstudio.engine.data.preferences import Preferences as Preferences
-    from rankstudio.engine.data.preferences import sample_preferences as sample_preferences
+    from rankstudio.engine.data.preferences import (
+        sample_preferences as sample_preferences,
+    )
     from rankstudio.engine.data.synthetic import load_sample as load_sample
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
@@ -38,13 +42,19 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.selection.fsmrank import FSMRank as FSMRank
     from rankstudio.engine.methods.selection.fsmrank import FSMRankTop as FSMRankTop
     from rankstudio.engine.methods.selection.gas import GAS as GAS
-    from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS as GreedyRankRLS
+    from rankstudio.engine.methods.selection.greedy_rankrls.estimator import (
+        GreedyRankRLS as GreedyRankRLS,
+    )
     from rankstudio.engine.methods.selection.l1_path import L1Path as L1Path
     from rankstudio.engine.methods.selection.recursive_elimination import (
         RecursiveElimination as RecursiveElimination,
     )
-    from rankstudio.engine.methods.selection.single_feature import ChiSquared as ChiSquared
-    from rankstudio.engine.methods.selection.single_feature import MutualInformation as MutualInformation
+    from rankstudio.engine.methods.selection.single_feature import (
+        ChiSquared as ChiSquared,
+    )
+    from rankstudio.engine.methods.selection.single_feature import (
+        MutualInformation as MutualInformation,
+    )
     from rankstudio.engine.methods.selection.single_feature import (
         SingleFeatureRanking as SingleFeatureRanking,
     )
@@ -77,8 +87,14 @@ def _homes() -> dict[str, str]:
     """Return the module of each name; the catalog of methods has the modules of the estimators."""
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - see above
 
-    estimators = (entry.estimator.partition(":") for entry in methods() if entry.origin is None)
-    return {**_HOMES, **_functions(), **{name: module for module, _, name in estimators}}
+    estimators = (
+        entry.estimator.partition(":") for entry in methods() if entry.origin is None
+    )
+    return {
+        **_HOMES,
+        **_functions(),
+        **{name: module for module, _, name in estimators},
+    }
 
 
 def _functions() -> dict[str, str]:
@@ -88,7 +104,8 @@ def _functions() -> dict[str, str]:
     return engine_functions()
 
 
-def __getattr__(name: str) -> Any:  # type checkers do not know the functions of abilities
+# type checkers do not know the functions of abilities
+def __getattr__(name: str) -> Any:
     if name == "__all__":  # for ``from rankstudio.engine import *``
         return __dir__()
     home = _HOMES.get(name)

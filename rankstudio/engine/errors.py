@@ -1,8 +1,8 @@
 """Every error that a user of RankStudio can meet, as one tree.
 
-The text of an error is a whole sentence for the person at the keyboard: it names the file, the line or
-the field, what was found there and what was expected. ``str(error)`` is what the window and the terminal
-show, so no caller has to add to it.
+The text of an error is a whole sentence for the person at the keyboard: it names the
+file, the line or the field, what was found there and what was expected. ``str(error)``
+is what the window and the terminal show, so no caller has to add to it.
 
 ::
 
@@ -29,9 +29,10 @@ show, so no caller has to add to it.
     │   └── StudyInUseError   another process has the study open
     └── Cancelled             not a fault: a stop was requested
 
-and five warnings: ``MissingQueryWarning`` for what is most likely forgotten, ``OpenClusterWarning`` for a
-network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on features of many values,
-``ConstantObjectiveWarning`` for measures that teach nothing, and ``CacheWarning``.
+and five warnings: ``MissingQueryWarning`` for what is most likely forgotten,
+``OpenClusterWarning`` for a network that has to be trusted, ``FewerThresholdsWarning``
+for RankBoost on features of many values, ``ConstantObjectiveWarning`` for measures that
+teach nothing, and ``CacheWarning``.
 """
 
 from __future__ import annotations
@@ -45,11 +46,15 @@ from typing import Any
 
 from rankstudio.engine.language import tr
 
-ALIKE = 0.5  # least similarity of two names, from 0 to 1, for one to be suggested in place of the other
+# least similarity of two names, from 0 to 1, for one to be suggested in place of the
+# other
+ALIKE = 0.5
 _MOST_SHOWN = 120  # characters of a value in an error: the error stays readable
-# Control characters C0 and C1, with which escape sequences begin; ends of lines and paragraphs; and the
-# characters that change the direction of text.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# Control characters C0 and C1, with which escape sequences begin; ends of lines and
+# paragraphs; and the characters that change the direction of text.
+_CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
 
 
 def shown(value: object) -> str:
@@ -66,7 +71,9 @@ def nearest(word: object, candidates: Iterable[str], alike: float = ALIKE) -> st
     by_key = {name.casefold(): name for name in candidates}
     if not isinstance(word, str):
         return ""
-    close = get_close_matches(word.strip().casefold().replace("_", "-"), by_key, n=1, cutoff=alike)
+    close = get_close_matches(
+        word.strip().casefold().replace("_", "-"), by_key, n=1, cutoff=alike
+    )
     return by_key[close[0]] if close else ""
 
 
@@ -109,7 +116,9 @@ class RankStudioError(Exception):
         return _again, (type(self), self.args, vars(self))
 
 
-def _again(kind: type[RankStudioError], args: tuple[object, ...], attributes: dict[str, object]) -> object:
+def _again(
+    kind: type[RankStudioError], args: tuple[object, ...], attributes: dict[str, object]
+) -> object:
     """Restore a pickled error. Its constructor is not called: it would make the text a second time."""
     error = kind.__new__(kind, *args)
     vars(error).update(attributes)
@@ -142,7 +151,9 @@ class FormatError(DataError):
         Text found, and text expected.
     """
 
-    def __init__(self, path: str | Path, line: int, column: int, found: str, expected: str) -> None:
+    def __init__(
+        self, path: str | Path, line: int, column: int, found: str, expected: str
+    ) -> None:
         self.path = Path(path)
         self.line = line
         self.column = column
@@ -156,7 +167,9 @@ class FormatError(DataError):
         elif line:
             location = tr("{path}, line {line}").format(path=location, line=line)
         elif column:
-            location = tr("{path}, column {column}").format(path=location, column=column)
+            location = tr("{path}, column {column}").format(
+                path=location, column=column
+            )
         text = tr("{where}: found {found}, expected {expected}.")
         super().__init__(text.format(where=location, found=found, expected=expected))
 
@@ -221,8 +234,14 @@ class SeveralDatasetsError(DatasetError):
         self.folder = folder
         self.found = tuple(found)
         *first, last = map(str, self.found)
-        text = tr("{path}: found {n} datasets, expected one. Choose {datasets} or {last}.")
-        super().__init__(text.format(path=folder, n=len(self.found), datasets=", ".join(first), last=last))
+        text = tr(
+            "{path}: found {n} datasets, expected one. Choose {datasets} or {last}."
+        )
+        super().__init__(
+            text.format(
+                path=folder, n=len(self.found), datasets=", ".join(first), last=last
+            )
+        )
 
 
 class NoJudgmentsError(DatasetError):
@@ -237,12 +256,15 @@ class UnknownColumnsError(DatasetError):
     problem : str
         What was found and what was expected.
     remedy : str
-        Sentence with the parameters that name the columns; the window has fields for them.
+        Sentence with the parameters that name the columns; the window has fields for
+        them.
     terminal_remedy : str
         The same sentence with the options of the terminal; `remedy` by default.
     """
 
-    def __init__(self, problem: str, remedy: str = "", terminal_remedy: str = "") -> None:
+    def __init__(
+        self, problem: str, remedy: str = "", terminal_remedy: str = ""
+    ) -> None:
         self.problem = problem
         self._terminal_remedy = terminal_remedy or remedy
         super().__init__(f"{problem} {remedy}".rstrip())
@@ -273,7 +295,9 @@ class ParameterError(RankStudioError, ValueError):
     'alpha: expected a positive number, got -1.'
     """
 
-    def __init__(self, name: str, value: object, expected: str, meant: str = "") -> None:
+    def __init__(
+        self, name: str, value: object, expected: str, meant: str = ""
+    ) -> None:
         self.name = name
         self.value = value
         self.expected = expected
@@ -296,7 +320,11 @@ def between(name: str, value: Any, low: int, high: int | None = None) -> int:
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if is_whole and low <= value and (high is None or value <= high):
         return int(value)
-    text = tr("a whole number from {low} up") if high is None else tr("a whole number from {low} to {high}")
+    text = (
+        tr("a whole number from {low} up")
+        if high is None
+        else tr("a whole number from {low} to {high}")
+    )
     raise ParameterError(name, value, text.format(low=low, high=high))
 
 
@@ -313,17 +341,27 @@ class MissingExtraError(RankStudioError, ImportError):
         Reason why an installed library cannot be loaded.
     """
 
-    def __init__(self, needed_by: str, library: str, extra: str, reason: str = "") -> None:
+    def __init__(
+        self, needed_by: str, library: str, extra: str, reason: str = ""
+    ) -> None:
         self.needed_by = needed_by
         self.library = library
         self.extra = extra
         self.reason = reason
         if reason:
-            text = tr("{needed_by} needs {library}, which is installed but cannot be loaded: {reason}")
+            text = tr(
+                "{needed_by} needs {library}, which is installed but cannot be loaded: {reason}"
+            )
         else:
-            text = tr("{needed_by} needs {library}, which is not installed: pip install {package}.")
+            text = tr(
+                "{needed_by} needs {library}, which is not installed: pip install {package}."
+            )
         package = f'"rankstudio[{extra}]"' if extra else library.lower()
-        super().__init__(text.format(needed_by=needed_by, library=library, package=package, reason=reason))
+        super().__init__(
+            text.format(
+                needed_by=needed_by, library=library, package=package, reason=reason
+            )
+        )
 
 
 class PlanError(RankStudioError):
@@ -344,7 +382,9 @@ class MethodError(RankStudioError):
     def __init__(self, label: str, problem: str) -> None:
         self.label = label
         self.problem = problem
-        super().__init__(tr("{label} failed: {problem}.").format(label=label, problem=problem))
+        super().__init__(
+            tr("{label} failed: {problem}.").format(label=label, problem=problem)
+        )
 
 
 class MeasureError(MethodError):

@@ -1,8 +1,9 @@
 """Translation of texts for users: the texts are English, and are looked up in a catalog if one is installed.
 
-The window installs a catalog; the terminal and worker processes never do, so their texts are English. A text
-is looked up where its sentence is made: an error of the engine is in the language of the process that raised
-it. A text that has to be in English in any language, such as a report, is made inside :func:`in_english`.
+The window installs a catalog; the terminal and worker processes never do, so their
+texts are English. A text is looked up where its sentence is made: an error of the
+engine is in the language of the process that raised it. A text that has to be in
+English in any language, such as a report, is made inside :func:`in_english`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class _Language:
     def __init__(self) -> None:
         self.key = SOURCE
         self.catalog = NullTranslations()
-        self.added_texts: Mapping[str, str] = {}  # translations that the catalog lacks, by text
+        # translations that the catalog lacks, by text
+        self.added_texts: Mapping[str, str] = {}
         self.used = False  # whether a text was looked up already
 
 
@@ -68,8 +70,8 @@ def tr(text: str, context: str = "") -> str:
     Parameters
     ----------
     text : str
-        English literal: catalogs are extracted from the source. Placeholders are names in braces, filled in
-        by ``.format``.
+        English literal: catalogs are extracted from the source. Placeholders are names
+        in braces, filled in by ``.format``.
     context : str
         Distinguishes two meanings of a word: "menu".
 
@@ -127,8 +129,8 @@ def language() -> str:
 def install(key: str, catalog: Path | None = None) -> None:
     """Set the language of this process, before any text is translated.
 
-    Texts that were translated earlier keep their language. That gives a `RuntimeWarning` and no error: a
-    window in two languages is better than no window.
+    Texts that were translated earlier keep their language. That gives a
+    `RuntimeWarning` and no error: a window in two languages is better than no window.
 
     Parameters
     ----------
@@ -139,7 +141,9 @@ def install(key: str, catalog: Path | None = None) -> None:
     """
     if _language.used and key != _language.key:
         warnings.warn(
-            f"Texts were looked up in {_language.key} before {key} was chosen.", RuntimeWarning, stacklevel=2
+            f"Texts were looked up in {_language.key} before {key} was chosen.",
+            RuntimeWarning,
+            stacklevel=2,
         )
     _language.key = key
     if catalog is not None:

@@ -32,17 +32,20 @@ class Step:
         NaN for features that were not candidates; of size 0 for a method that compares none, or compares by
         the weights in ``coef``.
     before : float
-        Criterion before this step: that of the previous step, or of the empty model. NaN for a method that
-        learns in one step, or has no criterion.
+        Criterion before this step: that of the previous step, or of the empty model.
+        NaN for a method that learns in one step, or has no criterion.
     linear : bool
-        Class attribute: whether ``coef`` is the model. Otherwise ``coef`` is the importance of each feature.
+        Class attribute: whether ``coef`` is the model. Otherwise ``coef`` is the
+        importance of each feature.
     learned : bool
-        Class attribute: whether the model was trained on features, so that it can score any documents.
+        Class attribute: whether the model was trained on features, so that it can score
+        any documents.
     narrow : bool
-        Class attribute: whether :meth:`scores` reads only the features that the model needs, so that the
-        others need not be copied into C order.
+        Class attribute: whether :meth:`scores` reads only the features that the model
+        needs, so that the others need not be copied into C order.
     additive : bool
-        Class attribute: whether the scores are the scores of the previous step plus those of one new term.
+        Class attribute: whether the scores are the scores of the previous step plus
+        those of one new term.
 
     Examples
     --------
@@ -94,9 +97,11 @@ class Step:
         Parameters
         ----------
         columns : ndarray of shape (n, m), C order
-            Features of the documents, one row per feature: ``np.ascontiguousarray(X.T)``.
+            Features of the documents, one row per feature:
+            ``np.ascontiguousarray(X.T)``.
         previous_scores : ndarray of shape (m,), optional
-            Scores of the previous step for the same documents, from which additive models continue.
+            Scores of the previous step for the same documents, from which additive
+            models continue.
 
         Returns
         -------
@@ -147,11 +152,13 @@ class Iteration(Step):
 
 
 def steps_of(
-    work: Iterator[Step | WorkProgress], progress_of: Callable[[Step], WorkProgress] | None = None
+    work: Iterator[Step | WorkProgress],
+    progress_of: Callable[[Step], WorkProgress] | None = None,
 ) -> Waiting[list[Step]]:
     """Yield the progress of a work, and return the steps of the work.
 
-    The progress consists of the work's own events, and of ``progress_of(step)`` after each step.
+    The progress consists of the work's own events, and of ``progress_of(step)`` after
+    each step.
 
     Examples
     --------

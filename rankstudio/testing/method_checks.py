@@ -29,8 +29,8 @@ from rankstudio.engine.methods.catalog.registry import refuse_invalid
 from rankstudio.engine.steps import Step
 
 _LEAST_HELP = 10  # characters of a text that explains something
-# Greatest difference of scores, relative to the largest score.
-# Another order of documents changes the rounding of sums, much if they are ill-conditioned.
+# Greatest difference of scores, relative to the largest score. Another order of
+# documents changes the rounding of sums, much if they are ill-conditioned.
 _SCORE_TOLERANCE = 1e-6
 
 
@@ -54,7 +54,10 @@ class MethodCheck:
 
 
 def check_method(
-    entry: Method, parameters: Mapping[str, Any] | None = None, *, processes: bool = False
+    entry: Method,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    processes: bool = False,
 ) -> tuple[MethodCheck, ...]:
     """Check a method as RankStudio's own tests check every method.
 
@@ -70,7 +73,8 @@ def check_method(
     Returns
     -------
     tuple of MethodCheck
-        Results in order. If one of the first four checks fails, the later checks are not made.
+        Results in order. If one of the first four checks fails, the later checks are
+        not made.
 
     Notes
     -----
@@ -139,7 +143,9 @@ class _Checks:
         for name, value in (("label", entry.label), *papers, ("summary", text.summary)):
             assert str(value).strip(), f"{name} is empty."
         for p in entry.parameters:
-            assert len(p.help.strip()) >= _LEAST_HELP, f"The parameter {p.name} has no help."
+            assert len(p.help.strip()) >= _LEAST_HELP, (
+                f"The parameter {p.name} has no help."
+            )
 
     def _imported(self) -> None:
         if find_method(self.entry.key) is None:
@@ -152,21 +158,32 @@ class _Checks:
         It is the middle value of the default grid, unless the author gave another one.
         """
         middle_values = {
-            p.name: p.default[len(p.default) // 2] for p in self.entry.parameters if p.kind is Kind.GRID
+            p.name: p.default[len(p.default) // 2]
+            for p in self.entry.parameters
+            if p.kind is Kind.GRID
         }
         parameters = {**middle_values, **self.parameters}
-        return Plan("checked", self.entry.key, parameters, folds=(1,)).changed(**changes)
+        return Plan("checked", self.entry.key, parameters, folds=(1,)).changed(
+            **changes
+        )
 
     def _estimator(self, part: RankingDataset) -> Any:
         plan = self._plan()
-        return estimator(plan, plan.entry, plan.combinations[0].parameters, part.feature_ids)
+        return estimator(
+            plan, plan.entry, plan.combinations[0].parameters, part.feature_ids
+        )
 
-    def _fitted(self, part: RankingDataset, rows: Ints | slice = slice(None)) -> list[Step]:
+    def _fitted(
+        self, part: RankingDataset, rows: Ints | slice = slice(None)
+    ) -> list[Step]:
         """Return the steps of the method trained on documents.
 
-        The argument `rows` has the documents to train on, in this order; all by default.
+        The argument `rows` has the documents to train on, in this order; all by
+        default.
         """
-        return list(self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows]))
+        return list(
+            self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows])
+        )
 
     def _steps(self) -> None:
         plan = self._plan()
@@ -176,11 +193,17 @@ class _Checks:
             assert len(path.steps) >= 1, "A path has no step."
             if self.entry.selects and self.entry.candidate_score is not None:
                 sizes = {step.candidates.size for step in path.steps}
-                assert sizes != {0}, "candidate_score is declared, but no step has candidates."
+                assert sizes != {0}, (
+                    "candidate_score is declared, but no step has candidates."
+                )
 
     def _determinism(self) -> None:
         part = _data().folds[0].train
-        _assert_equal(self._fitted(part), self._fitted(part), "The results of two runs on equal data differ.")
+        _assert_equal(
+            self._fitted(part),
+            self._fitted(part),
+            "The results of two runs on equal data differ.",
+        )
 
     def _unchanged(self) -> None:
         part = _data().folds[0].train
@@ -192,12 +215,16 @@ class _Checks:
 
     def _query_order(self) -> None:
         part = _data().folds[0].train
-        queries = [np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())]
+        queries = [
+            np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())
+        ]
         self._compare_orders(part, np.concatenate(queries[::-1]))
 
     def _document_order(self) -> None:
         part = _data().folds[0].train
-        queries = [np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())]
+        queries = [
+            np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())
+        ]
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
@@ -215,7 +242,9 @@ class _Checks:
         reordered: Floats = second.scores(columns)
         largest = max(float(np.abs(scores).max()), np.finfo(np.float64).tiny)
         difference = float(np.abs(scores - reordered).max()) / largest
-        assert difference <= _SCORE_TOLERANCE, f"The scores differ by {difference:.2g} of the largest score."
+        assert difference <= _SCORE_TOLERANCE, (
+            f"The scores differ by {difference:.2g} of the largest score."
+        )
 
     def _pickled(self) -> None:
         part = _data().folds[0].train
@@ -229,18 +258,29 @@ class _Checks:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plan.toml"
             save_plan(self._plan(), path)
-            assert load_plan(path) == self._plan(), "A saved plan is read as another one."
+            assert load_plan(path) == self._plan(), (
+                "A saved plan is read as another one."
+            )
 
     def _resumed(self) -> None:
         plan = self._plan(folds=(1, 2))
         dataset = _data()
         full = _result_of(plan, dataset)
-        with tempfile.TemporaryDirectory() as folder, Study.create(Path(folder) / "s.rankstudio") as study:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Study.create(Path(folder) / "s.rankstudio") as study,
+        ):
             events = run_stored(plan, dataset, study)
             next(event for event in events if isinstance(event, UnitFinished))
             events.close()  # interrupt the run after its first unit
-            finished = [event for event in run_stored(plan, dataset, study) if isinstance(event, RunFinished)]
-        assert finished[0].result.average == full.average, "A resumed run has other results."
+            finished = [
+                event
+                for event in run_stored(plan, dataset, study)
+                if isinstance(event, RunFinished)
+            ]
+        assert finished[0].result.average == full.average, (
+            "A resumed run has other results."
+        )
 
     def _processes(self) -> None:
         plan = self._plan()
@@ -254,7 +294,12 @@ class _Checks:
         """Refuse time that grows with more than the fourth power of the number of features."""
         seconds = []
         for n_noise in (16, 64):  # 20 and 68 features with the informative ones
-            sizes: Any = {"n_informative": 4, "n_redundant": 0, "n_noise": n_noise, "n_constant": 0}
+            sizes: Any = {
+                "n_informative": 4,
+                "n_redundant": 0,
+                "n_noise": n_noise,
+                "n_constant": 0,
+            }
             part = make_ranking(25, **sizes, seed=3).folds[0].train
             began = process_time()
             self._fitted(part)
@@ -266,7 +311,13 @@ class _Checks:
 
 def _data() -> FoldedDataset:
     return make_ranking(
-        30, n_informative=4, n_redundant=4, n_noise=5, n_constant=1, documents=(5, 12), seed=11
+        30,
+        n_informative=4,
+        n_redundant=4,
+        n_noise=5,
+        n_constant=1,
+        documents=(5, 12),
+        seed=11,
     )
 
 

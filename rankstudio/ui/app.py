@@ -31,7 +31,8 @@ from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.icons import app_icon
 from rankstudio.ui.style.theme import Theme
 
-SWITCH_SECONDS = 0.001  # a worker holds the interpreter for at most this time while the window waits for it
+# a worker holds the interpreter for at most this time while the window waits for it
+SWITCH_SECONDS = 0.001
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -39,7 +40,8 @@ LEAVE_SECONDS = 0.8  # after this time, the process ends whatever a worker is do
 
 CLOSE_SECONDS = 2.0  # before the process ends, the study has this time to be closed
 
-_MAX_PAINT_MILLISECONDS = 1000  # the first paint is waited for at most this long; a minimized window has none
+# the first paint is waited for at most this long; a minimized window has none
+_MAX_PAINT_MILLISECONDS = 1000
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -48,8 +50,8 @@ def main(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv : sequence of str
-        A file, folder, plan or study to open; ``--sample`` opens the bundled sample with its finished run,
-        and ``--run`` runs the plan of what is opened.
+        A file, folder, plan or study to open; ``--sample`` opens the bundled sample
+        with its finished run, and ``--run`` runs the plan of what is opened.
     """
     for number in SIGNALS:
         signal.signal(number, end_at_once)
@@ -70,7 +72,8 @@ def main(argv: Sequence[str] = ()) -> int:
     interrupts = Interrupts(window.close_unasked, window)
     interrupts.setObjectName("interrupts")
     if asks_for_sample(window, argv):
-        window.models.hold_work(True)  # opening the sample's data waits until the window is painted
+        # opening the sample's data waits until the window is painted
+        window.models.hold_work(True)
         window.open_controller.show_sample_run()
 
     def go_on() -> None:
@@ -90,8 +93,8 @@ def asks_for_sample(window: MainWindow, argv: Sequence[str]) -> bool:
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
     """End the process at once, which is harmless while its window is still being built.
 
-    An exception would leave widgets half built, and the interpreter would then delete them in an order in
-    which Qt reads objects that are already deleted.
+    An exception would leave widgets half built, and the interpreter would then delete
+    them in an order in which Qt reads objects that are already deleted.
     """
     os.write(2, b"Interrupted.\n")
     os._exit(128 + signal.SIGINT)
@@ -100,9 +103,9 @@ def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
 def leave_room_for_the_window() -> None:
     """Keep one core free for the window, and let threads hand over the interpreter quickly.
 
-    On data of moderate size, the engine is not faster with all cores, and the window would have to wait. A
-    number of threads that the user set in ``RANKSTUDIO_THREADS`` stays. Kernels are compiled in a process of
-    their own.
+    On data of moderate size, the engine is not faster with all cores, and the window
+    would have to wait. A number of threads that the user set in ``RANKSTUDIO_THREADS``
+    stays. Kernels are compiled in a process of their own.
     """
     compiler_process().wanted = True
     os.environ.setdefault(threads.VARIABLE, str(max(1, threads.available() - 1)))
@@ -112,10 +115,11 @@ def leave_room_for_the_window() -> None:
 def leave_in_time(close_study: Callable[[], None]) -> None:
     """End the process soon, even if a worker cannot stop at once.
 
-    Compiled kernels and imports cannot be interrupted. By now the state is stored, and the only files that
-    workers write, those of the data cache, are replaced as a whole or not at all. The study is closed between
-    two of its transactions. If that does not succeed in time, nothing is lost, but the log file that remains
-    beside the study makes it look as if it were in use.
+    Compiled kernels and imports cannot be interrupted. By now the state is stored, and
+    the only files that workers write, those of the data cache, are replaced as a whole
+    or not at all. The study is closed between two of its transactions. If that does not
+    succeed in time, nothing is lost, but the log file that remains beside the study
+    makes it look as if it were in use.
 
     Parameters
     ----------
@@ -197,8 +201,8 @@ class FirstPaint(QObject):
 class Interrupts(QObject):
     """Calls a function on the GUI thread, between two events, when a signal asks the process to end.
 
-    Python itself would raise an exception wherever the interpreter happens to be. In the middle of a paint
-    event, that would crash Qt.
+    Python itself would raise an exception wherever the interpreter happens to be. In
+    the middle of a paint event, that would crash Qt.
 
     Parameters
     ----------
@@ -206,16 +210,21 @@ class Interrupts(QObject):
         Called at each of these signals.
     """
 
-    def __init__(self, call: Callable[[], object], parent: QObject | None = None) -> None:
+    def __init__(
+        self, call: Callable[[], object], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._call = call
         self._read, self._write = socket.socketpair()
         for end in (self._read, self._write):
             end.setblocking(False)
-        self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier = QSocketNotifier(
+            self._read.fileno(), QSocketNotifier.Type.Read, self
+        )
         self._notifier.activated.connect(self._on_signal)
         for number in SIGNALS:
-            signal.signal(number, lambda *_: None)  # Python writes the number to the socket set below
+            # Python writes the number to the socket set below
+            signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
 
     @Slot()

@@ -51,7 +51,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
 
-_ASK_AFTER_SECONDS = 30.0  # closing the window asks for confirmation if an unstored run has worked this long
+# closing the window asks for confirmation if an unstored run has worked this long
+_ASK_AFTER_SECONDS = 30.0
 
 
 class MainWindow(QMainWindow):
@@ -70,7 +71,9 @@ class MainWindow(QMainWindow):
     closing = Signal()
     """The window is going to close: its state is stored, and the workers are about to be stopped."""
 
-    def __init__(self, theme: Theme, settings: Settings, runner: Runner = engine_run) -> None:
+    def __init__(
+        self, theme: Theme, settings: Settings, runner: Runner = engine_run
+    ) -> None:
         super().__init__()
         self.setObjectName("main-window")
         self._theme = theme
@@ -82,9 +85,13 @@ class MainWindow(QMainWindow):
         self.current = models.current
         self.sections = sections = Sections(theme, models, self)
         self.open_controller = OpenController(theme, models, settings, self)
-        self.export_controller = ExportController(theme, models, sections, settings, self)
+        self.export_controller = ExportController(
+            theme, models, sections, settings, self
+        )
         self.refresh_timer = RefreshTimer(
-            *(page.refresh for page in sections.controllers.values()), self._show_runs, parent=self
+            *(page.refresh for page in sections.controllers.values()),
+            self._show_runs,
+            parent=self,
         )
         self._make_bars()
         self._make_controllers()
@@ -103,10 +110,14 @@ class MainWindow(QMainWindow):
     def _make_bars(self) -> None:
         """Make the commands with menus and tool bar, the chips, the status bar and the notices."""
         plugin_commands = self.sections.contributed.commands()
-        self.commands = Actions(self, self._theme, self.sections.plugin_parts, plugin_commands)
+        self.commands = Actions(
+            self, self._theme, self.sections.plugin_parts, plugin_commands
+        )
         self.toolbar = MainToolBar(self.commands, self._theme)
         self.addToolBar(self.toolbar)
-        self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
+        self.menus = Menus(
+            self.commands, self.toolbar, self.session, self._theme, self._settings, self
+        )
         self.chips = add_chips(self)
         # These four need no attribute, as the window is their parent.
         ChoiceChip(self.current, self.session, self.chips.choice, self)
@@ -121,11 +132,17 @@ class MainWindow(QMainWindow):
         """Make the controllers of studies, measurements, runs and given models."""
         self.restorer = RunRestorer(self.models, self)
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
-        self.measurement = MeasurementController(self.models, self.menus, self.commands, self.status, self)
+        self.measurement = MeasurementController(
+            self.models, self.menus, self.commands, self.status, self
+        )
         self.study_files.sealRead.connect(self.measurement.seal.show_marks)
-        self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
+        self.resplit = ResplitController(
+            self.session, self.runs, self.models.loader, self
+        )
         self.comparison = ComparisonRuns(self.models, self._settings, self._theme, self)
-        self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
+        self.waiting = WaitingRuns(
+            self.runs, self.comparison, self._settings, self.notice, self
+        )
         self.given_scores = GivenScoresController(self.models, self)
         self.method_files = MethodFiles(self.models, self)
         self.given_models = GivenModelsController(self.models, self)
@@ -137,7 +154,9 @@ class MainWindow(QMainWindow):
         self.welcome = Welcome(self._theme)
         self.workspace = self.sections.workspace
         self.messages = RunMessages(self.runs, self.workspace, self.notice, self)
-        self.window_state = WindowState(self, self.workspace, self.models, self._theme, self._settings)
+        self.window_state = WindowState(
+            self, self.workspace, self.models, self._theme, self._settings
+        )
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.workspace)
@@ -173,7 +192,9 @@ class MainWindow(QMainWindow):
             undo=session.undo.undo,
             redo=session.undo.redo,
             best=partial(session.select, None, None),
-            **{f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES},
+            **{
+                f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES
+            },
             palette=self._open_palette,
             whole_page=self.workspace.toggle_whole_page,
             pop_out=self.workspace.pop_out,
@@ -194,9 +215,12 @@ class MainWindow(QMainWindow):
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
-        for key in ("pin", "ban"):  # of a feature that is selected on a page that may be absent
+        # of a feature that is selected on a page that may be absent
+        for key in ("pin", "ban"):
             self.commands[key].setVisible(key in self.sections.commands())
-        self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
+        self.selection = SelectionController(
+            self.models, self._settings, self.toolbar.line, self
+        )
         self.selection.openAsked.connect(self.open_controller.ask)
         self.selection.pathChosen.connect(self.open_controller.open_path)
         self.toolbar.theme_button.clicked.connect(self.menus.toggle_theme)
@@ -213,14 +237,19 @@ class MainWindow(QMainWindow):
         self.commands.connect(**self.sections.contributed.calls(self._show_page))
         parts = self.sections.plugin_parts
         self.commands.connect(
-            **{f"page_{page.key}": partial(self._show_page, page.key) for page in parts.entries}
+            **{
+                f"page_{page.key}": partial(self._show_page, page.key)
+                for page in parts.entries
+            }
         )
         for key, panel in parts.panels.items():
             action = self.commands[f"panel_{key}"]
             action.setCheckable(True)
             action.setChecked(True)
             action.toggled.connect(panel.setVisible)
-        parts.restored.connect(lambda key, is_shown: self.commands[f"panel_{key}"].setChecked(is_shown))
+        parts.restored.connect(
+            lambda key, is_shown: self.commands[f"panel_{key}"].setChecked(is_shown)
+        )
 
     def _connect_messages(self) -> None:
         """Connect the messages and errors of controllers, pages and models to the status bar and notices."""
@@ -316,7 +345,8 @@ class MainWindow(QMainWindow):
         self.method_files.busyChanged.connect(self._update)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
-        self.runs.changed.connect(self.refresh_timer.ask)  # a paused run delivers nothing that would refresh
+        # a paused run delivers nothing that would refresh
+        self.runs.changed.connect(self.refresh_timer.ask)
         self.runs.ended.connect(self._end_run)
         self.runs.removed.connect(self._show_removal)
         self.runs.restored.connect(self._show_return)
@@ -351,7 +381,10 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_workspace(self) -> None:
         """Leave the welcome page once data are open."""
-        if self.session.dataset is not None and self._pages.currentWidget() is not self.workspace:
+        if (
+            self.session.dataset is not None
+            and self._pages.currentWidget() is not self.workspace
+        ):
             self._pages.setCurrentWidget(self.workspace)
             self.workspace.reopen_windows()
             self.setFocus()  # Tab goes to the Run button
@@ -363,7 +396,9 @@ class MainWindow(QMainWindow):
 
     def _open_palette(self) -> None:
         """Open the command palette."""
-        entries = palette_entries(self.models, self.sections, self.commands, self.workspace)
+        entries = palette_entries(
+            self.models, self.sections, self.commands, self.workspace
+        )
         self.palette_dialog = CommandPalette(entries, self, self.sections.asked_for)
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.palette_dialog.open()
@@ -371,7 +406,9 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_analyses(self) -> None:
         """Open the dialog of analyses."""
-        self.analysis_dialog = AnalysisDialog(self._theme, self.models, analyses(), self)
+        self.analysis_dialog = AnalysisDialog(
+            self._theme, self.models, analyses(), self
+        )
         self.analysis_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.analysis_dialog.show()
 
@@ -453,22 +490,31 @@ class MainWindow(QMainWindow):
         """Enable the commands that are possible now, and name the window after data and study."""
         session = self.session
         current = self.runs.current
-        self.commands.enable(**enabled_commands(self.models), **self.sections.contributed.possible())
+        self.commands.enable(
+            **enabled_commands(self.models), **self.sections.contributed.possible()
+        )
         over_window = self.sections.contributed.over_window
         if self.method_files.busy or any(controller.busy for controller in over_window):
             self.commands.enable(stop=True)
         has_data = session.dataset is not None
-        self.commands.enable(**{command.key: has_data for command in self.commands.of_parts})
+        self.commands.enable(
+            **{command.key: has_data for command in self.commands.of_parts}
+        )
         for page in self.sections.controllers.values():
             for key, name in page.command_names().items():
                 self.commands.rename(key, name)
             for key, checked in page.checked_commands().items():
                 self.commands[key].setChecked(checked)
-        # Esc is the shortcut of Stop; it closes notices only while there is nothing to stop.
+        # Esc is the shortcut of Stop; it closes notices only while there is nothing to
+        # stop.
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
-        names = (session.dataset.name if session.dataset else "", self.study_files.name, "RankStudio")
+        names = (
+            session.dataset.name if session.dataset else "",
+            self.study_files.name,
+            "RankStudio",
+        )
         self.setWindowTitle(" – ".join(name for name in names if name))
 
     def files_read(self) -> list[Path]:
@@ -476,10 +522,17 @@ class MainWindow(QMainWindow):
         dataset = self.session.dataset
         plan = self.session.plan
         study = self.models.study_store.path
-        parts = [part for fold in dataset.folds for part in fold.parts.values()] if dataset else []
+        parts = (
+            [part for fold in dataset.folds for part in fold.parts.values()]
+            if dataset
+            else []
+        )
         sources = (part.source.path for part in parts if part.source is not None)
         ranking = plan.extension(GivenRanking)
-        plan_paths = (ranking.path if ranking is not None else "", preferences_of(plan).get("path", ""))
+        plan_paths = (
+            ranking.path if ranking is not None else "",
+            preferences_of(plan).get("path", ""),
+        )
         return [
             *dict.fromkeys(sources),
             *(Path(path) for path in plan_paths if path),
@@ -489,7 +542,11 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Store the state, stop the workers and wait for them; ask first if a long run would be lost."""
         run = self.runs.current
-        would_lose_run = run is not None and run.clock.seconds > _ASK_AFTER_SECONDS and run.stored is None
+        would_lose_run = (
+            run is not None
+            and run.clock.seconds > _ASK_AFTER_SECONDS
+            and run.stored is None
+        )
         if self._asks and would_lose_run and not self._may_close():
             event.ignore()
             return
@@ -515,4 +572,10 @@ class MainWindow(QMainWindow):
         text = tr(
             "A run is still in progress and is not saved in a study. Close anyway and discard its results?"
         )
-        return Question.ask(self, tr("Close RankStudio"), text, tr("&Discard results"), tr("&Keep running"))
+        return Question.ask(
+            self,
+            tr("Close RankStudio"),
+            text,
+            tr("&Discard results"),
+            tr("&Keep running"),
+        )

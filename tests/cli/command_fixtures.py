@@ -53,7 +53,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with data, and with the results of a run on them."""
     root = tmp_path_factory.mktemp("exports", numbered=False)
     save_folds(root / "data", n_queries=30, seed=5)
-    run = ["run", "--data", str(root / "data"), "--lambda", "2^0..2^3", "--out", str(root / "out"), "--refit"]
+    run = [
+        "run",
+        "--data",
+        str(root / "data"),
+        "--lambda",
+        "2^0..2^3",
+        "--out",
+        str(root / "out"),
+        "--refit",
+    ]
     assert main(run) == 0
     return root
 
@@ -65,8 +74,25 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_folds(root / "Made", 2, n_queries=40, seed=3)
     path = root / "first.rankstudio"
     greedy = ["greedy-rankrls", "--lambda", "2^0..2^2", "--features", "4"]
-    for options in (greedy, ["rankrls", "--lambda", "1"], ["single-feature", "--features", "2"]):
-        assert main(["run", "--data", str(root / "Made"), "--method", *options, "--study", str(path)]) == 0
+    for options in (
+        greedy,
+        ["rankrls", "--lambda", "1"],
+        ["single-feature", "--features", "2"],
+    ):
+        assert (
+            main(
+                [
+                    "run",
+                    "--data",
+                    str(root / "Made"),
+                    "--method",
+                    *options,
+                    "--study",
+                    str(path),
+                ]
+            )
+            == 0
+        )
     return path
 
 

@@ -40,8 +40,12 @@ class MRMR:
 def examples(command: str) -> list[str]:
     """Return the command lines that the help of a command shows, without what is said of them."""
     parser = command_line((command,))
-    (commands,) = (action.choices for action in parser._actions if isinstance(action.choices, dict))
-    found = (_EXAMPLE.fullmatch(line) for line in commands[command].description.splitlines())
+    (commands,) = (
+        action.choices for action in parser._actions if isinstance(action.choices, dict)
+    )
+    found = (
+        _EXAMPLE.fullmatch(line) for line in commands[command].description.splitlines()
+    )
     return [match[1] for match in found if match]
 
 
@@ -69,12 +73,15 @@ SHORT = {
     "permute": ("--permutations", "99"),
     "judges": ("--lambda", "1"),
     "--flips": ("--features", "3"),
-    "evidence": ("--k", "3"),  # the run has more features, of which the best set is searched for 20 seconds
+    # the run has more features, of which the best set is searched for 20 seconds
+    "evidence": ("--k", "3"),
 }
 """Options that examples get, by a word in them, where by default they take long."""
 
 _JUDGED = namedtuple("_JUDGED", "query_id doc_id relevance iteration")("7", "a", 1, "0")
-COLLECTIONS = SimpleNamespace(load=lambda name: SimpleNamespace(qrels_iter=lambda: iter([_JUDGED])))
+COLLECTIONS = SimpleNamespace(
+    load=lambda name: SimpleNamespace(qrels_iter=lambda: iter([_JUDGED]))
+)
 """Stands for the library ir_datasets, which would fetch data."""
 
 
@@ -91,24 +98,38 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def _filled(root: Path) -> Path:
-    save_letor(make_ranking(n_queries=30, documents=(5, 12), seed=6).folds[0].train, root / "all.txt")
-    clicks = make_ranking(n_queries=30, documents=(5, 12), seed=7).folds[0].train.to_frame()
-    clicks = clicks.rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
+    save_letor(
+        make_ranking(n_queries=30, documents=(5, 12), seed=6).folds[0].train,
+        root / "all.txt",
+    )
+    clicks = (
+        make_ranking(n_queries=30, documents=(5, 12), seed=7).folds[0].train.to_frame()
+    )
+    clicks = clicks.rename(columns={"qid": "session", "label": "clicked"}).assign(
+        url="a page"
+    )
     clicks.to_csv(root / "clicks.csv", index=False)
     first = root / "MQ2008" / "Fold1"
     train = open_dataset(first / "train.txt").folds[0].train
     drawn = sample_preferences(train, 0.2, seed=8)
-    rank_in_query = np.arange(train.n_documents) - train.query_ptr[train.query_index] + 1
+    rank_in_query = (
+        np.arange(train.n_documents) - train.query_ptr[train.query_index] + 1
+    )
     lines = [
         f"{train.qid[winner]},{rank_in_query[winner]},{rank_in_query[loser]}"
         for winner, loser in zip(drawn.winner, drawn.loser, strict=True)
     ]
-    (root / "preferences.csv").write_text("\n".join(["qid,winner,loser", *lines]) + "\n")
+    (root / "preferences.csv").write_text(
+        "\n".join(["qid,winner,loser", *lines]) + "\n"
+    )
     for name in ("train.txt", "test.txt"):
         (root / name).write_bytes((first / name).read_bytes())
     test = open_dataset(root / "test.txt").folds[0].train
     kind = "org.apache.solr.ltr.feature.FieldValueFeature"
-    store = [{"name": f"f{i}", "class": kind, "params": {"field": f"f{i}"}} for i in range(1, 60)]
+    store = [
+        {"name": f"f{i}", "class": kind, "params": {"field": f"f{i}"}}
+        for i in range(1, 60)
+    ]
     (root / "store.json").write_text(json.dumps(store))
     (root / "my_method.py").write_text(METHOD)
     costs = "".join(f"{i},0.01,{i % 3}\n" for i in range(1, 60))
@@ -118,7 +139,9 @@ def _filled(root: Path) -> Path:
     for name in ("Fold1.test.score", "my.scores"):
         (root / name).write_text(scores)
     for number in range(1, 6):
-        part = open_dataset(root / "MQ2008" / f"Fold{number}" / "test.txt").folds[0].train
+        part = (
+            open_dataset(root / "MQ2008" / f"Fold{number}" / "test.txt").folds[0].train
+        )
         (root / "scores" / f"Fold{number}").mkdir(parents=True)
         scores = "".join(f"{score}\n" for score in part.X[:, 1])
         (root / "scores" / f"Fold{number}" / "test.scores").write_text(scores)
@@ -126,8 +149,12 @@ def _filled(root: Path) -> Path:
     trees = lightgbm.train(few, lightgbm.Dataset(test.X, test.y), num_boost_round=3)
     trees.save_model(root / "lightgbm.txt")
     logged = [{"log": [{"name": "title", "value": value}]} for value in (0.5, 1.5)]
-    hits = [{"_id": str(i), "fields": {"_ltrlog": [log]}} for i, log in enumerate(logged)]
-    responses = [json.dumps({"qid": query, "hits": {"hits": hits}}) for query in ("7", "8")]
+    hits = [
+        {"_id": str(i), "fields": {"_ltrlog": [log]}} for i, log in enumerate(logged)
+    ]
+    responses = [
+        json.dumps({"qid": query, "hits": {"hits": hits}}) for query in ("7", "8")
+    ]
     (root / "logs.ndjson").write_text("\n".join(responses))
     for name in ("ratings.csv", "ann.csv", "model.csv"):
         (root / name).write_text("query,docid,rating\n7,0,2\n7,1,0\n8,0,1\n8,1,2\n")
@@ -138,7 +165,14 @@ def _filled(root: Path) -> Path:
     (root / "qrels.txt").write_text("7 0 a 1\n7 0 b 0\n")
     for name in ("run1.txt", "run2.txt"):
         (root / name).write_text("7 Q0 a 1 0.5 t\n")
-    sample_run = ["--out", str(root / "results"), "--lambda", "2^0..2^10", "--select-by", "MAP"]
+    sample_run = [
+        "--out",
+        str(root / "results"),
+        "--lambda",
+        "2^0..2^10",
+        "--select-by",
+        "MAP",
+    ]
     assert main(["run", "--sample", *sample_run]) == 0
     for name in ("results/study.rankstudio", "a.rankstudio", "b.rankstudio"):
         for options in (["rankrls"], ["greedy-rankrls", "--features", "3"]):
@@ -150,11 +184,15 @@ def _filled(root: Path) -> Path:
 def test_every_command_has_examples() -> None:
     assert all(examples(command) for command in known_commands())
     assert set(ALL) >= SLOW | ON_PAGES
-    pages = (Path(__file__).resolve().parents[2] / "docs" / "terminal.md").read_text(encoding="utf-8")
+    pages = (Path(__file__).resolve().parents[2] / "docs" / "terminal.md").read_text(
+        encoding="utf-8"
+    )
     assert all(f"\nrankstudio {example}" in pages for example in ON_PAGES)
 
 
-@pytest.mark.parametrize("example", [example for example in ALL if example not in SLOW | ON_PAGES])
+@pytest.mark.parametrize(
+    "example", [example for example in ALL if example not in SLOW | ON_PAGES]
+)
 def test_examples_work(place, monkeypatch, capsys, example: str) -> None:
     monkeypatch.chdir(place)
     monkeypatch.setitem(sys.modules, "ir_datasets", COLLECTIONS)
@@ -194,20 +232,30 @@ def helped(monkeypatch, capsys, *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_help_of_a_run_is_short_and_that_of_a_method_its_own(monkeypatch, capsys) -> None:
+def test_the_help_of_a_run_is_short_and_that_of_a_method_its_own(
+    monkeypatch, capsys
+) -> None:
     text = helped(monkeypatch, capsys, "run")
     assert len(text.splitlines()) <= 80
     assert "--pin" not in text
-    gas, greedy = (helped(monkeypatch, capsys, "run", "--method", name) for name in ("gas", "greedy-rankrls"))
+    gas, greedy = (
+        helped(monkeypatch, capsys, "run", "--method", name)
+        for name in ("gas", "greedy-rankrls")
+    )
     assert "--pin" not in gas
-    places = [greedy.index(part) for part in ("--pin FEATURES", "\nmore parameters of the method", "--ties")]
+    places = [
+        greedy.index(part)
+        for part in ("--pin FEATURES", "\nmore parameters of the method", "--ties")
+    ]
     assert places == sorted(places)
     for entry in methods():
         option = "--method" if entry.selects else "--ranker"
         own = helped(monkeypatch, capsys, "run", f"{option}={entry.key}")
         prefix = "--" if entry.selects else "--ranker-"
         for p in entry.parameters:
-            assert re.search(rf"^ +{prefix}{p.option.removeprefix('--')}\b", own, re.MULTILINE), p.option
+            assert re.search(
+                rf"^ +{prefix}{p.option.removeprefix('--')}\b", own, re.MULTILINE
+            ), p.option
 
 
 def test_no_help_breaks_a_name_at_its_hyphen(monkeypatch, capsys) -> None:

@@ -56,9 +56,21 @@ def units(study: Path) -> list[int]:
 
 
 @pytest.mark.parametrize(("times", "kept"), [(1, 1), (2, 0)])
-def test_once_finishes_the_unit_and_twice_does_not(folder, tmp_path, monkeypatch, capfd, times, kept) -> None:
+def test_once_finishes_the_unit_and_twice_does_not(
+    folder, tmp_path, monkeypatch, capfd, times, kept
+) -> None:
     out = tmp_path / "with a blank"
-    command = ["run", "--data", str(folder), "--lambda", "2^0..2^3", "--out", str(out), "--workers", "1"]
+    command = [
+        "run",
+        "--data",
+        str(folder),
+        "--lambda",
+        "2^0..2^3",
+        "--out",
+        str(out),
+        "--workers",
+        "1",
+    ]
     with monkeypatch.context() as patched:
         press(patched, third_step, times)
         assert main(command) == 130
@@ -67,7 +79,9 @@ def test_once_finishes_the_unit_and_twice_does_not(folder, tmp_path, monkeypatch
     assert naming("0 folds").search(printed.err)
     assert naming("fold").search(printed.out)
     assert units(out / "study.rankstudio") == [kept]
-    (told,) = [line for line in printed.err.splitlines() if line.startswith("  rankstudio run")]
+    (told,) = [
+        line for line in printed.err.splitlines() if line.startswith("  rankstudio run")
+    ]
     assert shlex.split(told)[1:] == command
     assert main(shlex.split(told)[1:]) == 0
     assert units(out / "study.rankstudio") == [12]
@@ -78,7 +92,15 @@ def test_once_finishes_the_unit_and_twice_does_not(folder, tmp_path, monkeypatch
 def test_a_fold_whose_units_are_done_is_finished_and_so_is_the_last_run(
     folder, tmp_path, monkeypatch, capfd
 ) -> None:
-    command = ["run", "--data", str(folder), "--lambda", "2^0", "--out", str(tmp_path / "out")]
+    command = [
+        "run",
+        "--data",
+        str(folder),
+        "--lambda",
+        "2^0",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     with monkeypatch.context() as patched:
         press(patched, third_step)
         assert main(command) == 130
@@ -97,13 +119,20 @@ def test_what_is_stored_nowhere_cannot_go_on(folder, monkeypatch, capfd) -> None
     assert naming("Greedy RankRLS Made").search(printed.out)
 
 
-def test_a_comparison_stops_between_its_runs_too(folder, tmp_path, monkeypatch, capfd) -> None:
+def test_a_comparison_stops_between_its_runs_too(
+    folder, tmp_path, monkeypatch, capfd
+) -> None:
     plan = tmp_path / "few.toml"
-    plan.write_text('[[runs]]\nmethod = ["rankrls", "single-feature", "mutual-information"]\n')
+    plan.write_text(
+        '[[runs]]\nmethod = ["rankrls", "single-feature", "mutual-information"]\n'
+    )
     out = tmp_path / "out"
     command = ["run", str(plan), "--data", str(folder), "--out", str(out)]
     with monkeypatch.context() as patched:
-        press(patched, lambda event: isinstance(event, FoldFinished) and event.result.fold == 3)
+        press(
+            patched,
+            lambda event: isinstance(event, FoldFinished) and event.result.fold == 3,
+        )
         assert main(command) == 130
     printed = capfd.readouterr()
     assert ASKED in printed.err
@@ -127,7 +156,9 @@ def start(*arguments: str, error: int = subprocess.PIPE) -> subprocess.Popen[str
 
 def test_another_process_finishes_cleanly(folder, tmp_path) -> None:
     grid = " ".join(f"2^{e}" for e in range(-20, 21))
-    process = start("--data", str(folder), "--lambda", grid, "--out", str(tmp_path), "--json")
+    process = start(
+        "--data", str(folder), "--lambda", grid, "--out", str(tmp_path), "--json"
+    )
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith("Fold 1"):
@@ -147,7 +178,15 @@ def test_another_process_finishes_cleanly(folder, tmp_path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such terminals")
 def test_a_long_unit_is_stopped_at_once_by_the_second(tmp_path) -> None:
     terminal, own = os.openpty()
-    options = ["--method", "coordinate-ascent", "--restarts", "1000", "--max-iter", "10000"]  # minutes
+    # minutes
+    options = [
+        "--method",
+        "coordinate-ascent",
+        "--restarts",
+        "1000",
+        "--max-iter",
+        "10000",
+    ]
     process = start("--sample", *options, "--out", str(tmp_path), error=own)
     os.close(own)
     shown = ""
@@ -248,13 +287,21 @@ sys.meta_path.insert(0, Interrupting())
         (MODULES, "evaluate train.txt scores.txt --measures MAP", 50),
     ],
 )
-def test_whichever_line_or_module_is_interrupted(code: str, command: str, least: int, tmp_path: Path) -> None:
+def test_whichever_line_or_module_is_interrupted(
+    code: str, command: str, least: int, tmp_path: Path
+) -> None:
     train = make_ranking(n_queries=5, seed=3).folds[0].train
     save_letor(train, tmp_path / "train.txt")
     (tmp_path / "scores.txt").write_text("1\n" * train.n_documents)
     (tmp_path / "printed").mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", BEFORE + code + AFTER, str(tmp_path / "printed"), *command.split()],
+        [
+            sys.executable,
+            "-c",
+            BEFORE + code + AFTER,
+            str(tmp_path / "printed"),
+            *command.split(),
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -278,5 +325,7 @@ def test_a_signal_after_the_work_changes_nothing(tmp_path: Path) -> None:
         "    os.kill(os.getpid(), number)\n"
         "sys.exit(status)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], timeout=60, check=False, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], timeout=60, check=False, capture_output=True
+    )
     assert (done.returncode, done.stderr) == (0, b"")

@@ -33,18 +33,23 @@ def window(monkeypatch, languages: list[str]) -> list[list[str]]:
     app = types.ModuleType("rankstudio.ui.app")
     app.main = lambda argv: opened.append(list(argv)) or 0  # type: ignore[attr-defined, func-returns-value]
     monkeypatch.setitem(sys.modules, "rankstudio.ui.app", app)
-    monkeypatch.setattr("rankstudio.ui.process.display_check.why_no_window", lambda: None)
+    monkeypatch.setattr(
+        "rankstudio.ui.process.display_check.why_no_window", lambda: None
+    )
     return opened
 
 
 @pytest.fixture
 def no_display(monkeypatch) -> None:
     monkeypatch.setattr(
-        "rankstudio.ui.process.display_check.why_no_window", lambda: "No window can be opened: no display."
+        "rankstudio.ui.process.display_check.why_no_window",
+        lambda: "No window can be opened: no display.",
     )
 
 
-def test_without_a_command_the_window_opens(window: list[list[str]], tmp_path: Path) -> None:
+def test_without_a_command_the_window_opens(
+    window: list[list[str]], tmp_path: Path
+) -> None:
     assert main([]) == 0
     assert main(["--sample"]) == 0
     assert main([str(tmp_path)]) == 0
@@ -62,7 +67,9 @@ def test_the_window_speaks_what_is_asked_for_else_what_the_settings_say(
     assert window == [[str(tmp_path)], ["--sample"], []]
 
 
-def test_an_unknown_language_is_a_wrong_command_line(window: list[list[str]], capsys) -> None:
+def test_an_unknown_language_is_a_wrong_command_line(
+    window: list[list[str]], capsys
+) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["--language", "klingon"])
     assert "klingon" in capsys.readouterr().err
@@ -98,8 +105,12 @@ def test_without_a_display_one_line_says_why(no_display: None, capsys) -> None:
     assert "rankstudio run" in printed.err
 
 
-def test_without_a_display_the_sample_study_runs_in_the_terminal(no_display: None, monkeypatch) -> None:
-    monkeypatch.setattr("rankstudio.cli.commands.run.run", lambda args: 7 if args.sample else 0)
+def test_without_a_display_the_sample_study_runs_in_the_terminal(
+    no_display: None, monkeypatch
+) -> None:
+    monkeypatch.setattr(
+        "rankstudio.cli.commands.run.run", lambda args: 7 if args.sample else 0
+    )
     assert main(["--sample"]) == 7
 
 
@@ -158,12 +169,18 @@ def test_help_waits_for_nothing_heavy() -> None:
         "    with contextlib.suppress(SystemExit): main([command, '--help'])\n"
         "    print(command, *heavy & sys.modules.keys(), file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert all(f"usage: rankstudio {command} " in done.stdout for command in known_commands())
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert all(
+        f"usage: rankstudio {command} " in done.stdout for command in known_commands()
+    )
     assert done.stderr.split("\n")[:-1] == list(known_commands())
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes are closed differently there")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="pipes are closed differently there"
+)
 def test_a_reader_that_has_seen_enough() -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -178,7 +195,9 @@ def test_a_reader_that_has_seen_enough() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing here is always full")
+needs_full = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="nothing here is always full"
+)
 
 
 def in_process(
@@ -187,7 +206,16 @@ def in_process(
     """Run the program as a shell does, its output going where the shell is told."""
     command = " ".join(["exec", '"$@"', output])
     return subprocess.run(
-        ["sh", "-c", command, "sh", sys.executable, "-m", "rankstudio", *map(os.fspath, arguments)],
+        [
+            "sh",
+            "-c",
+            command,
+            "sh",
+            sys.executable,
+            "-m",
+            "rankstudio",
+            *map(os.fspath, arguments),
+        ],
         check=False,
         capture_output=True,
         env={**os.environ, **environment},
@@ -207,7 +235,11 @@ def test_what_the_output_cannot_encode_is_escaped(encoding: str) -> None:
 @pytest.mark.parametrize("command", ["methods", "--version", "run --help"])
 def test_a_full_output_is_told_in_a_sentence(command: str) -> None:
     # What Python does not buffer it fails to write at once, and else at the end.
-    done = in_process(*command.split(), output="> /dev/full", PYTHONUNBUFFERED="1" * ("run" in command))
+    done = in_process(
+        *command.split(),
+        output="> /dev/full",
+        PYTHONUNBUFFERED="1" * ("run" in command),
+    )
     assert done.returncode == 1
     assert naming("rankstudio: No space left on device").search(done.stderr.decode())
     assert done.stderr.count(b"\n") == 1
@@ -217,7 +249,12 @@ def test_a_full_output_is_told_in_a_sentence(command: str) -> None:
 def test_a_full_error_stream_ends_no_work() -> None:
     done = in_process("methods", "gas", output="2> /dev/full")
     assert (done.returncode, done.stdout[:3]) == (0, b"gas")
-    assert in_process("--help", output="> /dev/full 2> /dev/full", PYTHONUNBUFFERED="").returncode == 1
+    assert (
+        in_process(
+            "--help", output="> /dev/full 2> /dev/full", PYTHONUNBUFFERED=""
+        ).returncode
+        == 1
+    )
     assert in_process("nowhere/at/all", output="2> /dev/full").returncode == 2
 
 
@@ -229,7 +266,9 @@ def test_a_closed_output_is_no_fault() -> None:
     assert (done.returncode, done.stdout) == (1, b"")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names of files are text")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere all names of files are text"
+)
 def test_paths_that_are_not_utf8_are_told_in_a_sentence(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"caf\xe9")
     folder.mkdir()
@@ -237,7 +276,10 @@ def test_paths_that_are_not_utf8_are_told_in_a_sentence(tmp_path: Path) -> None:
     lines = [f"{i % 2} qid:{q} 1:{i}.{q} 2:{i % 3}" for q in range(6) for i in range(4)]
     data.write_text("\n".join(lines), encoding="utf-8")
     options = ["run", "--data", data, "--method", "single-feature", "--folds", "1"]
-    for where in (["--study", tmp_path / "study.rankstudio"], ["--out", tmp_path / "out"]):
+    for where in (
+        ["--study", tmp_path / "study.rankstudio"],
+        ["--out", tmp_path / "out"],
+    ):
         kept = in_process(*options, *where, PYTHONUTF8="1")
         assert kept.returncode == 1
         assert b"Traceback" not in kept.stderr
@@ -257,7 +299,9 @@ def test_paths_that_are_not_utf8_are_told_in_a_sentence(tmp_path: Path) -> None:
         (["run", "--data", "a", "--workers", "9" * 30], 1),
     ],
 )
-def test_a_mistake_is_one_line_whatever_was_typed(command: list[str], status: int, capsys) -> None:
+def test_a_mistake_is_one_line_whatever_was_typed(
+    command: list[str], status: int, capsys
+) -> None:
     try:
         found = main(command)
     except SystemExit as left:

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SENTENCE = "Note: The pearson similarities of the features are not positive semidefinite"
+SENTENCE = (
+    "Note: The pearson similarities of the features are not positive semidefinite"
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +34,12 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("workers", [[], pytest.param(["--workers", "1"], marks=pytest.mark.thorough)])
-def test_a_note_stands_once_under_the_results(file: Path, tmp_path: Path, done, workers: list[str]) -> None:
+@pytest.mark.parametrize(
+    "workers", [[], pytest.param(["--workers", "1"], marks=pytest.mark.thorough)]
+)
+def test_a_note_stands_once_under_the_results(
+    file: Path, tmp_path: Path, done, workers: list[str]
+) -> None:
     method = ["--method", "fsmrank", "--lambda1", "0.1", "--lambda2", "0.01"]
     command = ["run", "--data", str(file), *method, "--protocol", "3-fold", *workers]
     printed = done([*command, "--out", str(tmp_path)])

@@ -10,7 +10,13 @@ from collections.abc import Iterator
 import pytest
 from wording import naming
 
-from rankstudio.cli.progress_bar import ProgressBar, Whole, clock, last_state, preparation
+from rankstudio.cli.progress_bar import (
+    ProgressBar,
+    Whole,
+    clock,
+    last_state,
+    preparation,
+)
 from rankstudio.engine import open_dataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.resume import run_stored
@@ -68,7 +74,10 @@ def test_a_terminal_says_which_kernel_is_compiled_and_clears_the_line() -> None:
         announce("select")
     announce("start")
     first, second, last = stream.getvalue().split("\r\x1b[K")[1:]
-    assert first == f"Compiling for this computer (first use only): kernel 1 of {len(SAMPLE_KERNELS)}"
+    assert (
+        first
+        == f"Compiling for this computer (first use only): kernel 1 of {len(SAMPLE_KERNELS)}"
+    )
     assert second.startswith(
         f"Compiling for this computer (first use only): kernel {SAMPLE_KERNELS.index('select') + 1} of "
     )
@@ -80,7 +89,10 @@ def test_a_file_is_told_once_that_kernels_are_compiled() -> None:
     with preparation(stream):
         announce("leave_out")
         announce("select")
-    assert stream.getvalue() == "Compiling for this computer (first use only): kernel leave_out\n"
+    assert (
+        stream.getvalue()
+        == "Compiling for this computer (first use only): kernel leave_out\n"
+    )
 
 
 @pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
@@ -93,8 +105,13 @@ def test_nothing_is_said_where_nothing_is_compiled(stream) -> None:
 def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
     stream = Terminal()
     ticks = iter(range(100_000))
-    monkeypatch.setattr("rankstudio.cli.progress_bar.time.monotonic", lambda: float(next(ticks)))
-    plan = Plan(str(folder), parameters={"regularization": "2^-1, 2^0", "n_features_to_select": 3})
+    monkeypatch.setattr(
+        "rankstudio.cli.progress_bar.time.monotonic", lambda: float(next(ticks))
+    )
+    plan = Plan(
+        str(folder),
+        parameters={"regularization": "2^-1, 2^0", "n_features_to_select": 3},
+    )
     with ProgressBar(stream) as progress:
         for event in run(plan, open_dataset(folder)):
             progress.show(event)
@@ -110,8 +127,12 @@ def test_on_a_terminal_a_bar_with_time_left_grows(folder, monkeypatch) -> None:
 def test_several_runs_have_a_time_left_in_all(folder, monkeypatch) -> None:
     stream = Terminal()
     ticks = iter(range(100_000))
-    monkeypatch.setattr("rankstudio.cli.progress_bar.time.monotonic", lambda: float(next(ticks)))
-    plan = Plan(str(folder), parameters={"regularization": "2^-1", "n_features_to_select": 3})
+    monkeypatch.setattr(
+        "rankstudio.cli.progress_bar.time.monotonic", lambda: float(next(ticks))
+    )
+    plan = Plan(
+        str(folder), parameters={"regularization": "2^-1", "n_features_to_select": 3}
+    )
     whole = Whole(3)
     assert str(whole) == "Run 1 of 3"
     for _ in range(2):
@@ -141,4 +162,8 @@ def test_what_a_study_tells_again_is_no_measure_of_time(folder, tmp_path) -> Non
 
 
 def test_times_are_told_with_hours_where_there_are_any() -> None:
-    assert [clock(seconds) for seconds in (7.4, 754, 3723)] == ["0:07", "12:34", "1:02:03"]
+    assert [clock(seconds) for seconds in (7.4, 754, 3723)] == [
+        "0:07",
+        "12:34",
+        "1:02:03",
+    ]

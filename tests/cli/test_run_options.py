@@ -37,17 +37,28 @@ def test_hidden_options_are_not_proposed(capsys) -> None:
 
 @pytest.mark.parametrize("option", ["-k", "--k", "--features"])
 def test_k_is_the_number_of_features_to_select(option: str, refused) -> None:
-    refused(["run", "--sample", "--folds", "1", "--lambda", "1", option, "0"], "1 features number")
+    refused(
+        ["run", "--sample", "--folds", "1", "--lambda", "1", option, "0"],
+        "1 features number",
+    )
 
 
-NAMES = {3: "BM25 of title", 7: "TF, log of body", 9: "PageRank", 12: "Length", 13: "length"}
+NAMES = {
+    3: "BM25 of title",
+    7: "TF, log of body",
+    9: "PageRank",
+    12: "Length",
+    13: "length",
+}
 
 
 def _never() -> dict[int, str]:
     raise AssertionError("names are read only where something is no id")
 
 
-@pytest.mark.parametrize("text", ["", "25", "25, 39", "25 39", "1, 2 | 3", "-4", "1,,2"])
+@pytest.mark.parametrize(
+    "text", ["", "25", "25, 39", "25 39", "1, 2 | 3", "-4", "1,,2"]
+)
 def test_ids_stay_as_they_were_typed(text: str) -> None:
     assert feature_ids(text, "--pin", _never) == text
 
@@ -69,8 +80,13 @@ def test_names_become_ids(text: str, ids: str) -> None:
 
 def test_costs_are_given_by_name_too() -> None:
     assert costs_by_id("25: 3, 39: 0.5", "--costs", _never) == "25: 3, 39: 0.5"
-    assert costs_by_id("PageRank: 3; 3: 0.5", "--costs", lambda: NAMES) == "9: 3, 3: 0.5"
-    assert costs_by_id("PageRank: 3 | BM25 of title:2", "--costs", lambda: NAMES) == "9: 3 | 3:2"
+    assert (
+        costs_by_id("PageRank: 3; 3: 0.5", "--costs", lambda: NAMES) == "9: 3, 3: 0.5"
+    )
+    assert (
+        costs_by_id("PageRank: 3 | BM25 of title:2", "--costs", lambda: NAMES)
+        == "9: 3 | 3:2"
+    )
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "Made").mkdir()
     for name, part in make_ranking(n_queries=40, seed=3).folds[0].parts.items():
         save_letor(part, root / "Made" / f"{name}.txt")
-    few = ["--data", str(root / "Made"), "--lambda", "1", "--study", str(root / "s.rankstudio")]
+    few = [
+        "--data",
+        str(root / "Made"),
+        "--lambda",
+        "1",
+        "--study",
+        str(root / "s.rankstudio"),
+    ]
     assert main(["run", *few, "--features", "3", "--out", str(root / "out")]) == 0
     assert main(["run", *few, "--method", "rankrls", "--out", str(root / "other")]) == 0
     return root
@@ -52,7 +59,9 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("command", PRINTED)
-def test_what_is_printed_is_what_is_written(command: str, tmp_path: Path, capfdbinary) -> None:
+def test_what_is_printed_is_what_is_written(
+    command: str, tmp_path: Path, capfdbinary
+) -> None:
     assert main([*PRINTED[command], str(tmp_path / "file")]) == 0
     capfdbinary.readouterr()
     assert main([*PRINTED[command], "-"]) == 0
@@ -61,7 +70,9 @@ def test_what_is_printed_is_what_is_written(command: str, tmp_path: Path, capfdb
 
 
 @pytest.mark.parametrize("command", PRINTED)
-def test_a_file_that_is_there_is_replaced_by_force_alone(command: str, tmp_path: Path, capsys) -> None:
+def test_a_file_that_is_there_is_replaced_by_force_alone(
+    command: str, tmp_path: Path, capsys
+) -> None:
     out = tmp_path / "file"
     out.write_text("mine")
     assert main([*PRINTED[command], str(out)]) == 1
@@ -98,12 +109,17 @@ def test_data_scores_and_plans_come_from_the_standard_input(
     assert done(["predict", "-", "--model", MODEL]).out == scores
     (tmp_path / "scores").write_text(scores)
     measured = done(["evaluate", TEST, str(tmp_path / "scores"), "--json"]).out
-    for command, content in ((["-", str(tmp_path / "scores")], data), ([TEST, "-"], scores.encode())):
+    for command, content in (
+        (["-", str(tmp_path / "scores")], data),
+        ([TEST, "-"], scores.encode()),
+    ):
         give(monkeypatch, content)
         assert done(["evaluate", *command, "--json"]).out == measured
     refused(["evaluate", "-", "-"], "DATA")
     give(monkeypatch, Path("out/plan.toml").read_bytes())
-    assert answer(["run", "-", "--json"]) == json.loads(Path("out/results.json").read_text())
+    assert answer(["run", "-", "--json"]) == json.loads(
+        Path("out/results.json").read_text()
+    )
 
 
 def test_a_fault_of_the_standard_input_names_it(monkeypatch, capsys) -> None:
@@ -121,15 +137,25 @@ def test_a_fault_of_the_standard_input_names_it(monkeypatch, capsys) -> None:
 def test_data_go_through_a_pipe_in_another_format(tmp_path: Path) -> None:
     program = [sys.executable, "-m", "rankstudio", "convert", "-", "-"]
     table = subprocess.run(
-        [*program, "--to", "csv"], input=Path(TEST).read_bytes(), capture_output=True, check=True
+        [*program, "--to", "csv"],
+        input=Path(TEST).read_bytes(),
+        capture_output=True,
+        check=True,
     )
     assert table.stdout.startswith(b"qid,label,")
-    again = subprocess.run([*program, "--from", "csv"], input=table.stdout, capture_output=True, check=True)
+    again = subprocess.run(
+        [*program, "--from", "csv"], input=table.stdout, capture_output=True, check=True
+    )
     (tmp_path / "again.txt").write_bytes(again.stdout)
-    assert load_letor(tmp_path / "again.txt").X.tobytes() == load_letor(Path(TEST)).X.tobytes()
+    assert (
+        load_letor(tmp_path / "again.txt").X.tobytes()
+        == load_letor(Path(TEST)).X.tobytes()
+    )
 
 
-def test_what_is_no_text_or_two_files_is_not_printed(monkeypatch, refused, capsys) -> None:
+def test_what_is_no_text_or_two_files_is_not_printed(
+    monkeypatch, refused, capsys
+) -> None:
     pytest.importorskip("pyarrow")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     refused(["convert", TEST, "-", "--to", "parquet"], "> FILE")
@@ -139,9 +165,20 @@ def test_what_is_no_text_or_two_files_is_not_printed(monkeypatch, refused, capsy
     refused(["report", STUDY, "--out", "-", "--json"], "--json")
 
 
-def test_folders_of_figures_and_runs_are_not_written_over_a_file(tmp_path: Path, capsys) -> None:
+def test_folders_of_figures_and_runs_are_not_written_over_a_file(
+    tmp_path: Path, capsys
+) -> None:
     (tmp_path / "file").write_text("mine")
-    figures = ["figures", STUDY, "--without-data", "--to", "csv", "--only", "validation", "--out"]
+    figures = [
+        "figures",
+        STUDY,
+        "--without-data",
+        "--to",
+        "csv",
+        "--only",
+        "validation",
+        "--out",
+    ]
     run = ["run", "--data", "Made", "--lambda", "1", "--features", "2", "--out"]
     for command in (figures, run):
         assert main([*command, str(tmp_path / "file" / "folder")]) == 1
@@ -152,5 +189,7 @@ def test_folders_of_figures_and_runs_are_not_written_over_a_file(tmp_path: Path,
     assert main([*figures, str(tmp_path / "figures")]) == 1
     assert "--force" in capsys.readouterr().err
     assert main([*figures, str(tmp_path / "figures"), "--force"]) == 0
-    assert {path: path.read_bytes() for path in (tmp_path / "figures").iterdir()} == before
+    assert {
+        path: path.read_bytes() for path in (tmp_path / "figures").iterdir()
+    } == before
     assert (tmp_path / "file").read_text() == "mine"

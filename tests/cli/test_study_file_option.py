@@ -48,7 +48,9 @@ def killed_run(arguments: list[str], after: str) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-def test_a_killed_run_goes_on_with_the_same_bits(folder: Path, tmp_path: Path, capsys) -> None:
+def test_a_killed_run_goes_on_with_the_same_bits(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
     options = ["--data", str(folder), "--lambda", GRID]
     assert main(["run", *options, "--out", str(tmp_path / "undisturbed")]) == 0
     killed_run([*options, "--out", str(tmp_path / "killed")], after="Fold 1")
@@ -57,7 +59,9 @@ def test_a_killed_run_goes_on_with_the_same_bits(folder: Path, tmp_path: Path, c
         (summary,) = there.runs()
         assert not summary.finished
         assert 41 <= summary.n_finished <= summary.n_units == 164
-    assert main(["run", "--resume", str(study), "--out", str(tmp_path / "resumed")]) == 0
+    assert (
+        main(["run", "--resume", str(study), "--out", str(tmp_path / "resumed")]) == 0
+    )
     expected = (tmp_path / "undisturbed" / "results.json").read_bytes()
     assert (tmp_path / "resumed" / "results.json").read_bytes() == expected
     with Study.open(study) as there:
@@ -65,7 +69,9 @@ def test_a_killed_run_goes_on_with_the_same_bits(folder: Path, tmp_path: Path, c
     capsys.readouterr()
 
 
-def test_the_same_command_again_computes_nothing_again(folder: Path, tmp_path: Path) -> None:
+def test_the_same_command_again_computes_nothing_again(
+    folder: Path, tmp_path: Path
+) -> None:
     command = [
         "run",
         "--data",
@@ -77,25 +83,36 @@ def test_the_same_command_again_computes_nothing_again(folder: Path, tmp_path: P
     ]
     assert main([*command, "--out", str(tmp_path / "first")]) == 0
     assert main([*command, "--out", str(tmp_path / "second")]) == 0
-    files = [(tmp_path / name / "results.json").read_bytes() for name in ("first", "second")]
+    files = [
+        (tmp_path / name / "results.json").read_bytes() for name in ("first", "second")
+    ]
     assert files[0] == files[1]
     assert not (tmp_path / "first" / "study.rankstudio").exists()
     with Study.open(tmp_path / "a.rankstudio") as study:
         assert len(study.runs()) == 1
 
 
-def test_a_comparison_keeps_its_runs_in_one_study(folder: Path, tmp_path: Path, done, capsys) -> None:
+def test_a_comparison_keeps_its_runs_in_one_study(
+    folder: Path, tmp_path: Path, done, capsys
+) -> None:
     plan = tmp_path / "few.toml"
     plan.write_text('[[runs]]\nmethod = ["rankrls", "single-feature"]\n')
     out = tmp_path / "out"
     assert main(["run", str(plan), "--data", str(folder), "--out", str(out)]) == 0
     with Study.open(out / "study.rankstudio") as study:
-        assert [run.key.plan.method for run in study.runs()] == ["rankrls", "single-feature"]
+        assert [run.key.plan.method for run in study.runs()] == [
+            "rankrls",
+            "single-feature",
+        ]
     first = capsys.readouterr().out
-    assert done(["run", str(plan), "--data", str(folder), "--out", str(out)]).out == first
+    assert (
+        done(["run", str(plan), "--data", str(folder), "--out", str(out)]).out == first
+    )
 
 
-def test_what_is_no_study_is_refused_and_left_as_it_is(folder: Path, tmp_path: Path, capsys) -> None:
+def test_what_is_no_study_is_refused_and_left_as_it_is(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
     path = tmp_path / "notes.rankstudio"
     path.write_text("not a RankStudio study")
     assert main(["run", "--data", str(folder), "--study", str(path)]) == 1
@@ -105,29 +122,52 @@ def test_what_is_no_study_is_refused_and_left_as_it_is(folder: Path, tmp_path: P
     assert "missing.rankstudio" in capsys.readouterr().err
 
 
-def test_results_as_json_come_from_a_study_too(folder: Path, tmp_path: Path, answer) -> None:
+def test_results_as_json_come_from_a_study_too(
+    folder: Path, tmp_path: Path, answer
+) -> None:
     study = ["--study", str(tmp_path / "a.rankstudio")]
     main(["run", "--data", str(folder), "--method", "rankrls", *study])
     assert answer(["run", "--resume", study[1], "--json"])["complete"] is True
 
 
-def test_studies_are_listed_run_by_run(folder: Path, tmp_path: Path, answer, done) -> None:
+def test_studies_are_listed_run_by_run(
+    folder: Path, tmp_path: Path, answer, done
+) -> None:
     study = str(tmp_path / "a.rankstudio")
     main(["run", "--data", str(folder), "--method", "rankrls", "--study", study])
     (row,) = answer(["studies", study, "--json"])
-    assert (row["run"], row["method"], row["data"], row["units_done"]) == (1, "RankRLS", "Made", 44)
+    assert (row["run"], row["method"], row["data"], row["units_done"]) == (
+        1,
+        "RankRLS",
+        "Made",
+        44,
+    )
     assert row["finished"]
     assert "RankRLS  Made  done" in done(["studies", study]).out
 
 
-def test_what_is_damaged_is_named_listed_and_computed_again(tmp_path: Path, done, capsys) -> None:
+def test_what_is_damaged_is_named_listed_and_computed_again(
+    tmp_path: Path, done, capsys
+) -> None:
     data, study = str(tmp_path / "data.txt"), tmp_path / "study.rankstudio"
     save_letor(make_ranking(n_queries=12, seed=5).folds[0].train, data)
-    plan = ["run", "--data", data, "--protocol", "3-fold", "--lambda", "1", "--select-by", "criterion"]
+    plan = [
+        "run",
+        "--data",
+        data,
+        "--protocol",
+        "3-fold",
+        "--lambda",
+        "1",
+        "--select-by",
+        "criterion",
+    ]
     assert main([*plan, "--out", str(tmp_path / "a"), "--study", str(study)]) == 0
     assert main([*plan, "--seed", "1", "--study", str(study)]) == 0
     with closing(sqlite3.connect(study)) as db:
-        db.execute("""UPDATE fold SET payload = replace(payload, '"MAP": 0.', '"MAP": 0.9') WHERE run = 1""")
+        db.execute(
+            """UPDATE fold SET payload = replace(payload, '"MAP": 0.', '"MAP": 0.9') WHERE run = 1"""
+        )
         db.execute("UPDATE run SET plan = '' WHERE id = 2")
         db.commit()
     capsys.readouterr()
@@ -136,11 +176,20 @@ def test_what_is_damaged_is_named_listed_and_computed_again(tmp_path: Path, done
     assert "damaged" in shown.out
     assert named in shown.err
     assert naming(f"{study} 2").search(shown.err)
-    assert named in done(["run", "--resume", str(study), "--out", str(tmp_path / "b")]).err
+    assert (
+        named in done(["run", "--resume", str(study), "--out", str(tmp_path / "b")]).err
+    )
     for name in ("results.json", "metrics.csv", "selection_path.csv"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        assert (tmp_path / "a" / name).read_bytes() == (
+            tmp_path / "b" / name
+        ).read_bytes()
 
 
-def test_a_study_without_runs_has_nothing_to_go_on_with(tmp_path: Path, refused) -> None:
+def test_a_study_without_runs_has_nothing_to_go_on_with(
+    tmp_path: Path, refused
+) -> None:
     Study.create(tmp_path / "empty.rankstudio").close()
-    refused(["run", "--resume", str(tmp_path / "empty.rankstudio"), "--json"], "empty.rankstudio")
+    refused(
+        ["run", "--resume", str(tmp_path / "empty.rankstudio"), "--json"],
+        "empty.rankstudio",
+    )

@@ -15,7 +15,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "study_number" in metafunc.fixturenames:
         option = metafunc.config.getoption
         only = option("--study-number")
-        numbers = range(option("--random-studies") or CHECKS) if only is None else [only]
+        numbers = (
+            range(option("--random-studies") or CHECKS) if only is None else [only]
+        )
         metafunc.parametrize("study_number", numbers)
 
 

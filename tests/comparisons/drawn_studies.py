@@ -30,7 +30,10 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 METHODS = ("gas", "mutual-information", "single-feature", "rankrls")
 MEASURES = ("MAP", "NDCG@3")
 MOST_RUNS = 7
-_SET = {"parameters": {"pinned": (1, 2, 3), "n_features_to_select": 1}, "groups": {"set": (1, 2, 3)}}
+_SET = {
+    "parameters": {"pinned": (1, 2, 3), "n_features_to_select": 1},
+    "groups": {"set": (1, 2, 3)},
+}
 EARLIER = 0.1
 SEALED = 0.5
 
@@ -89,7 +92,9 @@ class DrawnStudy:
     @property
     def with_data(self) -> DrawnStudy:
         """The study as outputs show it that compute what is missing from the data."""
-        runs = tuple(replace(run, result=self.results[run.number]) for run in self.source.runs)
+        runs = tuple(
+            replace(run, result=self.results[run.number]) for run in self.source.runs
+        )
         return replace(self, source=replace(self.source, runs=runs))
 
     def part(self, number: int) -> Part:
@@ -97,7 +102,11 @@ class DrawnStudy:
         run = self.source.runs[number - 1].result
         if not self.is_sealed[run.data_name]:
             return Part.TEST
-        return Part.CROSS_FITTED if all(fold.cross_fitted for fold in run.folds) else Part.CHOSEN_ON
+        return (
+            Part.CROSS_FITTED
+            if all(fold.cross_fitted for fold in run.folds)
+            else Part.CHOSEN_ON
+        )
 
     def belong_together(self, numbers: Iterable[int]) -> bool:
         """Return whether runs may stand side by side."""
@@ -111,7 +120,9 @@ class DrawnStudy:
     def knew_queries(self, number: int) -> bool:
         """Return whether features of a run were chosen by hand, knowing queries that measure them."""
         hand_chosen = self.belonging[number].hand_chosen
-        return hand_chosen == "other folds" or (hand_chosen != "" and self.part(number) is not Part.TEST)
+        return hand_chosen == "other folds" or (
+            hand_chosen != "" and self.part(number) is not Part.TEST
+        )
 
     def is_ranked(self, number: int) -> bool:
         """Return whether a run may be ranked with others."""
@@ -125,7 +136,9 @@ class DrawnStudy:
             return sum(fold.test[name] for fold in folds) / len(folds)
         means = []
         for fold in folds:
-            values = [value for value in fold.cross_fitted[name].tolist() if not isnan(value)]
+            values = [
+                value for value in fold.cross_fitted[name].tolist() if not isnan(value)
+            ]
             means.append(sum(values) / len(values))
         return sum(means) / len(means)
 
@@ -133,12 +146,19 @@ class DrawnStudy:
 def pooled_runs(folder: Path) -> tuple[PooledRun, ...]:
     """Write the data into a folder, and run every method on them in every way."""
     return tuple(
-        PooledRun(belonging, dataset, run_plan(plan, dataset)) for belonging, dataset, plan in _plans(folder)
+        PooledRun(belonging, dataset, run_plan(plan, dataset))
+        for belonging, dataset, plan in _plans(folder)
     )
 
 
 def _plans(folder: Path) -> Iterator[tuple[Belonging, FoldedDataset, Plan]]:
-    made = {"n_informative": 2, "n_redundant": 2, "n_noise": 3, "n_constant": 0, "documents": (3, 6)}
+    made = {
+        "n_informative": 2,
+        "n_redundant": 2,
+        "n_noise": 3,
+        "n_constant": 0,
+        "documents": (3, 6),
+    }
     for name, seed in (("Alpha", 1), ("Beta", 2)):
         place = save_folds(folder / name, n_queries=40, seed=seed, **made)
         dataset = open_dataset(place)
@@ -146,15 +166,33 @@ def _plans(folder: Path) -> Iterator[tuple[Belonging, FoldedDataset, Plan]]:
             plan = _plan(place, key, convention=convention)
             yield Belonging(name, "", convention, "given", True), dataset, plan
         for key in METHODS[:2]:
-            yield Belonging(name, "", "letor4", "given 2", True), dataset, _plan(place, key, folds=(2,))
+            yield (
+                Belonging(name, "", "letor4", "given 2", True),
+                dataset,
+                _plan(place, key, folds=(2,)),
+            )
         for folds, chosen_on in (((), 1), ((), 2), ((2,), 1), ((2,), 2)):
-            plan = _plan(place, "greedy-rankrls", folds=folds, hand_chosen=f"given: {chosen_on}", **_SET)
+            plan = _plan(
+                place,
+                "greedy-rankrls",
+                folds=folds,
+                hand_chosen=f"given: {chosen_on}",
+                **_SET,
+            )
             hand_chosen = "own fold" if folds == (chosen_on,) else "other folds"
             origin = "given 2" if folds else "given"
-            yield Belonging(name, "", "letor4", origin, True, hand_chosen), dataset, plan
+            yield (
+                Belonging(name, "", "letor4", origin, True, hand_chosen),
+                dataset,
+                plan,
+            )
     for seed, key in product((0, 1), METHODS[:2]):
         plan = _plan(place, key, protocol="3-fold", seed=seed)
-        yield Belonging("Beta", "", "letor4", f"3-fold {seed}", True), open_data(plan), plan
+        yield (
+            Belonging("Beta", "", "letor4", f"3-fold {seed}", True),
+            open_data(plan),
+            plan,
+        )
     table = _write_table(folder / "Gamma.csv", Random(3))
     for label, key in product(("ann", "bob"), METHODS[:3]):
         columns = {"qid": "query", "labels": ("ann", "bob"), "label": label}
@@ -175,7 +213,9 @@ def _write_table(path: Path, rng: Random) -> Path:
         for query, _ in product(range(30), range(5)):
             ann = rng.randint(0, 2)
             values = [ann + rng.random(), rng.random(), ann * rng.random()]
-            writer.writerow([query, ann, min(2, max(0, ann + rng.randint(-1, 1))), *values])
+            writer.writerow(
+                [query, ann, min(2, max(0, ann + rng.randint(-1, 1))), *values]
+            )
     return path
 
 
@@ -183,13 +223,22 @@ def drawn_study(rng: Random, pool: Sequence[PooledRun]) -> DrawnStudy:
     """Draw some runs and seals; some runs are of an earlier version, without cross-fitted values."""
     some = rng.sample(pool, rng.randint(1, MOST_RUNS))
     runs = tuple(
-        ReportedRun(number, _aged(pooled.result, rng.random() < EARLIER), recorded_data(pooled.dataset))
+        ReportedRun(
+            number,
+            _aged(pooled.result, rng.random() < EARLIER),
+            recorded_data(pooled.dataset),
+        )
         for number, pooled in enumerate(some, start=1)
     )
     recorded = {run.result.data_name: run.recorded for run in runs}
     is_sealed = {name: rng.random() < SEALED for name in recorded}
-    marks = [SealMark.now(sealed=is_sealed[name], data=data) for name, data in recorded.items()]
-    belonging = {number: pooled.belonging for number, pooled in enumerate(some, start=1)}
+    marks = [
+        SealMark.now(sealed=is_sealed[name], data=data)
+        for name, data in recorded.items()
+    ]
+    belonging = {
+        number: pooled.belonging for number, pooled in enumerate(some, start=1)
+    }
     source = ReportSource("Drawn", runs, seal_marks=tuple(marks))
     results = {number: pooled.result for number, pooled in enumerate(some, start=1)}
     return DrawnStudy(source, belonging, is_sealed, results)
@@ -199,7 +248,12 @@ def _aged(run: RunResult, is_earlier: bool) -> RunResult:
     """Return a run as an earlier version stored it, or unchanged."""
     if not is_earlier:
         return run
-    return replace(run, folds=tuple(replace(fold, cross_fitted=FrozenMapping({})) for fold in run.folds))
+    return replace(
+        run,
+        folds=tuple(
+            replace(fold, cross_fitted=FrozenMapping({})) for fold in run.folds
+        ),
+    )
 
 
 def recorded_data(dataset: FoldedDataset) -> RecordedData:

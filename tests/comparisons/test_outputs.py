@@ -34,11 +34,22 @@ from rankstudio.plugins.report.report import make_report
 
 NAME = MEASURES[0]
 _RUN = re.compile(r"\bruns? (\d+(?:(?:, | and )\d+)*)", re.IGNORECASE)
-_DESCRIBES_EACH_RUN = ("question", "published", "plan", "protocol", "seal", "rerun", "versions", "data")
+_DESCRIBES_EACH_RUN = (
+    "question",
+    "published",
+    "plan",
+    "protocol",
+    "seal",
+    "rerun",
+    "versions",
+    "data",
+)
 
 
 @pytest.fixture
-def study(pool: tuple[PooledRun, ...], studies_seed: int, study_number: int) -> DrawnStudy:
+def study(
+    pool: tuple[PooledRun, ...], studies_seed: int, study_number: int
+) -> DrawnStudy:
     """Return the study of this number."""
     return drawn_study(Random(f"{studies_seed} {study_number}"), pool)
 
@@ -68,9 +79,13 @@ def check_comparison(study: DrawnStudy) -> None:
     """Tests and references are within a group, by the values of the part; every run is listed once."""
     shown = study.source.shown
     for data in dict.fromkeys(run.result.data_name for run in shown.runs):
-        numbered = {run.number: run.result for run in shown.runs if run.result.data_name == data}
+        numbered = {
+            run.number: run.result for run in shown.runs if run.result.data_name == data
+        }
         compared = compare_groups(numbered, NAME)
-        assert sorted(number for comparison in compared for number in comparison.numbers) == sorted(numbered)
+        assert sorted(
+            number for comparison in compared for number in comparison.numbers
+        ) == sorted(numbered)
         for comparison in compared:
             numbers = comparison.numbers
             assert study.belong_together(numbers)
@@ -89,21 +104,32 @@ def check_table(study: DrawnStudy) -> None:
     table = result_table(table_runs([study.source]), TableQuery((NAME,)))
     style = TableStyle(bold=True, marks=True)
     ranks = table.ranks(style.shown_digits)
-    for column, block in product(range(len(table.columns)), {row.block for row in table.rows}):
+    for column, block in product(
+        range(len(table.columns)), {row.block for row in table.rows}
+    ):
         cells = [
             (row.cells[column], rank[column])
             for row, rank in zip(table.rows, ranks, strict=True)
             if row.block == block
         ]
-        means = [cell.mean for cell, _ in cells if cell.is_estimate and not isnan(cell.mean)]
-        assert any({round(mean, 9) for mean in means} <= group for group in ranked_means(study.with_data))
+        means = [
+            cell.mean for cell, _ in cells if cell.is_estimate and not isnan(cell.mean)
+        ]
+        assert any(
+            {round(mean, 9) for mean in means} <= group
+            for group in ranked_means(study.with_data)
+        )
         for cell, rank in cells:
             assert not (rank and not cell.is_estimate)
             if rank == "best":
-                assert round(cell.mean, style.shown_digits) == round(max(means), style.shown_digits)
+                assert round(cell.mean, style.shown_digits) == round(
+                    max(means), style.shown_digits
+                )
     latex = table_format("latex").text
     assert latex is not None
-    assert latex(table, style).count(r"\textbf") == sum(rank.count("best") for rank in ranks)
+    assert latex(table, style).count(r"\textbf") == sum(
+        rank.count("best") for rank in ranks
+    )
 
 
 def ranked_means(study: DrawnStudy) -> list[set[float]]:
@@ -135,7 +161,11 @@ def check_section(study: DrawnStudy, section: ReportSection) -> None:
                 assert study.belong_together(named_runs(sentence)), sentence
             if "the best mean" in block.text:
                 number = min(named_runs(block.text.split(". ", maxsplit=1)[0]))
-                rivals = [other for other in study.belonging if study.belong_together([number, other])]
+                rivals = [
+                    other
+                    for other in study.belonging
+                    if study.belong_together([number, other])
+                ]
                 assert len(rivals) > 1
                 assert study.is_ranked(number)
                 best = max(study.mean(other, NAME) for other in rivals)
@@ -147,7 +177,9 @@ def check_section(study: DrawnStudy, section: ReportSection) -> None:
                 assert study.is_ranked(min(numbers)), block.title
                 assert len(numbers) > 1, block.title
         elif isinstance(block, ReportFigure):
-            numbers = {number for text in texts_of(block.figure) for number in named_runs(text)}
+            numbers = {
+                number for text in texts_of(block.figure) for number in named_runs(text)
+            }
             assert study.belong_together(numbers), block.caption
             for number in numbers:
                 assert study.belonging[number].data in block.caption
@@ -156,7 +188,11 @@ def check_section(study: DrawnStudy, section: ReportSection) -> None:
 def table_numbers(table: TextTable) -> set[int]:
     """Return the numbers of the runs that have a row or a column in a table."""
     header = [str(cell) for cell in table.header]
-    numbers = {int(cell.removeprefix("run ")) for cell in header if cell.removeprefix("run ").isdecimal()}
+    numbers = {
+        int(cell.removeprefix("run "))
+        for cell in header
+        if cell.removeprefix("run ").isdecimal()
+    }
     if header[0] == "run":
         numbers |= {int(row[0]) for row in table.rows if row[0].isdecimal()}
     return numbers
@@ -164,7 +200,11 @@ def table_numbers(table: TextTable) -> set[int]:
 
 def named_runs(text: str) -> set[int]:
     """Return the numbers of the runs that a text names."""
-    return {int(number) for match in _RUN.finditer(text) for number in re.findall(r"\d+", match[1])}
+    return {
+        int(number)
+        for match in _RUN.finditer(text)
+        for number in re.findall(r"\d+", match[1])
+    }
 
 
 def texts_of(value: Any) -> Iterator[str]:
@@ -182,9 +222,16 @@ def texts_of(value: Any) -> Iterator[str]:
 def test_the_studies_have_what_could_be_mixed(pool: tuple[PooledRun, ...]) -> None:
     """Without this, the test above could pass by never drawing two groups."""
     studies = [drawn_study(Random(f"0 {number}"), pool) for number in range(120)]
-    n_groups = [len({study.group(number) for number in study.belonging}) for study in studies]
+    n_groups = [
+        len({study.group(number) for number in study.belonging}) for study in studies
+    ]
     assert max(n_groups) > 3
-    by_hand = {s.is_ranked(number) for s in studies for number, b in s.belonging.items() if b.hand_chosen}
+    by_hand = {
+        s.is_ranked(number)
+        for s in studies
+        for number, b in s.belonging.items()
+        if b.hand_chosen
+    }
     assert by_hand == {True, False}
     ranked = [
         study

@@ -17,7 +17,9 @@ def test_the_paper_of_every_method_can_be_cited() -> None:
         paper = entry.description
         year = found.get(paper.title)
         assert year is not None, f"CITATION.cff does not name {paper.title}"
-        assert paper.citation.endswith(year), f"{paper.title} is of {year} there, of {paper.citation} here"
+        assert paper.citation.endswith(year), (
+            f"{paper.title} is of {year} there, of {paper.citation} here"
+        )
 
 
 def test_every_reference_has_what_the_format_asks_for() -> None:

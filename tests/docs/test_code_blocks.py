@@ -34,7 +34,11 @@ from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 RUN, SHOWN = {"awk", "r", "sh", "python", "toml", "letor"}, {"text"}
 REPEATED = {"--repetitions", "--of-each", "--permutations", "--draws"}
 """Options of numbers of repetitions: a page has as many as an answer takes, here they are two."""
@@ -100,14 +104,19 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(params=["small", pytest.param("shipped", marks=pytest.mark.thorough)])
 def place(
-    small: list[Path], request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: list[Path],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Path]:
     """The empty folder in which a page is carried out; what it adds to Python is forgotten afterwards."""
     if request.param == "small":
         monkeypatch.setattr(synthetic, "sample_files", lambda: small)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(MEASURES, "_listed", {entry.key.lower(): entry for entry in MEASURES.entries()})
+    monkeypatch.setattr(
+        MEASURES, "_listed", {entry.key.lower(): entry for entry in MEASURES.entries()}
+    )
     with found_plugins(monkeypatch, partial(plugins_of, tmp_path)):
         yield tmp_path
     for module in list(sys.modules):
@@ -118,7 +127,9 @@ def place(
 def plugins_of(place: Path, kind: str) -> list[LoadedPlugin]:
     """Return the plug-ins of a page with analyses, as if their package were installed."""
     files = place.glob("*.py") if kind == "analyses" else ()
-    names = [file.stem for file in files if "analyses=(" in file.read_text(encoding="utf-8")]
+    names = [
+        file.stem for file in files if "analyses=(" in file.read_text(encoding="utf-8")
+    ]
     return [LoadedPlugin(import_module(name).PLUGIN, name, "1.0") for name in names]
 
 
@@ -126,20 +137,29 @@ def carry_out(block: Block, place: Path, names: dict[str, Any]) -> None:
     """Run a block, or write the file that it is."""
     file = _FILE.match(block.text)
     if file:
-        (place / file[1]).write_text(block.text + FEW.get(file[1], ""), encoding="utf-8")
+        (place / file[1]).write_text(
+            block.text + FEW.get(file[1], ""), encoding="utf-8"
+        )
     elif block.language == "python":
         exec(compile(block.text, "page", "exec"), names)
     elif block.language == "letor":
         (place / "lines.txt").write_text(block.text, encoding="utf-8")
-        assert load_letor(place / "lines.txt").n_documents == len(block.text.splitlines())
+        assert load_letor(place / "lines.txt").n_documents == len(
+            block.text.splitlines()
+        )
     elif block.language == "toml":
         tomllib.loads(block.text)
     else:
         for words in command_lines(block.text):
-            assert words[0] == "rankstudio", f"{words[0]} is not run: say so before the block, and why"
-            seldom = ["2" if before in REPEATED else word for before, word in pairwise(words)]
+            assert words[0] == "rankstudio", (
+                f"{words[0]} is not run: say so before the block, and why"
+            )
+            seldom = [
+                "2" if before in REPEATED else word for before, word in pairwise(words)
+            ]
             if "ranksvm" in words and "--ranker-C" not in words:
-                seldom += ["--ranker-C", "1"]  # its grid is tried where a page names one
+                # its grid is tried where a page names one
+                seldom += ["--ranker-C", "1"]
             if "gas" in words:
                 seldom += ["--features", "6"]
             assert main(seldom) == 0, shlex.join(words)
@@ -153,7 +173,11 @@ LONG = {"terminal.md"}
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=page.name, marks=[pytest.mark.thorough] if page.name in LONG else [])
+        pytest.param(
+            page,
+            id=page.name,
+            marks=[pytest.mark.thorough] if page.name in LONG else [],
+        )
         for page in WITH_CODE
     ],
 )
@@ -161,16 +185,26 @@ def test_the_blocks_of_a_page_run_one_after_the_other(
     page: Path, place: Path, request: pytest.FixtureRequest
 ) -> None:
     shipped = request.node.callspec.params["place"] == "shipped"
-    if shipped and page.name not in ON_THE_WHOLE_SAMPLE and not request.config.getoption("--whole-sample"):
-        pytest.skip("--whole-sample was not given: the page is tried on the small sample")
+    if (
+        shipped
+        and page.name not in ON_THE_WHOLE_SAMPLE
+        and not request.config.getoption("--whole-sample")
+    ):
+        pytest.skip(
+            "--whole-sample was not given: the page is tried on the small sample"
+        )
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
-        assert block.language in RUN | SHOWN, f"{page.name}: no block is {block.language!r}"
+        assert block.language in RUN | SHOWN, (
+            f"{page.name}: no block is {block.language!r}"
+        )
         if block.is_run and block.language in RUN:
             carry_out(block, place, names)
 
 
-NOT_RUN = [(page, block) for page in WITH_CODE for block in blocks(page) if not block.is_run]
+NOT_RUN = [
+    (page, block) for page in WITH_CODE for block in blocks(page) if not block.is_run
+]
 TYPED = [
     pytest.param(words[1:], id=shlex.join(words))
     for _, block in NOT_RUN
@@ -186,7 +220,9 @@ def methods_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
     monkeypatch.syspath_prepend(ROOT / "examples" / "rankstudio-selectors" / "src")
     example = import_module("rankstudio_selectors").PLUGIN.methods
-    monkeypatch.setattr(catalog, "METHODS", MethodRegistry((*catalog.methods(), *example)))
+    monkeypatch.setattr(
+        catalog, "METHODS", MethodRegistry((*catalog.methods(), *example))
+    )
     for block in (block for page in WITH_CODE for block in blocks(page)):
         file = _FILE.match(block.text)
         if file and file[1].endswith(".py"):
@@ -197,12 +233,15 @@ def methods_of_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("words", TYPED)
 def test_what_is_not_run_is_a_command_that_can_be_parsed(words: list[str]) -> None:
     if words[:1] and words[0] in known_commands():
-        stand_ins = {"npz": "csv", "ini": "ranklib"}  # for formats of the pages' own plug-ins
+        # for formats of the pages' own plug-ins
+        stand_ins = {"npz": "csv", "ini": "ranklib"}
         written = [stand_ins.get(word, word) for word in words]
         arguments = add_named_code(written)
         assert command_line((words[0],)).parse_args(arguments).run
     else:  # the window's, before whose options files and folders are taken away
-        command_line(tuple(known_commands())).parse_args([word for word in words if word.startswith("-")])
+        command_line(tuple(known_commands())).parse_args(
+            [word for word in words if word.startswith("-")]
+        )
 
 
 def test_blocks_are_found_with_their_language_and_their_reason(tmp_path: Path) -> None:
@@ -218,4 +257,7 @@ def test_blocks_are_found_with_their_language_and_their_reason(tmp_path: Path) -
         Block("sh", "six\n", False),
         Block("sh", "seven\n", False),
     ]
-    assert command_lines("one # two\n\nthree 'four  five'\n") == [["one"], ["three", "four  five"]]
+    assert command_lines("one # two\n\nthree 'four  five'\n") == [
+        ["one"],
+        ["three", "four  five"],
+    ]

@@ -15,7 +15,12 @@ ROWS = [
 
 def test_the_page_has_rows_of_all_four_sources() -> None:
     text = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
-    for source in ("Pahikkala et al. 2010", "Lai et al. 2013", "Gupta and Rosso 2012", "Airola 2011"):
+    for source in (
+        "Pahikkala et al. 2010",
+        "Lai et al. 2013",
+        "Gupta and Rosso 2012",
+        "Airola 2011",
+    ):
         assert f"({source})" in text
     assert len(ROWS) > 80
     assert all(len(row) == 4 and all(row) for row in ROWS)
@@ -29,7 +34,8 @@ def test_named_files_and_tests_exist() -> None:
             for name in named:
                 folder = ROOT / "rankstudio" if name.startswith("plugins/") else home
                 ability = re.match(r"(tests/)?plugins/\w+", name)
-                if ability is None or (folder / ability[0]).is_dir():  # else the folder is absent
+                # else the folder is absent
+                if ability is None or (folder / ability[0]).is_dir():
                     assert (folder / name).is_file(), f"{item}: {name}"
 
 

@@ -11,7 +11,11 @@ import pytest
 import rankstudio
 
 ROOT = Path(rankstudio.__file__).parent
-WITH_EXAMPLES = [path for path in sorted(ROOT.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
+WITH_EXAMPLES = [
+    path
+    for path in sorted(ROOT.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -21,7 +25,9 @@ def name_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=name_of)
-def test_examples_of_a_module(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_of_a_module(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     name = name_of(path)
     if name.startswith(("rankstudio.ui", "rankstudio.api.window")):

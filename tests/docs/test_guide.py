@@ -14,7 +14,9 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
 def generator() -> Any:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    spec = importlib.util.spec_from_file_location(
+        "generate", ROOT / "docs" / "generate.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -23,20 +25,29 @@ def generator() -> Any:
 
 
 @pytest.mark.shipped
-@pytest.mark.parametrize("pages", ["catalog", pytest.param("simulations", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "pages", ["catalog", pytest.param("simulations", marks=pytest.mark.thorough)]
+)
 def test_the_generated_pages_are_those_of_the_present_program(pages: str) -> None:
     for name, page in generator().PAGES.items():
-        if (name == "estimates-details.md") == (pages == "simulations"):  # two seconds of simulations
-            assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(), "run python docs/generate.py"
+        # two seconds of simulations
+        if (name == "estimates-details.md") == (pages == "simulations"):
+            assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(), (
+                "run python docs/generate.py"
+            )
 
 
 def test_every_link_and_picture_is_there() -> None:
     for page in (*PAGES, *ROOT.glob("*.md")):
-        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        for target in re.findall(
+            r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")
+        ):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 def test_every_page_is_reached_from_the_first() -> None:
     first = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert {p.name for p in PAGES} - {"index.md"} == set(re.findall(r"\((\w[\w-]*\.md)\)", first))
+    assert {p.name for p in PAGES} - {"index.md"} == set(
+        re.findall(r"\((\w[\w-]*\.md)\)", first)
+    )

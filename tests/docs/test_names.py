@@ -11,8 +11,14 @@ import pytest
 from rankstudio.engine.plugins.plugin import GROUP
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "benchmarks" / "README.md"]
-_PATH = re.compile(r"(?<![\w/.-])(?:rankstudio|resources|tests|docs|benchmarks)/[\w./-]*\w")
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "benchmarks" / "README.md",
+]
+_PATH = re.compile(
+    r"(?<![\w/.-])(?:rankstudio|resources|tests|docs|benchmarks)/[\w./-]*\w"
+)
 _NAME = re.compile(r"(?<![\w/.-])rankstudio(?:\.[A-Za-z_]\w*)+")
 
 
@@ -38,9 +44,12 @@ def test_what_a_page_names_is_there() -> None:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         missing += [
-            (page.name, path) for path in sorted(set(_PATH.findall(text))) if not (ROOT / path).exists()
+            (page.name, path)
+            for path in sorted(set(_PATH.findall(text)))
+            if not (ROOT / path).exists()
         ]
-        names = sorted(set(_NAME.findall(text)) - {GROUP})  # a group of entry points is no module
+        # a group of entry points is no module
+        names = sorted(set(_NAME.findall(text)) - {GROUP})
         missing += [(page.name, name) for name in names if not is_there(name)]
     assert missing == []
 

@@ -17,12 +17,15 @@ class Absent:
         pass
 
     def __repr__(self) -> str:
-        return type(self).__name__  # without an address: all workers have the same cases
+        # without an address: all workers have the same cases
+        return type(self).__name__
 
     def _skip(self, *_: Any, **__: Any) -> Any:
         pytest.skip(type(self).entry.lacking)  # type: ignore[attr-defined]
 
-    fit = steps = work = get_params = memory_need = compared_by_query = why_no_error = _skip
+    fit = steps = work = get_params = memory_need = compared_by_query = why_no_error = (
+        _skip
+    )
     left_out = leave_pair_out = leave_query_out = _skip
 
 

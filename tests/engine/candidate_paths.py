@@ -7,7 +7,11 @@ import numpy as np
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    ScoreSource,
+    StepKind,
+)
 from rankstudio.engine.steps import Step
 
 UNIT = Unit(1, 0, ParameterCombination({}))
@@ -31,7 +35,9 @@ def growing(seed: int, n: int = 8, k: int = 5, low: float = 0.1) -> PathResult:
     return PathResult(UNIT, HeldSteps(steps), {}, 1.0)
 
 
-def weights(seed: int, kind: StepKind = StepKind.ITERATIONS, n: int = 8, k: int = 30) -> PathResult:
+def weights(
+    seed: int, kind: StepKind = StepKind.ITERATIONS, n: int = 8, k: int = 30
+) -> PathResult:
     rng = np.random.default_rng(seed)
     steps = []
     for number in range(1, k + 1):

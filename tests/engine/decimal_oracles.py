@@ -16,7 +16,11 @@ exactly = np.vectorize(Decimal, otypes=[object])
 
 
 def left_out_in_decimals(
-    kernel: Decimals, y: np.ndarray, ptr: Sequence[int], regularization: float, basis: np.ndarray
+    kernel: Decimals,
+    y: np.ndarray,
+    ptr: Sequence[int],
+    regularization: float,
+    basis: np.ndarray,
 ) -> np.ndarray:
     """Each query's scores, centred, by the model learned without it and its basis vectors."""
     out = np.zeros(len(kernel))
@@ -42,16 +46,22 @@ def left_out_in_decimals(
 def _centred(values: Decimals, ptr: Sequence[int]) -> Decimals:
     out = values.copy()
     for first, last in pairwise(ptr):
-        out[first:last] = out[first:last] - out[first:last].sum(axis=0) / (int(last) - int(first))
+        out[first:last] = out[first:last] - out[first:last].sum(axis=0) / (
+            int(last) - int(first)
+        )
     return out
 
 
 def _cholesky(gram: Decimals) -> Decimals:
     factor = np.full_like(gram, Decimal(0))
     for j in range(len(gram)):
-        factor[j, j] = (gram[j, j] - factor[j, :j] @ factor[j, :j] if j else gram[j, j]).sqrt()
+        factor[j, j] = (
+            gram[j, j] - factor[j, :j] @ factor[j, :j] if j else gram[j, j]
+        ).sqrt()
         for i in range(j + 1, len(gram)):
-            factor[i, j] = (gram[i, j] - (factor[i, :j] @ factor[j, :j] if j else 0)) / factor[j, j]
+            factor[i, j] = (
+                gram[i, j] - (factor[i, :j] @ factor[j, :j] if j else 0)
+            ) / factor[j, j]
     return factor
 
 
@@ -67,7 +77,11 @@ def _backward(factor: Decimals, right: Decimals) -> Decimals:
 
 
 def left_out_condition(
-    kernel: np.ndarray, y: np.ndarray, ptr: Sequence[int], regularization: float, basis: np.ndarray
+    kernel: np.ndarray,
+    y: np.ndarray,
+    ptr: Sequence[int],
+    regularization: float,
+    basis: np.ndarray,
 ) -> np.ndarray:
     """How far the scores move, to first order, where each value of the kernel is off by one rounding.
 
@@ -76,7 +90,11 @@ def left_out_condition(
 
         δf_q = (δK_qR - P δK_TR) v + (A_q - A_T P')'(δK_RT a - δK_RR v)
     """
-    u, length, out = float(np.finfo(float).eps) / 2, np.sqrt(np.diag(kernel)), np.zeros(len(kernel))
+    u, length, out = (
+        float(np.finfo(float).eps) / 2,
+        np.sqrt(np.diag(kernel)),
+        np.zeros(len(kernel)),
+    )
     L = np.eye(len(kernel))
     for first, last in pairwise(ptr):
         L[first:last, first:last] -= 1.0 / (last - first)

@@ -4,7 +4,17 @@ import numpy as np
 
 METHODS = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
 DATASETS = (
-    *("adult", "breast cancer", "wisconsin", "cmc", "ionosphere", "iris", "liver", "lung", "lymph"),
+    *(
+        "adult",
+        "breast cancer",
+        "wisconsin",
+        "cmc",
+        "ionosphere",
+        "iris",
+        "liver",
+        "lung",
+        "lymph",
+    ),
     *("mushroom", "primary tumor", "rheum", "voting", "wine"),
 )
 AUC = np.array(

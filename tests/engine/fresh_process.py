@@ -16,11 +16,15 @@ nbformat.write(found, sys.argv[1])
 
 def in_a_fresh_process(*words: str, folder: Path) -> str:
     """Run a command in a folder and return what it prints."""
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=230, check=False)
+    done = subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, timeout=230, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
 
 def run_notebook(path: Path) -> None:
     """Run a notebook in its folder; it keeps what its cells show."""
-    in_a_fresh_process(sys.executable, "-c", _RUN_NOTEBOOK, str(path), folder=path.parent)
+    in_a_fresh_process(
+        sys.executable, "-c", _RUN_NOTEBOOK, str(path), folder=path.parent
+    )

@@ -21,7 +21,9 @@ Installed = Callable[..., None]
 
 
 @contextmanager
-def found_plugins(patch: pytest.MonkeyPatch, own: Callable[[str], Iterable[LoadedPlugin]]) -> Iterator[None]:
+def found_plugins(
+    patch: pytest.MonkeyPatch, own: Callable[[str], Iterable[LoadedPlugin]]
+) -> Iterator[None]:
     """Have plug-ins found besides the others; for each kind of entries those that a function returns."""
 
     def found(kind: str) -> PluginSet:
@@ -44,7 +46,11 @@ def installed_analyses(
     plugins: list[LoadedPlugin] = []
 
     def install(*analyses: Any) -> None:
-        plugins[:] = [LoadedPlugin(Plugin(name="odd\x1b", analyses=analyses), "rankstudio-odd", "1.0")]
+        plugins[:] = [
+            LoadedPlugin(
+                Plugin(name="odd\x1b", analyses=analyses), "rankstudio-odd", "1.0"
+            )
+        ]
 
     patch.syspath_prepend(folder)
     patch.delitem(sys.modules, module, raising=False)

@@ -20,7 +20,12 @@ KERNELS = st.sampled_from(
 
 
 def kernel_by_loops(
-    A: np.ndarray, B: np.ndarray, function: str, gamma: float, degree: int = 3, coef0: float = 1.0
+    A: np.ndarray,
+    B: np.ndarray,
+    function: str,
+    gamma: float,
+    degree: int = 3,
+    coef0: float = 1.0,
 ) -> np.ndarray:
     """A kernel's values, a pair of documents at a time."""
     out = np.empty((len(A), len(B)))
@@ -50,22 +55,32 @@ def spanned(features: np.ndarray, basis: np.ndarray) -> np.ndarray:
     return features @ np.linalg.qr(features[basis].T)[0]
 
 
-def ridge(features: np.ndarray, targets: np.ndarray, regularization: float) -> np.ndarray:
+def ridge(
+    features: np.ndarray, targets: np.ndarray, regularization: float
+) -> np.ndarray:
     """The weights of regularised least squares, without normal equations."""
     n = features.shape[1]
     A = np.vstack((features, np.sqrt(regularization) * np.eye(n)))
-    return np.linalg.lstsq(A, np.concatenate((targets, np.zeros((n, *targets.shape[1:])))), rcond=None)[0]
+    return np.linalg.lstsq(
+        A, np.concatenate((targets, np.zeros((n, *targets.shape[1:])))), rcond=None
+    )[0]
 
 
 def left_out_by_retraining(
-    kernel: np.ndarray, y: np.ndarray, qid: np.ndarray, regularization: float, basis: np.ndarray | None
+    kernel: np.ndarray,
+    y: np.ndarray,
+    qid: np.ndarray,
+    regularization: float,
+    basis: np.ndarray | None,
 ) -> np.ndarray:
     """Each query's scores, centred, by RankRLS learned without it and its basis vectors."""
     features, out = features_of(kernel), np.empty(y.size)
     for query in dict.fromkeys(qid.tolist()):
         held = qid == query
         seen = features if basis is None else spanned(features, basis[~held[basis]])
-        X, targets = (centred_by_loops(values[~held], qid[~held]) for values in (seen, y))
+        X, targets = (
+            centred_by_loops(values[~held], qid[~held]) for values in (seen, y)
+        )
         w = ridge(X, targets, regularization)
         out[held] = seen[held] @ w - (seen[held] @ w).mean()
     return out

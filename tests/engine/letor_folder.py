@@ -11,7 +11,8 @@ from rankstudio.engine.data.synthetic import make_ranking
 
 def save_folds(folder: Path, n_folds: int = 5, **made: Any) -> Path:
     """Write the first folds of what ``make_ranking`` makes; return the folder, which is made, too."""
-    few = {"n_informative": 4, "n_redundant": 4, "n_noise": 10, "n_constant": 2}  # of features
+    # of features
+    few = {"n_informative": 4, "n_redundant": 4, "n_noise": 10, "n_constant": 2}
     for fold in make_ranking(**few | made).folds[:n_folds]:
         place = folder / f"Fold{fold.number}"
         place.mkdir(parents=True)

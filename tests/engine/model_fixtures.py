@@ -22,7 +22,10 @@ from rankstudio.engine.methods.catalog import method as entry_of
 
 PLANS = {
     "weights": ("rankrls", {"regularization": (1.0,)}),
-    "few weights": ("greedy-rankrls", {"regularization": (1.0,), "n_features_to_select": 5}),
+    "few weights": (
+        "greedy-rankrls",
+        {"regularization": (1.0,), "n_features_to_select": 5},
+    ),
     "thresholds": ("rankboost", {"n_rounds": 30}),
     "trees": ("lambdamart", {"n_rounds": 12, "num_leaves": 9}),
 }
@@ -50,7 +53,9 @@ class Learned:
         expected = model_scores(self.model, self.test).tolist()
         assert len(scores) == len(expected)
         alike = 0
-        for first, last in zip(self.test.query_ptr[:-1], self.test.query_ptr[1:], strict=True):
+        for first, last in zip(
+            self.test.query_ptr[:-1], self.test.query_ptr[1:], strict=True
+        ):
             alike += ranks(expected[first:last]) == ranks(scores[first:last])
         return f"{alike} of {self.test.n_queries}"
 
@@ -76,7 +81,11 @@ def rounded() -> FoldedDataset:
     data = make_ranking(n_queries=40, seed=3)
     fold = data.folds[0]
     parts = {
-        name: replace(part, X=np.round(part.X * 4) / 4, feature_names=("price €", *part.feature_names[1:]))
+        name: replace(
+            part,
+            X=np.round(part.X * 4) / 4,
+            feature_names=("price €", *part.feature_names[1:]),
+        )
         for name, part in fold.parts.items()
     }
     return replace(data, name="Rounded */ data", folds=(replace(fold, **parts),))
@@ -97,7 +106,10 @@ def learned(kind: str, where: str, folder: Path | None) -> Learned:
 
 
 @pytest.fixture(
-    params=["rounded", pytest.param("MQ2008", marks=[pytest.mark.realdata, pytest.mark.thorough])]
+    params=[
+        "rounded",
+        pytest.param("MQ2008", marks=[pytest.mark.realdata, pytest.mark.thorough]),
+    ]
 )
 def where(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -115,7 +127,9 @@ def given(request: pytest.FixtureRequest, where: str, folder: Path | None) -> Le
 
 
 @pytest.fixture(params=["weights", "few weights"])
-def weighted(request: pytest.FixtureRequest, where: str, folder: Path | None) -> Learned:
+def weighted(
+    request: pytest.FixtureRequest, where: str, folder: Path | None
+) -> Learned:
     """A weighted sum."""
     return learned(request.param, where, folder)
 

@@ -26,7 +26,9 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(w[: A.shape[1]])
 
 
-def rankrls_on_pairs(X: np.ndarray, y: np.ndarray, qid: np.ndarray, regularization: float) -> np.ndarray:
+def rankrls_on_pairs(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, regularization: float
+) -> np.ndarray:
     """Minimise eq. (3) of the paper on the explicit list of its pairs, each query weighted 1 / (2 |q|)."""
     rows, targets = [], []
     for query in dict.fromkeys(qid.tolist()):
@@ -44,7 +46,11 @@ def rankrls_on_pairs(X: np.ndarray, y: np.ndarray, qid: np.ndarray, regularizati
 
 
 def leave_query_out_error(
-    X: np.ndarray, y: np.ndarray, qid: np.ndarray, selected: list[int], regularization: float
+    X: np.ndarray,
+    y: np.ndarray,
+    qid: np.ndarray,
+    selected: list[int],
+    regularization: float,
 ) -> float:
     """Eq. (7) by retraining without each query in turn."""
     centred = centred_by_loops(np.column_stack((X[:, selected], y)), qid)
@@ -67,13 +73,18 @@ def greedy_by_retraining(
     criteria = []
     for _ in range(k):
         left = [j for j in range(X.shape[1]) if j not in selected]
-        errors = [leave_query_out_error(X, y, qid, [*selected, j], regularization) for j in left]
+        errors = [
+            leave_query_out_error(X, y, qid, [*selected, j], regularization)
+            for j in left
+        ]
         selected.append(left[int(np.argmin(errors))])
         criteria.append(min(errors))
     return selected, criteria
 
 
-def shapley_by_orders(gain: dict[frozenset[int], float], players: list[int]) -> list[float]:
+def shapley_by_orders(
+    gain: dict[frozenset[int], float], players: list[int]
+) -> list[float]:
     """The mean gain of each player after those before it, over all orders."""
     orders = list(permutations(players))
     values = dict.fromkeys(players, 0.0)

@@ -12,14 +12,22 @@ def ranking_problem(seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """10 queries of 12 documents, 6 features of which 4 and 1 tell the labels 0 … 2."""
     rng = np.random.default_rng(seed)
     X, qid = rng.random((120, 6)), np.repeat(np.arange(10), 12)
-    return X, np.clip(np.round(2 * X[:, 4] + X[:, 1] + 0.2 * rng.random(120) - 0.5), 0, 2), qid
+    return (
+        X,
+        np.clip(np.round(2 * X[:, 4] + X[:, 1] + 0.2 * rng.random(120) - 0.5), 0, 2),
+        qid,
+    )
 
 
 def ranking(m: int, n: int, queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Documents of so many queries of any size, of which the first two features tell the labels 0 … 2."""
     rng = np.random.default_rng(0)
     X, qid = rng.random((m, n)), np.sort(rng.integers(0, queries, m))
-    return X, np.clip(np.round(2 * X[:, 0] + X[:, 1] + rng.normal(size=m) - 1.5), 0, 2), qid
+    return (
+        X,
+        np.clip(np.round(2 * X[:, 0] + X[:, 1] + rng.normal(size=m) - 1.5), 0, 2),
+        qid,
+    )
 
 
 def check_conventions(selector: Any) -> None:

@@ -10,7 +10,12 @@ from rankstudio.engine.arithmetic.pairs import Violations
 
 def pairs_of(y: np.ndarray, qid: np.ndarray) -> np.ndarray:
     """Every (i, j) of one query with y_i > y_j, shape (p, 2)."""
-    found = [(i, j) for i in range(len(y)) for j in range(len(y)) if qid[i] == qid[j] and y[i] > y[j]]
+    found = [
+        (i, j)
+        for i in range(len(y))
+        for j in range(len(y))
+        if qid[i] == qid[j] and y[i] > y[j]
+    ]
     return np.array(found, dtype=int).reshape(-1, 2)
 
 
@@ -30,7 +35,9 @@ def pair_weights(y: np.ndarray, qid: np.ndarray, weighting: str) -> np.ndarray:
     return weights * (len(pairs) / weights.sum()) if len(pairs) else weights
 
 
-def squared_hinge_objective(D: np.ndarray, C: float | np.ndarray, w: np.ndarray) -> float:
+def squared_hinge_objective(
+    D: np.ndarray, C: float | np.ndarray, w: np.ndarray
+) -> float:
     """½ w'w + C sum max(0, 1 - w'd)², with one C or one for each pair."""
     return 0.5 * float(w @ w) + float((C * np.maximum(0.0, 1.0 - D @ w) ** 2).sum())
 
@@ -47,7 +54,15 @@ def least_squared_hinge(D: np.ndarray, C: float | np.ndarray) -> float:
         u = np.maximum(0.0, 1.0 - D @ w)
         return 0.5 * w @ w + (C * u) @ u, w - 2.0 * (C * u) @ D
 
-    return float(minimize(value, np.zeros(D.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-10}).fun)
+    return float(
+        minimize(
+            value,
+            np.zeros(D.shape[1]),
+            jac=True,
+            method="BFGS",
+            options={"gtol": 1e-10},
+        ).fun
+    )
 
 
 def least_hinge(D: np.ndarray, C: float | np.ndarray) -> float:
@@ -61,7 +76,10 @@ def least_hinge(D: np.ndarray, C: float | np.ndarray) -> float:
         "jac": lambda v: np.block([[D, np.eye(p)], [np.zeros((p, n)), np.eye(p)]]),
     }
     found = minimize(
-        lambda v: (0.5 * v[:n] @ v[:n] + (C * v[n:]).sum(), np.concatenate((v[:n], np.full(p, C)))),
+        lambda v: (
+            0.5 * v[:n] @ v[:n] + (C * v[n:]).sum(),
+            np.concatenate((v[:n], np.full(p, C))),
+        ),
         np.concatenate((np.zeros(n), np.ones(p))),
         jac=True,
         method="SLSQP",

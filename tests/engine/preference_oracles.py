@@ -20,7 +20,11 @@ def listed_preferences(
     targets = []
     owners = []
     for winner, loser, magnitude, weight in zip(
-        preferences.winner, preferences.loser, preferences.magnitude, preferences.weight, strict=True
+        preferences.winner,
+        preferences.loser,
+        preferences.magnitude,
+        preferences.weight,
+        strict=True,
     ):
         inside = qid[preferences.winner] == qid[winner]
         divisor = {
@@ -42,12 +46,22 @@ def listed_preferences(
 def preferred(draw: st.DrawFn, fewest_queries: int = 1) -> tuple[Problem, Preferences]:
     """A problem, its rows perhaps shuffled; preferences repeated, contradicting, of some queries only."""
     problem = draw(
-        problems(fewest_queries=fewest_queries).filter(lambda p: np.unique(p.qid).size < p.qid.size)
+        problems(fewest_queries=fewest_queries).filter(
+            lambda p: np.unique(p.qid).size < p.qid.size
+        )
     )
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    order = rng.permutation(problem.qid.size) if draw(st.booleans()) else np.arange(problem.qid.size)
-    problem = Problem(problem.X[order], problem.y[order], problem.qid[order], problem.regularization)
-    is_pair = (problem.qid[:, None] == problem.qid) & ~np.eye(problem.qid.size, dtype=bool)
+    order = (
+        rng.permutation(problem.qid.size)
+        if draw(st.booleans())
+        else np.arange(problem.qid.size)
+    )
+    problem = Problem(
+        problem.X[order], problem.y[order], problem.qid[order], problem.regularization
+    )
+    is_pair = (problem.qid[:, None] == problem.qid) & ~np.eye(
+        problem.qid.size, dtype=bool
+    )
     pairs = np.argwhere(is_pair)
     chosen = pairs[rng.integers(0, len(pairs), draw(st.integers(1, 40)))]
     sizes = (rng.integers(1, 4, len(chosen)) / 2, rng.integers(1, 5, len(chosen)) / 2)
@@ -63,11 +77,15 @@ def write_preferences(path: Path, dataset: FoldedDataset, noise: float = 0.2) ->
     for fold in dataset.folds:
         for part in fold.parts.values():
             drawn = sample_preferences(part, noise=noise)
-            for winner, loser, size in zip(drawn.winner, drawn.loser, drawn.magnitude, strict=True):
+            for winner, loser, size in zip(
+                drawn.winner, drawn.loser, drawn.magnitude, strict=True
+            ):
                 q = int(part.query_index[winner])
                 if part.query_ids[q] not in written_queries:
                     first = part.query_ptr[q]
-                    lines.append(f"{part.query_ids[q]},{winner - first + 1},{loser - first + 1},{size:g}")
+                    lines.append(
+                        f"{part.query_ids[q]},{winner - first + 1},{loser - first + 1},{size:g}"
+                    )
             written_queries.update(part.query_ids)
     first = dataset.folds[0].train.query_ids[0]
     path.write_text("\n".join([*lines, f"{first},1,2,1", f"{first},2,1,1"]) + "\n")

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-REPRESENTATIVES = ("greedy-rankrls", "gas", "fsmrank", "rankrls", "kernel-rankrls", "rankboost")
+REPRESENTATIVES = (
+    "greedy-rankrls",
+    "gas",
+    "fsmrank",
+    "rankrls",
+    "kernel-rankrls",
+    "rankboost",
+)
 """Selection with steps of its own, a filter, iterations, one step, a kernel, and a model beyond weights."""
 
 

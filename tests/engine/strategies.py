@@ -18,7 +18,9 @@ class Problem(NamedTuple):
 
 
 @st.composite
-def problems(draw: st.DrawFn, most_features: int = 6, fewest_queries: int = 1) -> Problem:
+def problems(
+    draw: st.DrawFn, most_features: int = 6, fewest_queries: int = 1
+) -> Problem:
     """Queries of 1 to 7 documents, constant and duplicated features, labels 0-2 or real, λ 2^-15 … 2^15."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     sizes = draw(st.lists(st.integers(1, 7), min_size=fewest_queries, max_size=9))
@@ -26,7 +28,17 @@ def problems(draw: st.DrawFn, most_features: int = 6, fewest_queries: int = 1) -
     X = rng.random((m, n))
     for column in range(n):
         match draw(
-            st.sampled_from(["random", "random", "zero", "constant", "per query", "duplicate", "rounded"])
+            st.sampled_from(
+                [
+                    "random",
+                    "random",
+                    "zero",
+                    "constant",
+                    "per query",
+                    "duplicate",
+                    "rounded",
+                ]
+            )
         ):
             case "zero":
                 X[:, column] = 0.0
@@ -40,7 +52,11 @@ def problems(draw: st.DrawFn, most_features: int = 6, fewest_queries: int = 1) -
                 X[:, column] = np.round(X[:, column], 1)
             case _:
                 pass
-    y = rng.integers(0, 3, m).astype(float) if draw(st.booleans()) else rng.normal(size=m)
+    y = (
+        rng.integers(0, 3, m).astype(float)
+        if draw(st.booleans())
+        else rng.normal(size=m)
+    )
     names = rng.permutation(len(sizes)) + 100
     return Problem(X, y, np.repeat(names, sizes), 2.0 ** draw(st.integers(-15, 15)))
 

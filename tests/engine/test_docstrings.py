@@ -10,7 +10,9 @@ import rankstudio.engine
 def test_every_estimator_has_an_example() -> None:
     estimators = [
         found
-        for found in (getattr(rankstudio.engine, name) for name in rankstudio.engine.__all__)
+        for found in (
+            getattr(rankstudio.engine, name) for name in rankstudio.engine.__all__
+        )
         if hasattr(found, "predict")
     ]
     assert len(estimators) > 10

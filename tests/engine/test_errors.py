@@ -43,4 +43,7 @@ def test_an_error_arrives_as_it_was(error: RankStudioError) -> None:
 def test_a_path_with_control_characters_is_told_in_printable_ones() -> None:
     error = FileAccessError("a\x00b\x1b[2Jc", "file not found.")
     assert str(error) == "a\\x00b\\x1b[2Jc: file not found."
-    assert str(FormatError("a\nb", 3, 0, "x", "y")) == "a\\nb, line 3: found x, expected y."
+    assert (
+        str(FormatError("a\nb", 3, 0, "x", "y"))
+        == "a\\nb, line 3: found x, expected y."
+    )

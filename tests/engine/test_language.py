@@ -26,19 +26,25 @@ def german(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def test_texts_are_english_before_a_catalog_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_are_english_before_a_catalog_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(language, "_language", language._Language())
     assert tr("Why it is in the model") == "Why it is in the model"
     assert isinstance(language._language.catalog, NullTranslations)
 
 
 def test_a_wrong_value_is_told_in_german(german: None) -> None:
-    size = next(p for p in method("greedy-rankrls").parameters if p.kind.name == "INTEGER")
+    size = next(
+        p for p in method("greedy-rankrls").parameters if p.kind.name == "INTEGER"
+    )
     with pytest.raises(ParameterError, match="erwartet eine ganze Zahl ab 1"):
         size.validate("-3")
 
 
-def test_what_is_written_for_everybody_stays_english_on_its_thread(german: None) -> None:
+def test_what_is_written_for_everybody_stays_english_on_its_thread(
+    german: None,
+) -> None:
     elsewhere: list[str] = []
     with in_english():
         assert tr("Why it is in the model") == "Why it is in the model"
@@ -58,9 +64,13 @@ def test_texts_and_counts_group_digits_as_their_language_does(german: None) -> N
         .format(share=12.5)
         .startswith("In 12 %")
     )
-    assert count_text(1234567) == "1.234.567" and significant(1192.0) == "1\u202f192" != significant(1.192, 4)
+    assert count_text(1234567) == "1.234.567" and significant(
+        1192.0
+    ) == "1\u202f192" != significant(1.192, 4)
     with in_english():
-        assert trn("{n:,} query", "{n:,} queries", 9630).format(n=9630) == "9,630 queries"
+        assert (
+            trn("{n:,} query", "{n:,} queries", 9630).format(n=9630) == "9,630 queries"
+        )
         assert count_text(9630) == "9,630" and significant(1192.0) == "1,192"
 
 
@@ -92,5 +102,13 @@ def test_importing_the_engine_or_the_terminal_looks_no_text_up() -> None:
     ]
     assert len(modules) > 100
     texts = {path: path.read_text(encoding="utf-8") for path in modules}
-    trees = {path: ast.parse(text) for path, text in texts.items() if re.search(r"\btrn?\(", text)}
-    assert {str(path): lines for path, tree in trees.items() if (lines := [*looked_up_on_import(tree)])} == {}
+    trees = {
+        path: ast.parse(text)
+        for path, text in texts.items()
+        if re.search(r"\btrn?\(", text)
+    }
+    assert {
+        str(path): lines
+        for path, tree in trees.items()
+        if (lines := [*looked_up_on_import(tree)])
+    } == {}

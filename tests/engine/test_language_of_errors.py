@@ -58,7 +58,14 @@ def _said(key: str, folder: Path) -> dict[str, str]:
     catalog = root / "resources" / "languages" / f"{key}.mo"
     folder.mkdir()
     command = [sys.executable, "-c", PROGRAM, key, str(catalog), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, env=os.environ)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        env=os.environ,
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -69,8 +76,13 @@ WORDS = re.compile(
 )
 
 
-def test_what_users_meet_most_is_said_in_the_language_of_the_window(tmp_path: Path) -> None:
-    english, german = _said("en", tmp_path / "english"), _said("de", tmp_path / "german")
+def test_what_users_meet_most_is_said_in_the_language_of_the_window(
+    tmp_path: Path,
+) -> None:
+    english, german = (
+        _said("en", tmp_path / "english"),
+        _said("de", tmp_path / "german"),
+    )
     assert len(english) == len(german) == 10
     assert english["no file"] == "…/none.txt: file not found."
     assert german["no file"] == "…/none.txt: Datei nicht gefunden."
@@ -82,6 +94,11 @@ def test_what_users_meet_most_is_said_in_the_language_of_the_window(tmp_path: Pa
         '…/bad.txt, Zeile 2, Spalte 3: gefunden "1:0.5", erwartet die Anfrage als „qid:“ und ihre Nummer, '
         "etwa qid:10 (Daten ohne Anfragen: Option no-queries)."
     )
-    assert german["study"] == "…/broken.rankstudio: Das ist keine von RankStudio geschriebene Studie."
+    assert (
+        german["study"]
+        == "…/broken.rankstudio: Das ist keine von RankStudio geschriebene Studie."
+    )
     assert all(WORDS.search(text) for text in english.values())
-    assert {name: found for name, text in german.items() if (found := WORDS.findall(text))} == {}
+    assert {
+        name: found for name, text in german.items() if (found := WORDS.findall(text))
+    } == {}

@@ -19,8 +19,12 @@ from rankstudio.engine.support.packed_rows import packed_rows
 
 def path(n: int = 30) -> list[Step]:
     rng = np.random.default_rng(0)
-    data = QueryData(rng.random((60, n)), rng.integers(0, 3, 60).astype(float), np.arange(0, 61, 10))
-    return [step for step in GreedyRankRLS(None, 1.0).work(data) if isinstance(step, Step)]
+    data = QueryData(
+        rng.random((60, n)), rng.integers(0, 3, 60).astype(float), np.arange(0, 61, 10)
+    )
+    return [
+        step for step in GreedyRankRLS(None, 1.0).work(data) if isinstance(step, Step)
+    ]
 
 
 def assert_same(found: Step, expected: Step) -> None:
@@ -36,7 +40,13 @@ def assert_same(found: Step, expected: Step) -> None:
 
 
 @pytest.mark.parametrize(
-    "way", [lambda steps: steps, lambda s: pickle.loads(pickle.dumps(s)), copy.deepcopy, packed]
+    "way",
+    [
+        lambda steps: steps,
+        lambda s: pickle.loads(pickle.dumps(s)),
+        copy.deepcopy,
+        packed,
+    ],
 )
 def test_a_path_kept_together_is_the_same_path(way) -> None:
     steps = path()
@@ -99,7 +109,10 @@ def test_what_a_method_shares_between_its_steps_is_not_copied() -> None:
 def test_candidates_that_paths_share_stay_shared() -> None:
     rows = [np.where(np.arange(40) < k, np.nan, 0.1) for k in range(5)]
     compared = {"candidates": packed_rows(rows, np.nan)}
-    plain = [FSMStep(k + 1, tuple(range(k)), np.zeros(40), 0.0, rows[k], 2.0) for k in range(5)]
+    plain = [
+        FSMStep(k + 1, tuple(range(k)), np.zeros(40), 0.0, rows[k], 2.0)
+        for k in range(5)
+    ]
     first, second = (packed(plain, compared) for _ in range(2))
     assert first.rows["candidates"] is second.rows["candidates"]
     for found, expected in zip(second, plain, strict=True):

@@ -8,7 +8,13 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import Criterion, Description, Kind, Method, Parameter
+from rankstudio.engine.methods.catalog import (
+    Criterion,
+    Description,
+    Kind,
+    Method,
+    Parameter,
+)
 from rankstudio.engine.steps import Step
 
 ENTRY = Method(

@@ -22,12 +22,22 @@ def names(given: Any) -> dict[str, int]:
 
 def ranklib_scores(text: str, rows: list[dict[int, float]]) -> list[float]:
     """Read RankLib's two kinds of file as its manual describes them, line by line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("##")]
+    lines = [
+        line.strip()
+        for line in text.splitlines()
+        if line.strip() and not line.startswith("##")
+    ]
     if text.startswith("## Coordinate Ascent"):
         (line,) = lines
-        pairs = [(int(n), float(w)) for n, w in (word.split(":") for word in line.split(" "))]
+        pairs = [
+            (int(n), float(w)) for n, w in (word.split(":") for word in line.split(" "))
+        ]
         return [sum(w * row[n] for n, w in pairs) for row in rows]
-    assert text.startswith("## LambdaMART") and lines[0] == "<ensemble>" and lines[-1] == "</ensemble>"
+    assert (
+        text.startswith("## LambdaMART")
+        and lines[0] == "<ensemble>"
+        and lines[-1] == "</ensemble>"
+    )
     scores = [0.0] * len(rows)
     lines = lines[1:-1]
     while lines:
@@ -44,7 +54,9 @@ def ranklib_split(lines: list[str]) -> Any:
     if (output := re.fullmatch(r"<output> (\S+) </output>", lines[0])) is not None:
         del lines[:2]
         return float(output[1])
-    feature, threshold = (re.fullmatch(r"<\w+> (\S+) </\w+>", lines.pop(0))[1] for _ in range(2))
+    feature, threshold = (
+        re.fullmatch(r"<\w+> (\S+) </\w+>", lines.pop(0))[1] for _ in range(2)
+    )
     assert 'pos="left"' in lines[0]
     left = ranklib_split(lines)
     assert 'pos="right"' in lines[0]

@@ -15,7 +15,9 @@ _LONGER = 240
 
 
 @pytest.hookimpl(trylast=True)  # what -k leaves out has no share
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Share the seconds equally by the kinds of file."""
     kinds = [item for item in items if "fuzz" in getattr(item, "fixturenames", ())]
     seconds = config.getoption("--fuzz-seconds")
@@ -32,9 +34,17 @@ def fuzz(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Fuzz]:
     share = request.node.get_closest_marker("fuzz_share")
     seconds = share.args[0] if share else None
     given = option("--fuzz-seed")
-    seed = given if given is not None else 0 if seconds is None else secrets.randbelow(10**9)
+    seed = (
+        given
+        if given is not None
+        else 0
+        if seconds is None
+        else secrets.randbelow(10**9)
+    )
 
-    def attempts(kind: str, attempt: Attempt, checks: int, most: int | None = None) -> None:
+    def attempts(
+        kind: str, attempt: Attempt, checks: int, most: int | None = None
+    ) -> None:
         tally = Tally(kind, seed)
         folder = tmp_path / "fuzz"
         folder.mkdir(exist_ok=True)

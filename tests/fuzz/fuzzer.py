@@ -48,7 +48,9 @@ Attempt = Callable[[random.Random, Path], Outcome]
 class Fuzz(Protocol):
     """What the fixture ``fuzz`` gives: a function that tries inputs of a kind; called once in a test."""
 
-    def __call__(self, kind: str, attempt: Attempt, checks: int, most: int | None = None) -> None: ...
+    def __call__(
+        self, kind: str, attempt: Attempt, checks: int, most: int | None = None
+    ) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,9 @@ def generator(seed: int, kind: str, number: int) -> random.Random:
     return random.Random(f"{seed}:{kind}:{number}")
 
 
-def run(tally: Tally, attempt: Attempt, budget: Budget, checks: int, folder: Path) -> None:
+def run(
+    tally: Tally, attempt: Attempt, budget: Budget, checks: int, folder: Path
+) -> None:
     """Try inputs; raise the fault of the first that must not be, in a long run the different ones together.
 
     The files of a faulty input stay in ``folder / "kind-seed-number"``; the others are removed.
@@ -135,7 +139,9 @@ def run(tally: Tally, attempt: Attempt, budget: Budget, checks: int, folder: Pat
         except BaseException as error:
             tally.add(number, "fault", time.monotonic() - begin)
             tally.faults += 1
-            error.add_note(f"{tally.kind}: --fuzz-seed {tally.seed} --fuzz-input {number}; files in {own}")
+            error.add_note(
+                f"{tally.kind}: --fuzz-seed {tally.seed} --fuzz-input {number}; files in {own}"
+            )
             if budget.seconds is None or not isinstance(error, Exception):
                 raise
             faults.setdefault(_place(error), error)
@@ -145,7 +151,9 @@ def run(tally: Tally, attempt: Attempt, budget: Budget, checks: int, folder: Pat
         tally.add(number, outcome.value, time.monotonic() - begin)
         shutil.rmtree(own)
     if faults:
-        raise ExceptionGroup(f"{tally.kind}: {len(faults)} different faults", list(faults.values()))
+        raise ExceptionGroup(
+            f"{tally.kind}: {len(faults)} different faults", list(faults.values())
+        )
 
 
 def refusal(error: RankStudioError, *names: str | Path) -> Outcome:
@@ -165,7 +173,9 @@ def refusal(error: RankStudioError, *names: str | Path) -> Outcome:
         rest = rest.replace(str(name), "")
     assert rest.isprintable(), f"a sentence with characters that are none: {text!r}"
     assert len(rest) <= LONGEST, f"a sentence of {len(rest)} characters: {text!r}"
-    assert rest.rstrip().endswith((".", "?", "!")), f"a sentence without an end: {text!r}"
+    assert rest.rstrip().endswith((".", "?", "!")), (
+        f"a sentence without an end: {text!r}"
+    )
     return Outcome.REFUSED
 
 
@@ -194,6 +204,8 @@ def _place(error: Exception) -> str:
     cause: BaseException | None = error
     while cause is not None:
         last = traceback.extract_tb(cause.__traceback__)[-1:]
-        places += [f"{type(cause).__name__} {frame.filename}:{frame.lineno}" for frame in last]
+        places += [
+            f"{type(cause).__name__} {frame.filename}:{frame.lineno}" for frame in last
+        ]
         cause = cause.__cause__ or cause.__context__
     return " ".join(places)

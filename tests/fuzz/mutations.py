@@ -10,12 +10,61 @@ from typing import Any
 Mutation = Callable[[random.Random, bytes], bytes]
 
 TOKENS: tuple[bytes, ...] = (
-    *(b"nan", b"inf", b"-inf", b"NULL", b"1e999", b"-1e999", b"1e-999", b"0x1p3", b"1_000", b"-0", b"00"),
-    *(b"9" * 20, b"9" * 400, b"-1", b"0", b"4294967296", b"9223372036854775808", b"1e308", b"1e15"),
+    *(
+        b"nan",
+        b"inf",
+        b"-inf",
+        b"NULL",
+        b"1e999",
+        b"-1e999",
+        b"1e-999",
+        b"0x1p3",
+        b"1_000",
+        b"-0",
+        b"00",
+    ),
+    *(
+        b"9" * 20,
+        b"9" * 400,
+        b"-1",
+        b"0",
+        b"4294967296",
+        b"9223372036854775808",
+        b"1e308",
+        b"1e15",
+    ),
     *(b"0x" + b"f" * 5000, b"0o7", b"5" * 5000, b"1.5", b"1e5"),
-    *(b"\0", b"\r", b"\r\n", b"\n", b"\n\n", b"\t", b" ", b"\v", b"\f", b"\x1a", b"\x7f", b"\x85"),
-    *(b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", "\u2028".encode(), "\u202e".encode(), "\u0661".encode()),
-    *(b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc3", "é".encode(), "😀".encode()),
+    *(
+        b"\0",
+        b"\r",
+        b"\r\n",
+        b"\n",
+        b"\n\n",
+        b"\t",
+        b" ",
+        b"\v",
+        b"\f",
+        b"\x1a",
+        b"\x7f",
+        b"\x85",
+    ),
+    *(
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"\xfe\xff",
+        "\u2028".encode(),
+        "\u202e".encode(),
+        "\u0661".encode(),
+    ),
+    *(
+        b"\xff",
+        b"\xc0\xaf",
+        b"\xed\xa0\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xc3",
+        "é".encode(),
+        "😀".encode(),
+    ),
     *(
         b'"',
         b"'",
@@ -33,15 +82,64 @@ TOKENS: tuple[bytes, ...] = (
         b"{",
         b"}",
     ),
-    *(b"[", b"]", b"[" * 2000, b"{" * 2000, b'{"a":' * 1500, b"null", b"true", b"false", b"NaN", b"Infinity"),
-    *(b"x" * 5000, b"%s", b"{0}", b"<b>", b"$(id)", b"qid:", b"1:1", b"key", b"1979-05-27T07:32:00Z"),
+    *(
+        b"[",
+        b"]",
+        b"[" * 2000,
+        b"{" * 2000,
+        b'{"a":' * 1500,
+        b"null",
+        b"true",
+        b"false",
+        b"NaN",
+        b"Infinity",
+    ),
+    *(
+        b"x" * 5000,
+        b"%s",
+        b"{0}",
+        b"<b>",
+        b"$(id)",
+        b"qid:",
+        b"1:1",
+        b"key",
+        b"1979-05-27T07:32:00Z",
+    ),
 )
 """What readers fall over."""
 
 VALUES: tuple[Any, ...] = (
-    *(None, True, False, 0, 1, -1, 2, 10**6, 2**31, 2**63, -(2**63), 2**64, 10**30, 10**400),
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        2,
+        10**6,
+        2**31,
+        2**63,
+        -(2**63),
+        2**64,
+        10**30,
+        10**400,
+    ),
     *(0.0, -0.0, 0.5, 1e-300, 1e308, -1e308, float("nan"), float("inf"), float("-inf")),
-    *("", " ", "1", "nan", "MAP", "\0", "\n", "é", "\u2028", "\u202e", "x" * 5000, "../../etc/passwd"),
+    *(
+        "",
+        " ",
+        "1",
+        "nan",
+        "MAP",
+        "\0",
+        "\n",
+        "é",
+        "\u2028",
+        "\u202e",
+        "x" * 5000,
+        "../../etc/passwd",
+    ),
     *([], [[]], [0], [1, 1], [None], ["a"], [1.5], [[1]] * 3, list(range(300))),
     *({}, {"": 0}, {"a": {"b": []}}, {"kind": "linear"}, {"id": 1}),
 )
@@ -54,7 +152,11 @@ def _at(rng: random.Random, content: bytes) -> int:
 
 def _span(rng: random.Random, content: bytes) -> tuple[int, int]:
     begin = _at(rng, content)
-    length = min(int(rng.expovariate(1 / 16)) + 1, 4096) if rng.random() < 0.9 else len(content)
+    length = (
+        min(int(rng.expovariate(1 / 16)) + 1, 4096)
+        if rng.random() < 0.9
+        else len(content)
+    )
     return begin, min(begin + length, len(content))
 
 
@@ -83,7 +185,11 @@ def cut(rng: random.Random, content: bytes) -> bytes:
 def zero_span(rng: random.Random, content: bytes) -> bytes:
     """Put zeros, or some other byte, for a span."""
     begin, end = _span(rng, content)
-    return content[:begin] + rng.choice((b"\0", b"\0", b" ", b"\xff", b"9")) * (end - begin) + content[end:]
+    return (
+        content[:begin]
+        + rng.choice((b"\0", b"\0", b" ", b"\xff", b"9")) * (end - begin)
+        + content[end:]
+    )
 
 
 def delete_span(rng: random.Random, content: bytes) -> bytes:
@@ -131,7 +237,14 @@ def insert_token(rng: random.Random, content: bytes) -> bytes:
 
 def replace_word(rng: random.Random, content: bytes) -> bytes:
     """Put such a thing for a word or a number."""
-    words = [w for w in content.replace(b":", b" ").replace(b",", b" ").replace(b"=", b" ").split() if w]
+    words = [
+        w
+        for w in content.replace(b":", b" ")
+        .replace(b",", b" ")
+        .replace(b"=", b" ")
+        .split()
+        if w
+    ]
     if not words:
         return insert_token(rng, content)
     word = rng.choice(words)
@@ -165,7 +278,9 @@ def mutated(
     return content
 
 
-def mutated_value(rng: random.Random, value: Any, values: Sequence[Any] = VALUES) -> Any:
+def mutated_value(
+    rng: random.Random, value: Any, values: Sequence[Any] = VALUES
+) -> Any:
     """Return a copy of nested dicts and lists in which one thing is another, is missing or is there twice."""
     changed = [copy.deepcopy(value)]
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
@@ -179,7 +294,9 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     if not isinstance(value, dict | list):
         return []
     keys = list(value) if isinstance(value, dict) else list(range(len(value)))
-    return [(value, key) for key in keys] + [place for key in keys for place in _places(value[key])]
+    return [(value, key) for key in keys] + [
+        place for key in keys for place in _places(value[key])
+    ]
 
 
 def _change(rng: random.Random, place: Any, key: Any, values: Sequence[Any]) -> None:
@@ -188,7 +305,9 @@ def _change(rng: random.Random, place: Any, key: Any, values: Sequence[Any]) -> 
         case 0 if not top:
             del place[key]
         case 1 if isinstance(place, dict):
-            place[rng.choice((f"{key} ", "", key.upper(), "kind", "x" * 300))] = place[key]
+            place[rng.choice((f"{key} ", "", key.upper(), "kind", "x" * 300))] = place[
+                key
+            ]
         case 2 if isinstance(place, dict) and place:
             other = rng.choice(list(place))
             place[key], place[other] = place[other], place[key]

@@ -24,7 +24,8 @@ def documents(rng: random.Random, n_features: int) -> np.ndarray:
         row = []
         for _ in range(n_features):
             value = rng.choice(VALUES)
-            if value == 0.0:  # within 1e-35 of it LightGBM, which scores trees here, sees 0
+            # within 1e-35 of it LightGBM, which scores trees here, sees 0
+            if value == 0.0:
                 row.append(rng.choice((0.0, 1e-34, -1e-34)))
                 continue
             near = (
@@ -69,14 +70,33 @@ class Drawn:
         before = rng.randint(0, 2)
         for _ in range(before):
             rng.choice((self.identity, self.cast, self.reshape_rows, self.flatten))()
-        trees = self.ensemble if self.ml == 5 else self.regressor  # the one replaced the other
+        # the one replaced the other
+        trees = self.ensemble if self.ml == 5 else self.regressor
         rng.choice((self.matrix, self.linear, trees, trees))()
         for _ in range(rng.randint(0, 3)):
-            rng.choice((self.identity, self.cast, self.reshape_scores, self.squeeze, self.flatten_scores))()
+            rng.choice(
+                (
+                    self.identity,
+                    self.cast,
+                    self.reshape_scores,
+                    self.squeeze,
+                    self.flatten_scores,
+                )
+            )()
 
-    def add(self, kind: str, inputs: tuple[str, ...] = (), domain: str = "", **attributes: Any) -> None:
+    def add(
+        self,
+        kind: str,
+        inputs: tuple[str, ...] = (),
+        domain: str = "",
+        **attributes: Any,
+    ) -> None:
         out = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, [self.at, *inputs], [out], domain=domain, **attributes))
+        self.nodes.append(
+            helper.make_node(
+                kind, [self.at, *inputs], [out], domain=domain, **attributes
+            )
+        )
         self.operators.append(kind)
         self.at = out
 
@@ -131,7 +151,10 @@ class Drawn:
         if self.opset < 13:
             self.add("Squeeze", **({"axes": list(axes)} if axes else {}))
         else:
-            self.add("Squeeze", (self.constant(np.array(axes, dtype=np.int64)),) if axes else ())
+            self.add(
+                "Squeeze",
+                (self.constant(np.array(axes, dtype=np.int64)),) if axes else (),
+            )
         self.column = False
 
     def flatten_scores(self) -> None:
@@ -162,7 +185,9 @@ class Drawn:
         if self.rng.random() < 0.5:
             given |= {"targets": 1, "post_transform": "NONE"}
         if self.odd():
-            given["post_transform"] = self.rng.choice(("LOGISTIC", "SOFTMAX", "PROBIT", "SOFTMAX_ZERO"))
+            given["post_transform"] = self.rng.choice(
+                ("LOGISTIC", "SOFTMAX", "PROBIT", "SOFTMAX_ZERO")
+            )
         self.add("LinearRegressor", (), ML, **given)
         self.column = True
 
@@ -170,7 +195,9 @@ class Drawn:
         value = self.rng.choice(VALUES)
         return float(np.float32(value)) if self.is_rounded else value
 
-    def nodes_of_a_tree(self, depth: int) -> list[tuple[int, float, int, int, int] | float]:
+    def nodes_of_a_tree(
+        self, depth: int
+    ) -> list[tuple[int, float, int, int, int] | float]:
         """Return splits (feature, threshold, mode, true, false) and leaves, the root first."""
         nodes: list[Any] = [None]
 
@@ -181,7 +208,13 @@ class Drawn:
             true, false = len(nodes), len(nodes) + 1
             nodes.extend((None, None))
             mode = self.rng.randrange(4)
-            nodes[at] = (self.rng.randrange(self.k), self.threshold(), mode, true, false)
+            nodes[at] = (
+                self.rng.randrange(self.k),
+                self.threshold(),
+                mode,
+                true,
+                false,
+            )
             grow(true, level + 1)
             grow(false, level + 1)
 
@@ -189,37 +222,76 @@ class Drawn:
         return nodes
 
     def regressor(self) -> None:
-        modes = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
+        modes = (
+            "BRANCH_LEQ",
+            "BRANCH_LT",
+            "BRANCH_GTE",
+            "BRANCH_GT",
+            "BRANCH_EQ",
+            "BRANCH_NEQ",
+        )
         columns: dict[str, list[Any]] = {
             f"nodes_{k}": []
-            for k in ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
+            for k in (
+                "treeids",
+                "nodeids",
+                "featureids",
+                "modes",
+                "values",
+                "truenodeids",
+                "falsenodeids",
+            )
         }
-        leaves: dict[str, list[Any]] = {f"target_{k}": [] for k in ("treeids", "nodeids", "ids", "weights")}
+        leaves: dict[str, list[Any]] = {
+            f"target_{k}": [] for k in ("treeids", "nodeids", "ids", "weights")
+        }
         first_tree = self.rng.choice((0, 0, 3))
         for tree in range(first_tree, first_tree + self.rng.randint(1, 4)):
             for number, node in enumerate(self.nodes_of_a_tree(self.rng.randint(0, 4))):
                 is_leaf = isinstance(node, float)
-                feature, value, mode, true, false = (0, 0.0, 0, 0, 0) if is_leaf else node
+                feature, value, mode, true, false = (
+                    (0, 0.0, 0, 0, 0) if is_leaf else node
+                )
                 if not is_leaf and self.odd(0.05):
                     mode = self.rng.choice((4, 5))
-                row = (tree, number, feature, "LEAF" if is_leaf else modes[mode], value, true, false)
+                row = (
+                    tree,
+                    number,
+                    feature,
+                    "LEAF" if is_leaf else modes[mode],
+                    value,
+                    true,
+                    false,
+                )
                 for column, entry in zip(columns.values(), row, strict=True):
                     column.append(entry)
                 if is_leaf:
-                    for column, entry in zip(leaves.values(), (tree, number, 0, node), strict=True):
+                    for column, entry in zip(
+                        leaves.values(), (tree, number, 0, node), strict=True
+                    ):
                         column.append(entry)
         given: dict[str, Any] = {"n_targets": 1, **columns, **leaves}
         if self.dtype == DOUBLE and self.ml >= 3 and self.rng.random() < 0.7:
             for name in ("nodes_values", "target_weights"):
-                given[f"{name}_as_tensor"] = numpy_helper.from_array(np.array(given.pop(name)), name)
-        self.extras(given, ("SUM", "AVERAGE"), ("MIN", "MAX"), ("LOGISTIC", "SOFTMAX", "PROBIT"), "NONE")
+                given[f"{name}_as_tensor"] = numpy_helper.from_array(
+                    np.array(given.pop(name)), name
+                )
+        self.extras(
+            given,
+            ("SUM", "AVERAGE"),
+            ("MIN", "MAX"),
+            ("LOGISTIC", "SOFTMAX", "PROBIT"),
+            "NONE",
+        )
         if self.rng.random() < 0.3 and "nodes_values" in given:
             given["base_values"] = [self.weight()]
         self.add("TreeEnsembleRegressor", (), ML, **given)
         self.dtype = FLOAT
         self.column = True
 
-    def extras(self, given: dict[str, Any], sums: Any, others: Any, transforms: Any, none: Any) -> None:
+    def extras(
+        self, given: dict[str, Any], sums: Any, others: Any, transforms: Any, none: Any
+    ) -> None:
         if self.rng.random() < 0.6:
             given["aggregate_function"] = self.rng.choice(sums)
         if self.odd():
@@ -230,7 +302,9 @@ class Drawn:
             given["post_transform"] = self.rng.choice(transforms)
         if self.rng.random() < 0.3:
             length = len(given["nodes_featureids"])
-            given["nodes_missing_value_tracks_true"] = [self.rng.randrange(2) for _ in range(length)]
+            given["nodes_missing_value_tracks_true"] = [
+                self.rng.randrange(2) for _ in range(length)
+            ]
 
     def ensemble(self) -> None:
         roots: list[int] = []
@@ -241,7 +315,9 @@ class Drawn:
             places: list[tuple[int, int]] = []
             n_splits, n_leaves = len(splits), len(leaves)
             for node in nodes:
-                places.append((n_leaves, 1) if isinstance(node, float) else (n_splits, 0))
+                places.append(
+                    (n_leaves, 1) if isinstance(node, float) else (n_splits, 0)
+                )
                 n_leaves += isinstance(node, float)
                 n_splits += not isinstance(node, float)
             roots.append(len(splits))
@@ -253,20 +329,28 @@ class Drawn:
                     if self.odd(0.05):
                         mode = self.rng.choice((4, 5))
                     splits.append([feature, value, mode, *places[true], *places[false]])
-        feature, value, mode, true, true_leaf, false, false_leaf = map(list, zip(*splits, strict=True))
+        feature, value, mode, true, true_leaf, false, false_leaf = map(
+            list, zip(*splits, strict=True)
+        )
         dtype = DTYPES[self.dtype]
         given: dict[str, Any] = {
             "n_targets": 1,
             "tree_roots": roots,
             "nodes_featureids": feature,
-            "nodes_splits": numpy_helper.from_array(np.array(value, dtype=dtype), "splits"),
-            "nodes_modes": numpy_helper.from_array(np.array(mode, dtype=np.uint8), "modes"),
+            "nodes_splits": numpy_helper.from_array(
+                np.array(value, dtype=dtype), "splits"
+            ),
+            "nodes_modes": numpy_helper.from_array(
+                np.array(mode, dtype=np.uint8), "modes"
+            ),
             "nodes_truenodeids": true,
             "nodes_trueleafs": true_leaf,
             "nodes_falsenodeids": false,
             "nodes_falseleafs": false_leaf,
             "leaf_targetids": [0] * len(leaves),
-            "leaf_weights": numpy_helper.from_array(np.array(leaves, dtype=dtype), "leaves"),
+            "leaf_weights": numpy_helper.from_array(
+                np.array(leaves, dtype=dtype), "leaves"
+            ),
         }
         self.extras(given, (0, 1), (2, 3), (1, 2, 3, 4), 0)
         self.add("TreeEnsemble", (), ML, **given)
@@ -278,6 +362,11 @@ class Drawn:
         given = helper.make_tensor_value_info("X", self.input_type, [rows, self.k])
         made = helper.make_tensor_value_info(self.at, self.dtype, None)
         graph = helper.make_graph(self.nodes, "g", [given], [made], self.constants)
-        imports = [helper.make_opsetid("", self.opset), helper.make_opsetid(ML, self.ml)]
-        imports += [helper.make_opsetid(d, 1) for d in {n.domain for n in self.nodes} - {"", ML}]
+        imports = [
+            helper.make_opsetid("", self.opset),
+            helper.make_opsetid(ML, self.ml),
+        ]
+        imports += [
+            helper.make_opsetid(d, 1) for d in {n.domain for n in self.nodes} - {"", ML}
+        ]
         return helper.make_model(graph, opset_imports=imports, ir_version=8)

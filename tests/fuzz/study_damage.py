@@ -15,12 +15,26 @@ import numpy as np
 from mutations import VALUES, flip_bits, mutated, mutated_value
 
 from rankstudio.engine.experiment.storage.sqlite_file import APPLICATION_ID
-from rankstudio.engine.experiment.storage.study_rows import COLUMNS, row_of, select, write
+from rankstudio.engine.experiment.storage.study_rows import (
+    COLUMNS,
+    row_of,
+    select,
+    write,
+)
 
 PAGE = 4096
 TABLES = tuple(COLUMNS)
 LISTS = {
-    *("versions", "files", "folds", "feature_ids", "feature_names", "plan", "same", "setting"),
+    *(
+        "versions",
+        "files",
+        "folds",
+        "feature_ids",
+        "feature_names",
+        "plan",
+        "same",
+        "setting",
+    ),
     *("tags", "sections", "datasets"),
 }
 """Cells in JSON, besides the payload of a fold."""
@@ -52,11 +66,25 @@ def cut_pages(rng: random.Random, content: bytes) -> bytes:
 
 def flip_structure(rng: random.Random, content: bytes) -> bytes:
     """Flip a bit where SQLite keeps how a page is made up, which is mostly near the beginning of pages."""
-    at = PAGE * rng.randrange(len(content) // PAGE) + int(rng.expovariate(1 / 24)) % PAGE
-    return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
+    at = (
+        PAGE * rng.randrange(len(content) // PAGE) + int(rng.expovariate(1 / 24)) % PAGE
+    )
+    return (
+        content[:at]
+        + bytes([content[at] ^ (1 << rng.randrange(8))])
+        + content[at + 1 :]
+    )
 
 
-PAGE_DAMAGE = (flip_bits, flip_bits, flip_structure, flip_structure, zero_page, swap_pages, cut_pages)
+PAGE_DAMAGE = (
+    flip_bits,
+    flip_bits,
+    flip_structure,
+    flip_structure,
+    zero_page,
+    swap_pages,
+    cut_pages,
+)
 
 
 def damaged_pages(rng: random.Random, content: bytes) -> bytes:
@@ -64,7 +92,9 @@ def damaged_pages(rng: random.Random, content: bytes) -> bytes:
     if rng.random() < 0.2:
         return mutated(rng, content)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        content = rng.choice(PAGE_DAMAGE)(rng, content) if len(content) >= PAGE else content
+        content = (
+            rng.choice(PAGE_DAMAGE)(rng, content) if len(content) >= PAGE else content
+        )
     return content
 
 
@@ -91,7 +121,8 @@ def edit_cells(rng: random.Random, path: Path) -> None:
     """Change rows as anybody can who has an editor for SQLite; digests stay as they were."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         for _ in range(rng.choice((1, 1, 2, 3))):
-            with suppress(sqlite3.Error, OverflowError, IndexError):  # refused, or no row is left
+            # refused, or no row is left
+            with suppress(sqlite3.Error, OverflowError, IndexError):
                 rng.choice(_EDITS)(rng, db)
 
 
@@ -106,7 +137,9 @@ def edit_with_digest(rng: random.Random, path: Path) -> None:
             if not rows:
                 continue
             values = dict((row := row_of(table, rng.choice(rows))).values)
-            for name in rng.sample(list(values), rng.choice((1, 1, 2)) if len(values) > 1 else 1):
+            for name in rng.sample(
+                list(values), rng.choice((1, 1, 2)) if len(values) > 1 else 1
+            ):
                 values[name] = _impossible(rng, table, name, values[name])
             with suppress(sqlite3.Error, OverflowError, UnicodeEncodeError):  # as above
                 if rng.random() < 0.7:
@@ -119,7 +152,13 @@ def move_results(rng: random.Random, path: Path, other: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("ATTACH ? AS other", (str(other),))
         table = rng.choice(("unit", "fold"))
-        where = rng.choice(("", f"WHERE run = {rng.randint(1, 5)}", f"WHERE fold = {rng.randint(1, 2)}"))
+        where = rng.choice(
+            (
+                "",
+                f"WHERE run = {rng.randint(1, 5)}",
+                f"WHERE fold = {rng.randint(1, 2)}",
+            )
+        )
         db.execute(f"REPLACE INTO {table} SELECT * FROM other.{table} {where}")
 
 
@@ -130,11 +169,15 @@ def make_foreign(rng: random.Random, path: Path, original: Path) -> None:
         closing(sqlite3.connect(path, isolation_level=None)) as db,
     ):
         db.execute(f"PRAGMA page_size = {rng.choice((512, 4096, 65536))}")
-        db.execute(f"PRAGMA encoding = '{rng.choice(('UTF-8', 'UTF-8', 'UTF-16le', 'UTF-16be'))}'")
+        db.execute(
+            f"PRAGMA encoding = '{rng.choice(('UTF-8', 'UTF-8', 'UTF-16le', 'UTF-16be'))}'"
+        )
         db.execute(f"PRAGMA auto_vacuum = {rng.choice((0, 1, 2))}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         (version,) = source.execute("PRAGMA user_version").fetchone()
-        db.execute(f"PRAGMA user_version = {rng.choice((version, version, version, 2))}")
+        db.execute(
+            f"PRAGMA user_version = {rng.choice((version, version, version, 2))}"
+        )
         for name, sql in source.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         ).fetchall():
@@ -152,12 +195,30 @@ def make_foreign(rng: random.Random, path: Path, original: Path) -> None:
 
 
 _OTHER_SCHEMA = (
-    *(("TEXT NOT NULL", "TEXT"), ("TEXT NOT NULL", "BLOB NOT NULL"), ("INTEGER NOT NULL", "REAL NOT NULL")),
-    *(("PRIMARY KEY (run, fold", "UNIQUE (run, fold"), (", position)", ")"), ("INTEGER PRIMARY KEY", "INT")),
-    *(("TEXT NOT NULL", "TEXT NOT NULL COLLATE NOCASE"), ("REFERENCES run", "CHECK (run < 3)")),
-    *(("REFERENCES run", "REFERENCES run ON DELETE CASCADE"), ("payload BLOB", "payload TEXT")),
+    *(
+        ("TEXT NOT NULL", "TEXT"),
+        ("TEXT NOT NULL", "BLOB NOT NULL"),
+        ("INTEGER NOT NULL", "REAL NOT NULL"),
+    ),
+    *(
+        ("PRIMARY KEY (run, fold", "UNIQUE (run, fold"),
+        (", position)", ")"),
+        ("INTEGER PRIMARY KEY", "INT"),
+    ),
+    *(
+        ("TEXT NOT NULL", "TEXT NOT NULL COLLATE NOCASE"),
+        ("REFERENCES run", "CHECK (run < 3)"),
+    ),
+    *(
+        ("REFERENCES run", "REFERENCES run ON DELETE CASCADE"),
+        ("payload BLOB", "payload TEXT"),
+    ),
     *(("REAL", "TEXT"), ("))", ")) WITHOUT ROWID"), ("REAL NOT NULL", "REAL AS (1.0)")),
-    *(("title TEXT", "title TEXT UNIQUE"), ("CREATE TABLE", "CREATE TEMP TABLE"), ("payload", '"pay\nload"')),
+    *(
+        ("title TEXT", "title TEXT UNIQUE"),
+        ("CREATE TABLE", "CREATE TEMP TABLE"),
+        ("payload", '"pay\nload"'),
+    ),
 )
 """Pieces of the tables of a study, and what may stand there instead."""
 
@@ -197,13 +258,19 @@ def _other_arrays(rng: random.Random, payload: bytes) -> bytes:
         case 1:
             arrays[name] = array[:-1] if array.ndim else array
         case 2:
-            arrays[name] = array.astype(rng.choice(("<f4", "<U8", "<c16", "<i8", "|b1", "<M8[s]")))
+            arrays[name] = array.astype(
+                rng.choice(("<f4", "<U8", "<c16", "<i8", "|b1", "<M8[s]"))
+            )
         case 3:
             arrays[name] = np.concatenate([array.reshape(-1), array.reshape(-1)])
         case 4:
             arrays[name] = array.reshape(1, -1)
         case _ if array.size:
-            kinds = (-1, 0, 10**6, 2**40, 2**62) if array.dtype.kind == "i" else (np.nan, np.inf, -1e308, 0.0)
+            kinds = (
+                (-1, 0, 10**6, 2**40, 2**62)
+                if array.dtype.kind == "i"
+                else (np.nan, np.inf, -1e308, 0.0)
+            )
             array.reshape(-1)[rng.randrange(array.size)] = rng.choice(kinds)
         case _:
             arrays[name] = np.array(rng.choice((0, 1.5, 2**62)))
@@ -213,7 +280,9 @@ def _other_arrays(rng: random.Random, payload: bytes) -> bytes:
 def _other_header(rng: random.Random, payload: bytes) -> bytes:
     """Change a value in the header of a path."""
     arrays = _arrays(payload)
-    text = json.dumps(mutated_value(rng, json.loads(arrays["header"].tobytes()))).encode()
+    text = json.dumps(
+        mutated_value(rng, json.loads(arrays["header"].tobytes()))
+    ).encode()
     if rng.random() < 0.1:
         text = rng.choice((b"[" * 100_000, b"", b"\xff", b'{"a":' * 50_000))
     arrays["header"] = np.frombuffer(text, dtype=np.uint8)
@@ -223,8 +292,12 @@ def _other_header(rng: random.Random, payload: bytes) -> bytes:
 def _update(rng: random.Random, db: sqlite3.Connection) -> None:
     table = rng.choice(TABLES)
     column = rng.choice((*COLUMNS[table], "digest"))
-    rowid, value = rng.choice(db.execute(f"SELECT rowid, {column} FROM {table}").fetchall())
-    db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (_other(rng, value), rowid))
+    rowid, value = rng.choice(
+        db.execute(f"SELECT rowid, {column} FROM {table}").fetchall()
+    )
+    db.execute(
+        f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (_other(rng, value), rowid)
+    )
 
 
 def _other(rng: random.Random, value: Any) -> Any:
@@ -233,7 +306,11 @@ def _other(rng: random.Random, value: Any) -> Any:
         case 0 | 1 if isinstance(value, bytes | str):
             raw = value if isinstance(value, bytes) else value.encode()
             changed = mutated(rng, raw)
-            return changed if isinstance(value, bytes) else changed.decode("utf-8", "replace")
+            return (
+                changed
+                if isinstance(value, bytes)
+                else changed.decode("utf-8", "replace")
+            )
         case 2 if isinstance(value, int | float):
             return value + rng.choice((1, -1, 0.5, 10**9))
         case 3:
@@ -255,7 +332,11 @@ def _swap(rng: random.Random, db: sqlite3.Connection) -> None:
 def _delete(rng: random.Random, db: sqlite3.Connection) -> None:
     table = rng.choice(TABLES)
     rowids = [row for (row,) in db.execute(f"SELECT rowid FROM {table}")]
-    gone = rowids if rng.random() < 0.1 else rng.sample(rowids, min(len(rowids), rng.choice((1, 1, 2))))
+    gone = (
+        rowids
+        if rng.random() < 0.1
+        else rng.sample(rowids, min(len(rowids), rng.choice((1, 1, 2))))
+    )
     for row in gone:
         db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
 
@@ -271,7 +352,9 @@ def _move(rng: random.Random, db: sqlite3.Connection) -> None:
     rowids = [row for (row,) in db.execute(f"SELECT rowid FROM {table}")]
     to = rng.choice((0, 1, 2, 3, 4, 5, 6, -1, 2**31, 2**63 - 1))
     verb = rng.choice(("UPDATE", "UPDATE OR REPLACE"))
-    db.execute(f"{verb} {table} SET {column} = ? WHERE rowid = ?", (to, rng.choice(rowids)))
+    db.execute(
+        f"{verb} {table} SET {column} = ? WHERE rowid = ?", (to, rng.choice(rowids))
+    )
 
 
 def _schema(rng: random.Random, db: sqlite3.Connection) -> None:
@@ -306,7 +389,9 @@ def _retype(rng: random.Random, db: sqlite3.Connection) -> None:
     db.execute(f"CREATE TABLE {table} ({columns})")
     db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM other")
     for _ in range(rng.choice((0, 1))):
-        db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM other LIMIT 1")
+        db.execute(
+            f"INSERT INTO {table} ({columns}) SELECT {columns} FROM other LIMIT 1"
+        )
     db.execute("DROP TABLE other")
 
 

@@ -15,7 +15,11 @@ from experiment.small import ended
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.reports import features_table, metrics_table, results_as_dict
+from rankstudio.engine.experiment.reports import (
+    features_table,
+    metrics_table,
+    results_as_dict,
+)
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.resume import run_stored
@@ -25,8 +29,13 @@ from rankstudio.engine.experiment.storage.study_contents import ReportSettings, 
 
 N_RUNS = 5
 UNFINISHED, REMOVED = 4, 5
-LABELS = {1: RunLabel("The first", "<b>see</b>\n\nthere", ("a", "b")), 2: RunLabel(hidden=True)}
-REPORT = ReportSettings("Which features?", "One.\n\nTwo.", (("results", True), ("data", False)))
+LABELS = {
+    1: RunLabel("The first", "<b>see</b>\n\nthere", ("a", "b")),
+    2: RunLabel(hidden=True),
+}
+REPORT = ReportSettings(
+    "Which features?", "One.\n\nTwo.", (("results", True), ("data", False))
+)
 SEALS = (
     SealMark(True, "2026-11-22T02:30:00+00:00"),
     SealMark(False, "2026-11-22T02:31:00+00:00", ("sha256:1 some",)),
@@ -71,7 +80,10 @@ def write_data(folder: Path, seed: int, queries: int = 5, n: int = 4) -> Path:
         place = folder / f"Fold{fold}"
         place.mkdir(parents=True)
         for number, name in enumerate(("train", "vali", "test")):
-            save_letor(_part(100 * seed + 10 * fold + number, queries, n), place / f"{name}.txt")
+            save_letor(
+                _part(100 * seed + 10 * fold + number, queries, n),
+                place / f"{name}.txt",
+            )
     return folder
 
 
@@ -79,14 +91,21 @@ def _part(seed: int, queries: int, n: int) -> RankingDataset:
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(1, queries + 1), 5)
     X = np.round(rng.random((len(qid), n)), 3)
-    y = np.clip(np.round(2 * X[:, 2] + X[:, 1] + 0.3 * rng.normal(size=len(qid)) - 0.5), 0, 2)
+    y = np.clip(
+        np.round(2 * X[:, 2] + X[:, 1] + 0.3 * rng.normal(size=len(qid)) - 0.5), 0, 2
+    )
     return RankingDataset.from_arrays(X, y, qid)
 
 
 def plans(data: Path, other: Path) -> list[Plan]:
     """Return what the runs of the study are: of several methods, on two datasets."""
     few = ("MAP", "NDCG@5")
-    first = Plan(str(data), parameters={"regularization": (0.5, 1.0)}, rule="one-se", measures=few)
+    first = Plan(
+        str(data),
+        parameters={"regularization": (0.5, 1.0)},
+        rule="one-se",
+        measures=few,
+    )
     return [
         first,
         Plan(str(data), "rankboost", {"n_rounds": 3}, measures=few),
@@ -107,7 +126,9 @@ def make_study(path: Path, wanted: Sequence[Plan]) -> Original:
     with Study.create(path, "Fuzzed") as study:
         for number, plan in numbered.items():
             fill(study, plan, data[number], stopped=number == UNFINISHED)
-        units = {summary.key.id: units_shown(study, summary.key) for summary in study.runs()}
+        units = {
+            summary.key.id: units_shown(study, summary.key) for summary in study.runs()
+        }
         keys = [summary.key for summary in study.runs()]
         for number, label in LABELS.items():
             study.set_label(keys[number - 1], label)
@@ -116,7 +137,10 @@ def make_study(path: Path, wanted: Sequence[Plan]) -> Original:
         study.set_report_settings(REPORT)
         study.remove(keys[REMOVED - 1])
         base, log = path.read_bytes(), Path(f"{path}-wal").read_bytes()
-    results = {number: result_shown(ended(run(plan, data[number]))) for number, plan in numbered.items()}
+    results = {
+        number: result_shown(ended(run(plan, data[number])))
+        for number, plan in numbered.items()
+    }
     return Original(path.read_bytes(), base, log, other, numbered, units, results, data)
 
 
@@ -137,7 +161,9 @@ def result_shown(result: RunResult) -> str:
     """Return what the tables and files of a run show, its time aside."""
     values = results_as_dict(result)
     queries = {
-        f"{fold.fold} {name}": row.tolist() for fold in result.folds for name, row in fold.per_query.items()
+        f"{fold.fold} {name}": row.tolist()
+        for fold in result.folds
+        for name, row in fold.per_query.items()
     }
     tables = repr(features_table(result)), repr(metrics_table(result))
     return _digest(json.dumps(values), json.dumps(queries), *tables)
@@ -146,7 +172,9 @@ def result_shown(result: RunResult) -> str:
 def _path_shown(path: PathResult) -> str:
     arrays = [path.criterion, *path.validation.values(), *path.standard_errors.values()]
     arrays += [array for step in path.steps for array in (step.coef, step.candidates)]
-    beyond = [dict(step.beyond_weights([])) if step.whole else None for step in path.steps]
+    beyond = [
+        dict(step.beyond_weights([])) if step.whole else None for step in path.steps
+    ]
     words = repr((path.unit, [step.selected for step in path.steps], beyond))
     return _digest(words, *(array.tobytes().hex() for array in arrays))
 

@@ -37,7 +37,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     path = tmp_path / "train.txt"
-    path.write_bytes(b"2 qid:b 1:0.1 3:-0 # first\n0 qid:a 2:NULL 3:3\n1 qid:b 1:1e-9 2:4 # \xe9\n" * 3)
+    path.write_bytes(
+        b"2 qid:b 1:0.1 3:-0 # first\n0 qid:a 2:NULL 3:3\n1 qid:b 1:1e-9 2:4 # \xe9\n"
+        * 3
+    )
     return path
 
 
@@ -60,8 +63,12 @@ def shown(data: RankingDataset) -> tuple[object, ...]:
 
 def damage(rng: random.Random, path: Path, others: list[Path]) -> None:
     """Damage a file, put another one in its place, or something that is no file, or nothing."""
-    content, foreign = path.read_bytes(), [other.read_bytes() for other in others] or [b""]
-    path.unlink()  # a file that is written anew tells so by its time, however coarse the clock
+    content, foreign = (
+        path.read_bytes(),
+        [other.read_bytes() for other in others] or [b""],
+    )
+    # a file that is written anew tells so by its time, however coarse the clock
+    path.unlink()
     match rng.randrange(12):
         case 0:
             pass
@@ -88,7 +95,11 @@ def renewed(rng: random.Random, kept: dict[Path, bytes]) -> Path:
 def test_parsed_files(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> None:
     other = write_data(tmp_path / "data", 1) / "Fold1" / "train.txt"
     expected, others = shown(load_letor(text)), shown(load_letor(other))
-    kept = {path: path.read_bytes() for path in (cache / "tables").rglob("*") if path.is_file()}
+    kept = {
+        path: path.read_bytes()
+        for path in (cache / "tables").rglob("*")
+        if path.is_file()
+    }
     assert len({path.parent for path in kept}) == 2 < len(kept)
     assert others != expected
 
@@ -105,16 +116,25 @@ def test_parsed_files(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> No
 
 
 def test_array_ofs(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> None:
-    parts = [load_letor(text), load_letor(write_data(tmp_path / "data", 1) / "Fold1" / "train.txt")]
+    parts = [
+        load_letor(text),
+        load_letor(write_data(tmp_path / "data", 1) / "Fold1" / "train.txt"),
+    ]
     names = shared_parts.keep(parts)
-    sent = {name: StoredEntry.open(store.scratch_folder() / name).files() for name in names}
+    sent = {
+        name: StoredEntry.open(store.scratch_folder() / name).files() for name in names
+    }
 
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         at = rng.randrange(2)
         part, name = parts[at], names[at]
         place = store.scratch_folder() / name
         others = [store.scratch_folder() / names[1 - at] / file for file in sent[name]]
-        damage(rng, place / rng.choice(sorted(sent[name])), [*others, *(f for f in place.iterdir())])
+        damage(
+            rng,
+            place / rng.choice(sorted(sent[name])),
+            [*others, *(f for f in place.iterdir())],
+        )
         outcome = Outcome.READ
         try:
             assert arrays(shared_parts.open_kept(place)) == arrays(part)
@@ -134,8 +154,15 @@ def test_array_ofs(fuzz: Fuzz, cache: Path, text: Path, tmp_path: Path) -> None:
 
 def arrays(part: RankingDataset) -> tuple[object, ...]:
     """What worker processes learn from."""
-    found = [np.asarray(getattr(part, name)) for name in ("X", "y", "query_ptr", "feature_ids")]
-    return (*((a.dtype, a.shape, a.tobytes()) for a in found), part.query_ids, part.feature_names)
+    found = [
+        np.asarray(getattr(part, name))
+        for name in ("X", "y", "query_ptr", "feature_ids")
+    ]
+    return (
+        *((a.dtype, a.shape, a.tobytes()) for a in found),
+        part.query_ids,
+        part.feature_names,
+    )
 
 
 @pytest.fixture
@@ -174,4 +201,5 @@ def test_compiled_kernels(fuzz: Fuzz, kernels: Path) -> None:
         assert compiled() is path.is_dir()
         return Outcome.REFUSED if anew else Outcome.READ
 
-    fuzz("compiled kernels", attempt, 10, most=400)  # code that was loaded stays in the process
+    # code that was loaded stays in the process
+    fuzz("compiled kernels", attempt, 10, most=400)

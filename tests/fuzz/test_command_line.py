@@ -22,13 +22,23 @@ NAMES = b"id,name\n1,TF of body\n2,'=x\n"
 
 def test_command_line(fuzz: Fuzz, capsys: pytest.CaptureFixture[str]) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
-        data, scores, out = folder / "test.txt", folder / "test.scores", folder / "out.txt"
+        data, scores, out = (
+            folder / "test.txt",
+            folder / "test.scores",
+            folder / "out.txt",
+        )
         chosen = rng.randrange(3)
         data.write_bytes(damaged_letor(rng) if chosen == 0 else rng.choice(LETOR[1:2]))
         scores.write_bytes(mutated(rng, SCORES) if chosen == 1 else SCORES)
-        (folder / "features.csv").write_bytes(mutated(rng, NAMES) if chosen == 2 else NAMES)
+        (folder / "features.csv").write_bytes(
+            mutated(rng, NAMES) if chosen == 2 else NAMES
+        )
         converted = rng.random() < 0.5
-        command = ["convert", str(data), str(out)] if converted else ["evaluate", str(data), str(scores)]
+        command = (
+            ["convert", str(data), str(out)]
+            if converted
+            else ["evaluate", str(data), str(scores)]
+        )
         status = main([*command, "--json"])
         printed = capsys.readouterr()
         if status:
@@ -40,8 +50,14 @@ def test_command_line(fuzz: Fuzz, capsys: pytest.CaptureFixture[str]) -> None:
         if converted:
             assert found[0]["documents"] == load_letor(out, cache=False).n_documents
         else:
-            values = [value for key, value in found.items() if key not in ("convention", "greatest_grade")]
-            assert values and all(value is None or 0.0 <= value <= 1.0 for value in values)
+            values = [
+                value
+                for key, value in found.items()
+                if key not in ("convention", "greatest_grade")
+            ]
+            assert values and all(
+                value is None or 0.0 <= value <= 1.0 for value in values
+            )
         return Outcome.READ
 
     fuzz("command line", attempt, 150)
@@ -52,7 +68,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     """Data, scores of them, and a run with its study and its model."""
     folder = tmp_path_factory.mktemp("right")
     data, out = folder / "data", folder / "out"
-    made = ["generate", data, "--documents", "120", "--queries", "12", "--features", "4"]
+    made = [
+        "generate",
+        data,
+        "--documents",
+        "120",
+        "--queries",
+        "12",
+        "--features",
+        "4",
+    ]
     ran = ["run", "--data", data, "--lambda", "1", "--out", out]
     scored = [
         "predict",
@@ -69,12 +94,18 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 def contents(folder: Path) -> dict[Path, bytes | None]:
     """Return what is in a folder, the bytes of each file."""
-    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+    return {
+        path: path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
 
 
 @pytest.mark.filterwarnings("ignore:networks without TLS:UserWarning")
 def test_mistakes(
-    fuzz: Fuzz, files: Files, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    fuzz: Fuzz,
+    files: Files,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A mistake is told by one sentence and the documented status, and nothing is written."""
     right = contents(files.folder)
@@ -100,10 +131,16 @@ def test_mistakes(
         assert not printed.out, command
         assert contents(folder) == before, command
         sentence = printed.err.splitlines()[-1]
-        assert sentence.startswith("rankstudio: " if status == 1 else "rankstudio "), (command, sentence)
+        assert sentence.startswith("rankstudio: " if status == 1 else "rankstudio "), (
+            command,
+            sentence,
+        )
         if status == 1:
             return refusal(RankStudioError(sentence))
-        assert sentence.isprintable() and len(sentence) < 3 * LONGEST, (command, sentence)
+        assert sentence.isprintable() and len(sentence) < 3 * LONGEST, (
+            command,
+            sentence,
+        )
         return Outcome.REFUSED
 
     fuzz("mistakes", attempt, 200)

@@ -16,7 +16,10 @@ from rankstudio.engine.errors import DataError
 
 pytest.importorskip("rankstudio.plugins.preferences")  # its folder may be absent
 
-from rankstudio.plugins.preferences.preference_files import read_preference_file, read_preferences
+from rankstudio.plugins.preferences.preference_files import (
+    read_preference_file,
+    read_preferences,
+)
 from rankstudio.plugins.preferences.preference_summary import summarise_preferences
 
 FILES = (
@@ -35,10 +38,19 @@ DATA = RankingDataset.from_arrays(
 
 def insert_line(rng: random.Random, content: bytes) -> bytes:
     """Put in a line with a preference."""
-    cells = [rng.choice((b"7", b"8", b"9", b"")), b"1", rng.choice((b"2", b"1", b"03", b"-1", b"B", b"1.0"))]
-    cells += [rng.choice((b"1", b"0.5", b"", rng.choice(TOKENS))) for _ in range(rng.randint(0, 3))]
+    cells = [
+        rng.choice((b"7", b"8", b"9", b"")),
+        b"1",
+        rng.choice((b"2", b"1", b"03", b"-1", b"B", b"1.0")),
+    ]
+    cells += [
+        rng.choice((b"1", b"0.5", b"", rng.choice(TOKENS)))
+        for _ in range(rng.randint(0, 3))
+    ]
     lines = content.splitlines(keepends=True)
-    lines.insert(rng.randint(0, len(lines)), rng.choice((b",", b";")).join(cells) + b"\n")
+    lines.insert(
+        rng.randint(0, len(lines)), rng.choice((b",", b";")).join(cells) + b"\n"
+    )
     return b"".join(lines)
 
 
@@ -51,18 +63,28 @@ LOGS = (
 
 def insert_shown(rng: random.Random, content: bytes) -> bytes:
     """Put in a line with a shown document."""
-    cells = [b"1", rng.choice((b"7", b"8")), rng.choice((b"A", b"E", b"2")), rng.choice((b"3", b"0", b"1e6"))]
+    cells = [
+        b"1",
+        rng.choice((b"7", b"8")),
+        rng.choice((b"A", b"E", b"2")),
+        rng.choice((b"3", b"0", b"1e6")),
+    ]
     cells += [rng.choice((b"1", b"0", b"2")), rng.choice((b"0.5", b"0", b"1", b""))]
     lines = content.splitlines(keepends=True)
     begin = rng.randint(0, 1)
-    lines.insert(rng.randint(0, len(lines)), rng.choice((b",", b";", b"\t")).join(cells[begin:]) + b"\n")
+    lines.insert(
+        rng.randint(0, len(lines)),
+        rng.choice((b",", b";", b"\t")).join(cells[begin:]) + b"\n",
+    )
     return b"".join(lines)
 
 
 def test_clicks(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / "log.csv"
-        path.write_bytes(mutated(rng, rng.choice(LOGS), LOGS, (*MUTATIONS, insert_shown)))
+        path.write_bytes(
+            mutated(rng, rng.choice(LOGS), LOGS, (*MUTATIONS, insert_shown))
+        )
         try:
             found = read_preferences(path, DATA)
             facts = read_preference_file(path).clicks
@@ -87,8 +109,16 @@ def test_preferences(fuzz: Fuzz) -> None:
             found = read_preferences(path, DATA)
         except DataError as error:
             return refusal(error, path)
-        text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").rstrip()
-        lines = [line for line in (text.splitlines() if "\r" in text else text.split("\n")) if line.strip()]
+        text = (
+            content.removeprefix(b"\xef\xbb\xbf")
+            .decode("utf-8", errors="replace")
+            .rstrip()
+        )
+        lines = [
+            line
+            for line in (text.splitlines() if "\r" in text else text.split("\n"))
+            if line.strip()
+        ]
         assert len(lines) - 1 <= len(found) <= len(lines)
         query = DATA.query_index
         assert (query[found.winner] == query[found.loser]).all()

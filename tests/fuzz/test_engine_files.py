@@ -14,13 +14,18 @@ from mutations import mutated, mutated_value
 from rankstudio.engine.data.cost_files import holds_costs, read_costs
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
-from rankstudio.engine.data.feature_sets import is_rank_feature, parsed_feature_set, read_feature_set
+from rankstudio.engine.data.feature_sets import (
+    is_rank_feature,
+    parsed_feature_set,
+    read_feature_set,
+)
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.export.foreign.model_readers import foreign_model
 from rankstudio.engine.support.escaping import one_line
 
-pytest.importorskip("rankstudio.plugins.search_engines")  # the folders of both may be absent
+# the folders of both may be absent
+pytest.importorskip("rankstudio.plugins.search_engines")
 pytest.importorskip("rankstudio.plugins.trees")
 from test_model_files import trees
 
@@ -30,12 +35,26 @@ HOSTILE = "\"',;{}</script>${jndi:x}{{keywords}}\n*/ $(rm)"
 ELASTIC = {
     "name": "movies",
     "features": [
-        {"name": "title", "params": ["keywords"], "template": {"match": {"title": HOSTILE}}},
-        {"name": HOSTILE, "params": [], "template_language": "derived_expression", "template": "title * 2"},
+        {
+            "name": "title",
+            "params": ["keywords"],
+            "template": {"match": {"title": HOSTILE}},
+        },
+        {
+            "name": HOSTILE,
+            "params": [],
+            "template_language": "derived_expression",
+            "template": "title * 2",
+        },
     ],
 }
 SOLR = [
-    {"name": name, "store": "s", "class": "org.apache.solr.ltr.feature.SolrFeature", "params": {"q": HOSTILE}}
+    {
+        "name": name,
+        "store": "s",
+        "class": "org.apache.solr.ltr.feature.SolrFeature",
+        "params": {"q": HOSTILE},
+    }
     for name in ("recency", "isBook")
 ]
 VESPA = ["bm25(title)", "fieldMatch(title).completeness", 'query("a b")', "nativeRank"]
@@ -46,18 +65,31 @@ PROFILES = (
 
 ENTRIES = [{"name": "title", "value": 9.5}, {"name": "body"}]
 LOGS: tuple[object, ...] = (
-    {"qid": "1", "hits": {"hits": [{"_id": d, "fields": {"_ltrlog": [{"log": ENTRIES}]}} for d in "abc"]}},
+    {
+        "qid": "1",
+        "hits": {
+            "hits": [
+                {"_id": d, "fields": {"_ltrlog": [{"log": ENTRIES}]}} for d in "abc"
+            ]
+        },
+    },
     {
         "responseHeader": {"params": {"q": "1"}},
         "response": {
-            "docs": [{"id": "a", "[features]": "title=1.0,body=2"}, {"id": "b", "[features]": "body=0"}]
+            "docs": [
+                {"id": "a", "[features]": "title=1.0,body=2"},
+                {"id": "b", "[features]": "body=0"},
+            ]
         },
     },
     {
         "query": "1",
         "root": {
             "children": [
-                {"id": "id:x:x::a", "fields": {"matchfeatures": {"bm25(title)": 1, "t": {"0": 1}}}},
+                {
+                    "id": "id:x:x::a",
+                    "fields": {"matchfeatures": {"bm25(title)": 1, "t": {"0": 1}}},
+                },
                 {"id": "b", "fields": {"matchfeatures": {"bm25(title)": 0.5}}},
             ]
         },
@@ -69,7 +101,13 @@ JUDGMENTS = (
     json.dumps(
         {
             "judgmentRatings": [
-                {"query": "1", "ratings": [{"docId": "a", "rating": "2"}, {"docId": "b", "rating": 0}]}
+                {
+                    "query": "1",
+                    "ratings": [
+                        {"docId": "a", "rating": "2"},
+                        {"docId": "b", "rating": 0},
+                    ],
+                }
             ]
         }
     ).encode(),
@@ -86,7 +124,9 @@ def test_feature_sets(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / rng.choice(("featureset.json", "x.profile"))
         if rng.random() < 0.5:
-            content = as_bytes(mutated_value(rng, rng.choice(({"featureset": ELASTIC}, SOLR, VESPA))))
+            content = as_bytes(
+                mutated_value(rng, rng.choice(({"featureset": ELASTIC}, SOLR, VESPA)))
+            )
         else:
             content = mutated(rng, rng.choice(sound), sound)
         path.write_bytes(content)
@@ -98,7 +138,9 @@ def test_feature_sets(fuzz: Fuzz) -> None:
         again = parsed_feature_set(path, found.text())
         assert (again.engine, again.definitions) == (found.engine, found.definitions)
         if found.engine == "vespa":
-            assert all(map(is_rank_feature, found.names)), "nothing else goes into an expression"
+            assert all(map(is_rank_feature, found.names)), (
+                "nothing else goes into an expression"
+            )
         found.reduced(found.names[:1]).text().encode()
         return Outcome.READ
 
@@ -107,7 +149,10 @@ def test_feature_sets(fuzz: Fuzz) -> None:
 
 def test_feature_logs(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
-        log, judgments = folder / "log.json", folder / rng.choice(("qrels", "ratings.csv", "judgments.json"))
+        log, judgments = (
+            folder / "log.json",
+            folder / rng.choice(("qrels", "ratings.csv", "judgments.json")),
+        )
         value, graded = rng.choice(LOGS), rng.choice(JUDGMENTS)
         content = as_bytes(value)
         which = rng.random()
@@ -120,24 +165,51 @@ def test_feature_logs(fuzz: Fuzz) -> None:
         log.write_bytes(content)
         judgments.write_bytes(graded)
         try:
-            data = open_dataset(log, columns={"judgments": str(judgments)}).folds[0].train
+            data = (
+                open_dataset(log, columns={"judgments": str(judgments)}).folds[0].train
+            )
         except DataError as error:
             return refusal(error, log if log.name in str(error) else judgments)
-        assert np.isfinite(data.X).all() and (data.y >= 0).all() and np.isfinite(data.y).all()
-        assert data.n_documents == len(set(zip(data.query_index.tolist(), data.document_ids, strict=True)))
+        assert (
+            np.isfinite(data.X).all()
+            and (data.y >= 0).all()
+            and np.isfinite(data.y).all()
+        )
+        assert data.n_documents == len(
+            set(zip(data.query_index.tolist(), data.document_ids, strict=True))
+        )
         assert len(set(data.feature_names)) == data.n_features > 0
         return Outcome.READ
 
     fuzz("feature logs", attempt, 700)
 
 
-BREAKDOWN = {"create_weight": 900, "build_scorer": 100, "score": 40, "score_count": 8, "next_doc_count": 9}
-TERMS = [{"type": "TermQuery", "time_in_nanos": 1040, "breakdown": BREAKDOWN} for _ in range(2)]
+BREAKDOWN = {
+    "create_weight": 900,
+    "build_scorer": 100,
+    "score": 40,
+    "score_count": 8,
+    "next_doc_count": 9,
+}
+TERMS = [
+    {"type": "TermQuery", "time_in_nanos": 1040, "breakdown": BREAKDOWN}
+    for _ in range(2)
+]
 LTR = {"type": "RankerQuery", "breakdown": BREAKDOWN, "children": TERMS}
 COSTS: tuple[object, ...] = (
     {"title": {"per_document": 0.5, "per_query": 3}, HOSTILE: {"per_document": 0}},
-    [{"feature": 1, "per_query": 2.5}, {"feature": HOSTILE, "per_document": "1e-3", "per_query": ""}],
-    {"took": 1, "profile": {"shards": [{"searches": [{"query": [LTR, {"type": "x", "children": [LTR]}]}]}]}},
+    [
+        {"feature": 1, "per_query": 2.5},
+        {"feature": HOSTILE, "per_document": "1e-3", "per_query": ""},
+    ],
+    {
+        "took": 1,
+        "profile": {
+            "shards": [
+                {"searches": [{"query": [LTR, {"type": "x", "children": [LTR]}]}]}
+            ]
+        },
+    },
 )
 COST_TABLES = (
     b"feature,per_document,per_query\ntitle,0.5,3\n2,1e-3,\n",
@@ -145,7 +217,10 @@ COST_TABLES = (
 )
 PRICED = FoldedDataset.of(
     RankingDataset.from_arrays(
-        np.arange(6.0).reshape(3, 2), [0, 1, 2], [1, 1, 2], feature_names=("title", one_line(HOSTILE))
+        np.arange(6.0).reshape(3, 2),
+        [0, 1, 2],
+        [1, 1, 2],
+        feature_names=("title", one_line(HOSTILE)),
     )
 )
 
@@ -170,14 +245,18 @@ def test_costs_of_features(fuzz: Fuzz) -> None:
         assert [i for i, _, _ in found.features] == [1, 2] and found.documents == 1.5
         assert all(0 <= cost < np.inf for _, *costs in found.features for cost in costs)
         assert all(0 < price < np.inf for price in found.prices().values())
-        assert FeatureCosts.of(found.plain()) == found == FeatureCosts.parsed(found.text())
+        assert (
+            FeatureCosts.of(found.plain()) == found == FeatureCosts.parsed(found.text())
+        )
         return Outcome.READ
 
     fuzz("costs of features", attempt, 700)
 
 
 MODELS = {
-    path.name: path.read_bytes() for path in sorted(FOREIGN.iterdir()) if path.suffix in (".json", ".onnx")
+    path.name: path.read_bytes()
+    for path in sorted(FOREIGN.iterdir())
+    if path.suffix in (".json", ".onnx")
 }
 del MODELS["expected.json"]
 RANKLIB = b"""## LambdaMART
@@ -185,7 +264,12 @@ RANKLIB = b"""## LambdaMART
 <split pos="left"><output> -2.0 </output></split><split pos="right"><output> 2.0 </output></split>
 </split></tree></ensemble>
 """
-SOLR_TREE = {"feature": "a", "threshold": "0.5", "left": {"value": "1"}, "right": {"value": "2"}}
+SOLR_TREE = {
+    "feature": "a",
+    "threshold": "0.5",
+    "left": {"value": "1"},
+    "right": {"value": "2"},
+}
 MODELS["ranklib.txt"] = RANKLIB
 MODELS["linear.txt"] = b"## Coordinate Ascent\n## x = 1\n1:0.5 2:-1e-3 4:2\n"
 MODELS["solr.json"] = as_bytes(
@@ -196,12 +280,19 @@ MODELS["solr.json"] = as_bytes(
     }
 )
 MODELS["elastic.json"] = as_bytes(
-    {"model": {"name": "m", "model": {"type": "model/linear", "definition": '{"a": 0.5, "b": 1}'}}}
+    {
+        "model": {
+            "name": "m",
+            "model": {"type": "model/linear", "definition": '{"a": 0.5, "b": 1}'},
+        }
+    }
 )
 MODELS["lightgbm.txt"] = trees()["model"]["lightgbm"].encode()
 ROWS = np.random.default_rng(1).random((12, 4))
 DATA = FoldedDataset.of(
-    RankingDataset.from_arrays(ROWS, np.zeros(12), np.arange(12) // 4, feature_names=tuple("abcd"))
+    RankingDataset.from_arrays(
+        ROWS, np.zeros(12), np.arange(12) // 4, feature_names=tuple("abcd")
+    )
 )
 
 

@@ -47,7 +47,9 @@ def test_a_long_run_collects_faults_and_says_each_once(tmp_path: Path) -> None:
     assert table([tally.values()])[-1].startswith("all")
 
 
-@pytest.mark.parametrize("text", ["a.txt", "a.txt: two\nlines.", "b.txt: no.", f"a.txt: {'x' * 600}."])
+@pytest.mark.parametrize(
+    "text", ["a.txt", "a.txt: two\nlines.", "b.txt: no.", f"a.txt: {'x' * 600}."]
+)
 def test_what_is_no_sentence_is_a_fault(text: str) -> None:
     with pytest.raises(AssertionError):
         refusal(DataError(text), "a.txt")
@@ -60,7 +62,9 @@ def test_every_mutation_bears_every_file() -> None:
         for content in (b"", b"\n", b"1 qid:1 1:0.5\n" * 3):
             for _ in range(20):
                 assert isinstance(mutation(rng, content), bytes)
-    assert mutated(random.Random(1), b"abc", [b"def"]) == mutated(random.Random(1), b"abc", [b"def"])
+    assert mutated(random.Random(1), b"abc", [b"def"]) == mutated(
+        random.Random(1), b"abc", [b"def"]
+    )
     before = {"a": [1, {"b": 2}]}
     assert any(mutated_value(rng, before) != before for _ in range(50))
     assert before == {"a": [1, {"b": 2}]}

@@ -36,18 +36,24 @@ NAMES = (
 def measured(place: Path) -> Outcome:
     """Rank by models, whose run has numbers only."""
     try:
-        plan, _ = plan_of_given(GIVEN_MODEL.key, Plan("sample", missing="zero"), "some", place, DATA)
+        plan, _ = plan_of_given(
+            GIVEN_MODEL.key, Plan("sample", missing="zero"), "some", place, DATA
+        )
         result = ended(run(plan, DATA))
     except RankStudioError as error:
         return refusal(error, place)
-    assert all(math.isfinite(value) for fold in result.folds for value in fold.test.values())
+    assert all(
+        math.isfinite(value) for fold in result.folds for value in fold.test.values()
+    )
     assert all(isinstance(note.what, str) for note in result.notes)
     return Outcome.READ
 
 
 def told(rng: random.Random) -> bytes:
     """Return a sound model that tells odd things of where it was learned."""
-    origin = mutated_value(rng, {"data": "Sample", "fold": 1, "normalize": "none", "missing": "zero"})
+    origin = mutated_value(
+        rng, {"data": "Sample", "fold": 1, "normalize": "none", "missing": "zero"}
+    )
     plan = mutated_value(rng, {"data": "sample", "protocol": "given", "seed": 0})
     features = tuple(Weight(f["id"], f["name"], f["weight"]) for f in WHOLE["features"])
     either = [values if isinstance(values, dict) else {} for values in (origin, plan)]
@@ -58,7 +64,9 @@ def told(rng: random.Random) -> bytes:
 def test_models_as_rankers(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / rng.choice(("fold1.json", "m.json"))
-        values = rng.choice((LINEAR, THRESHOLDS)) | {"origin": {"data": "Sample", "missing": "zero"}}
+        values = rng.choice((LINEAR, THRESHOLDS)) | {
+            "origin": {"data": "Sample", "missing": "zero"}
+        }
         path.write_bytes(told(rng) if rng.random() < 0.5 else damaged(rng, values))
         return measured(rng.choice((path, folder)))
 

@@ -19,7 +19,12 @@ from rankstudio.engine.data.feature_groups import (
     parse_groups,
     read_groups,
 )
-from rankstudio.engine.data.feature_names import FeatureNotes, load_notes, renamed, save_notes
+from rankstudio.engine.data.feature_names import (
+    FeatureNotes,
+    load_notes,
+    renamed,
+    save_notes,
+)
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import DatasetError, ParameterError
 
@@ -29,16 +34,24 @@ TABLES = (
     b"\xef\xbb\xbfGroup,Feature id\nTF,1\nTF,2\nBM25,0003\n",
     b'no.,group,name\n4,"a ""quoted"" one",x\n4,again,x\n',
 )
-TEXTS = (b"BM25: 21, 22; TF: 1, 2", b"a: b: 3 4;;c:5", "Häufigkeit: 1; x: 2,3;".encode())
+TEXTS = (
+    b"BM25: 21, 22; TF: 1, 2",
+    b"a: b: 3 4;;c:5",
+    "Häufigkeit: 1; x: 2,3;".encode(),
+)
 GROUPS = {"TF": (1, 2), "a: b": (3,), "=x": (5,)}
 
 
 def insert_row(rng: random.Random, content: bytes) -> bytes:
     """Put in a line with a group."""
     lines = content.splitlines(keepends=True)
-    number = rng.choice((b"1", b"6", b"0", b"-1", b"1.0", b"\xd9\xa1", b"9" * 5000, b" 3 ", b'"4"'))
+    number = rng.choice(
+        (b"1", b"6", b"0", b"-1", b"1.0", b"\xd9\xa1", b"9" * 5000, b" 3 ", b'"4"')
+    )
     cells = [number, rng.choice(TOKENS), rng.choice(TOKENS), b"y" * 198 + b" z"]
-    lines.insert(rng.randint(0, len(lines)), b",".join(cells[: rng.randint(1, 4)]) + b"\n")
+    lines.insert(
+        rng.randint(0, len(lines)), b",".join(cells[: rng.randint(1, 4)]) + b"\n"
+    )
     return b"".join(lines)
 
 
@@ -69,9 +82,15 @@ def test_tables_of_groups(fuzz: Fuzz) -> None:
         except DatasetError as error:
             return refusal(error, path)
         hold(groups)
-        lines = [letters(line) for line in content.decode("utf-8", errors="replace").splitlines()]
+        lines = [
+            letters(line)
+            for line in content.decode("utf-8", errors="replace").splitlines()
+        ]
         for i, name in group_names(groups).items():
-            assert any(str(i) in line and letters(name) in line for line in lines), (i, name)
+            assert any(str(i) in line and letters(name) in line for line in lines), (
+                i,
+                name,
+            )
         return Outcome.READ
 
     fuzz("groups in tables", attempt, 700)
@@ -81,7 +100,9 @@ def test_groups_as_text_and_values(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         text = mutated(rng, rng.choice(TEXTS), TEXTS).decode("utf-8", errors="replace")
         values = (
-            text if rng.random() < 0.6 else mutated_value(rng, {n: list(ids) for n, ids in GROUPS.items()})
+            text
+            if rng.random() < 0.6
+            else mutated_value(rng, {n: list(ids) for n, ids in GROUPS.items()})
         )
         values = rng.choice(VALUES) if rng.random() < 0.1 else values
         try:
@@ -102,7 +123,9 @@ def test_names_kept_with_the_data(fuzz: Fuzz, tmp_path: Path) -> None:
     """What is damaged of them is not there, or other text; the data open all the same."""
     (tmp_path / "train.txt").write_bytes(letor_text(1))
     dataset = open_dataset(tmp_path / "train.txt")
-    notes = FeatureNotes({1: "TF, of body", 2: "=x"}, {1: "a note"}, checked_groups(GROUPS))
+    notes = FeatureNotes(
+        {1: "TF, of body", 2: "=x"}, {1: "a note"}, checked_groups(GROUPS)
+    )
     save_notes(tmp_path / "kept", dataset, notes)
     (kept,) = (tmp_path / "kept").iterdir()
     whole = kept.read_bytes()
@@ -115,7 +138,9 @@ def test_names_kept_with_the_data(fuzz: Fuzz, tmp_path: Path) -> None:
         hold(found.groups)
         text = letters(content.decode("utf-8", errors="replace"))
         for shown in (*found.names.values(), *found.notes.values(), *found.groups):
-            assert shown.isprintable() and shown == shown.strip() and 0 < len(shown) <= 200, shown
+            assert (
+                shown.isprintable() and shown == shown.strip() and 0 < len(shown) <= 200
+            ), shown
             assert letters(shown) in text
         assert len(renamed(dataset, found.names).feature_names) == dataset.n_features
         save_notes(folder, dataset, found)

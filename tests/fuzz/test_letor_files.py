@@ -42,7 +42,9 @@ def matrix(contents: oracle.Contents, missing: str, ids: Sequence[int]) -> np.nd
     for row, document in enumerate(documents):
         for feature, value in document.features.items():
             X[row, place[feature]] = value
-    for feature in sorted({f for d in documents for f, value in d.features.items() if math.isnan(value)}):
+    for feature in sorted(
+        {f for d in documents for f, value in d.features.items() if math.isnan(value)}
+    ):
         for query in {d.query for d in documents}:
             rows = [row for row, d in enumerate(documents) if d.query == query]
             own = [value for value in X[rows, place[feature]] if not math.isnan(value)]
@@ -54,12 +56,18 @@ def matrix(contents: oracle.Contents, missing: str, ids: Sequence[int]) -> np.nd
 
 
 def has_missing(contents: oracle.Contents) -> bool:
-    return any(math.isnan(value) for d in contents.documents for value in d.features.values())
+    return any(
+        math.isnan(value) for d in contents.documents for value in d.features.values()
+    )
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     a, b = np.asarray(a), np.asarray(b)  # of sparse rows, too
-    return a.shape == b.shape and bool((a == b).all()) and bool((np.signbit(a) == np.signbit(b)).all())
+    return (
+        a.shape == b.shape
+        and bool((a == b).all())
+        and bool((np.signbit(a) == np.signbit(b)).all())
+    )
 
 
 def compare(data: RankingDataset, contents: oracle.Contents, missing: str) -> None:
@@ -102,7 +110,9 @@ def check(path: Path, content: bytes, missing: str, *, cache: bool) -> Outcome:
         if cache:
             again = load_letor(path, missing=missing)
             assert same_bits(data.X, again.X) and same_bits(data.y, again.y)
-            assert data.query_ids == again.query_ids and list(data.comments) == list(again.comments)
+            assert data.query_ids == again.query_ids and list(data.comments) == list(
+                again.comments
+            )
     except (FormatError, FileAccessError, DatasetError) as error:
         refuse(path, text_of(content), error, missing)
         return refusal(error, path)
@@ -123,13 +133,17 @@ def without_repeats(text: bytes) -> tuple[int, int] | None:
     return None
 
 
-def refuse(path: Path, text: bytes | None, error: RankStudioError, missing: str) -> None:
+def refuse(
+    path: Path, text: bytes | None, error: RankStudioError, missing: str
+) -> None:
     """Make sure that what was refused had to be, at the place that the sentence tells."""
-    flags = path.read_bytes()[3:4]  # of a gzip file's head, which Python's reader looks at with less care
+    # of a gzip file's head, which Python's reader looks at with less care
+    flags = path.read_bytes()[3:4]
     if text is None or (isinstance(error, FileAccessError) and flags != b"\0"):
         assert isinstance(error, FileAccessError | FormatError)
         return
-    if isinstance(error, DatasetError):  # too much before anything else is looked at: a million columns
+    # too much before anything else is looked at: a million columns
+    if isinstance(error, DatasetError):
         assert b"00000:" in text
         return
     try:
@@ -148,7 +162,12 @@ def test_letor_text(fuzz: Fuzz) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         missing = rng.choice(("query_min", "query_min", "zero", "refuse"))
         with pieces(rng):
-            return check(folder / "train.txt", damaged_letor(rng), missing, cache=rng.random() < 0.1)
+            return check(
+                folder / "train.txt",
+                damaged_letor(rng),
+                missing,
+                cache=rng.random() < 0.1,
+            )
 
     fuzz("LETOR text", attempt, 700)
 
@@ -159,7 +178,9 @@ def test_packed_letor_text(fuzz: Fuzz) -> None:
         if rng.random() < 0.5:
             content = mutated(rng, gzip.compress(rng.choice(LETOR), mtime=0), [content])
         elif rng.random() < 0.3:
-            content += rng.choice((b"\0" * 9, gzip.compress(rng.choice(LETOR)), b"\n", b"\x1f\x8b"))
+            content += rng.choice(
+                (b"\0" * 9, gzip.compress(rng.choice(LETOR)), b"\n", b"\x1f\x8b")
+            )
         with pieces(rng):
             return check(folder / "train.txt.gz", content, "query_min", cache=False)
 
@@ -184,7 +205,8 @@ def test_folders_of_letor_text(fuzz: Fuzz) -> None:
         assert part.n_features == opened.n_features
         assert np.isfinite(part.X).all() and part.query_ptr[-1] == part.n_documents
         if normalize:
-            values = np.asarray(part.X)  # sparse ones are divided by the span, but zeros are not shifted
+            # sparse ones are divided by the span, but zeros are not shifted
+            values = np.asarray(part.X)
             least = -1.0 if isinstance(part.X, SparseRows) else 0.0
             assert values.min() >= least and values.max() <= 1.0
         if part.n_features < 10_000:
@@ -204,6 +226,11 @@ def written_again(data: RankingDataset, path: Path) -> None:
         return
     again = load_letor(path, cache=False)
     X, there = np.asarray(data.X), np.isin(data.feature_ids, again.feature_ids)
-    assert isinstance(data.X, SparseRows) or there.all()  # whose features are the ids that occur
-    assert same_bits(X[:, there], again.X) and not X[:, ~there].any() and same_bits(data.y, again.y)
+    # whose features are the ids that occur
+    assert isinstance(data.X, SparseRows) or there.all()
+    assert (
+        same_bits(X[:, there], again.X)
+        and not X[:, ~there].any()
+        and same_bits(data.y, again.y)
+    )
     assert list(data.query_ids) == list(again.query_ids)

@@ -24,16 +24,21 @@ SCORES = (
     b"1\r2\r3\r",
 )
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE
+)
 
 
 def expected_scores(content: bytes) -> list[float] | int:
     """Return the scores that stand in a file, or the number of the line that is none."""
-    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").rstrip()
+    text = (
+        content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").rstrip()
+    )
     lines = text.splitlines() if "\r" in text else text.split("\n")
     scores = []
     for number, line in enumerate(lines, start=1):
-        separated = any("\x1c" <= c <= "\x1f" for c in line) and line.isascii()  # no blanks for float()
+        # no blanks for float()
+        separated = any("\x1c" <= c <= "\x1f" for c in line) and line.isascii()
         if not _NUMBER.fullmatch(line.strip()) or separated:
             return number
         scores.append(float(line))
@@ -67,7 +72,10 @@ NAMES_CSV = (
     b"Feature;name\n1,x,y\n2,z\n",
     b'rank,id,name\n1,5,"a ""quoted"" one"\n',
 )
-NAMES_TEXT = (b"1 TF of body\n2\tTF of anchor\n3,IDF\n4;x y\n5: BM25\n", b"# names\n1 a\r\n02 b\r\n")
+NAMES_TEXT = (
+    b"1 TF of body\n2\tTF of anchor\n3,IDF\n4;x y\n5: BM25\n",
+    b"# names\n1 a\r\n02 b\r\n",
+)
 NAMES = {
     **dict.fromkeys(("features.csv", "feature_names.csv"), NAMES_CSV),
     **dict.fromkeys(("feature_names.txt", "features.txt"), NAMES_TEXT),
@@ -78,8 +86,24 @@ def insert_name(rng: random.Random, content: bytes) -> bytes:
     """Put in a line with a name."""
     lines = content.splitlines(keepends=True)
     name = rng.choice(TOKENS)
-    number = rng.choice((b"1", b"2", b"6", b"0", b"-1", b"1.0", b"\xd9\xa1", b"9" * 5000, b" 3 ", b'"4"'))
-    lines.insert(rng.randint(0, len(lines)), number + rng.choice((b",", b" ", b"\t", b";")) + name + b"\n")
+    number = rng.choice(
+        (
+            b"1",
+            b"2",
+            b"6",
+            b"0",
+            b"-1",
+            b"1.0",
+            b"\xd9\xa1",
+            b"9" * 5000,
+            b" 3 ",
+            b'"4"',
+        )
+    )
+    lines.insert(
+        rng.randint(0, len(lines)),
+        number + rng.choice((b",", b" ", b"\t", b";")) + name + b"\n",
+    )
     return b"".join(lines)
 
 
@@ -94,7 +118,9 @@ def test_names_of_features(fuzz: Fuzz) -> None:
         if not whole:
             whole.append(load_letor(path, cache=False).X)
         name = rng.choice(list(NAMES))
-        content = mutated(rng, rng.choice(NAMES[name]), NAMES[name], (*MUTATIONS, insert_name))
+        content = mutated(
+            rng, rng.choice(NAMES[name]), NAMES[name], (*MUTATIONS, insert_name)
+        )
         (folder / name).write_bytes(content)
         read = load_letor(path, cache=False)
         assert (whole[0] == read.X).all()
@@ -102,7 +128,10 @@ def test_names_of_features(fuzz: Fuzz) -> None:
         text = content.decode("utf-8", errors="replace")
         for number, shown in enumerate(read.feature_names, start=1):
             assert shown.strip() == shown and shown
-            assert shown == f"feature {number}" or _stands_in(shown, text), (shown, content)
+            assert shown == f"feature {number}" or _stands_in(shown, text), (
+                shown,
+                content,
+            )
         for warning in read.warnings:
             refusal(DataError(warning), folder / name)
         return Outcome.REFUSED if read.warnings else Outcome.READ
@@ -116,8 +145,14 @@ def _stands_in(name: str, text: str) -> bool:
     return name.translate(plain) in text.translate(plain)
 
 
-QRELS = (b"7 0 a 2\n7 0 b 0\n8 0 a 1\n8 0 c -2\n", b"\xef\xbb\xbf1 0 x 1\r\n1 0 y 0\r\n")
-RUNS = (b"7 Q0 a 1 2.5 bm\n7 Q0 c 2 -1e3 bm\n8 Q0 c 1 0 bm\n", b"1 Q0 x 1 0.5\n1 Q0 y 2 0.25\n")
+QRELS = (
+    b"7 0 a 2\n7 0 b 0\n8 0 a 1\n8 0 c -2\n",
+    b"\xef\xbb\xbf1 0 x 1\r\n1 0 y 0\r\n",
+)
+RUNS = (
+    b"7 Q0 a 1 2.5 bm\n7 Q0 c 2 -1e3 bm\n8 Q0 c 1 0 bm\n",
+    b"1 Q0 x 1 0.5\n1 Q0 y 2 0.25\n",
+)
 
 
 def test_judgments_and_runs(fuzz: Fuzz) -> None:
@@ -133,7 +168,11 @@ def test_judgments_and_runs(fuzz: Fuzz) -> None:
             return refusal(error)
         rows = zip(data.query_index.tolist(), data.document_ids, strict=True)
         assert len(set(rows)) == data.n_documents > 0
-        assert np.isfinite(data.X).all() and (data.y >= 0).all() and data.feature_names == ("one",)
+        assert (
+            np.isfinite(data.X).all()
+            and (data.y >= 0).all()
+            and data.feature_names == ("one",)
+        )
         return Outcome.READ
 
     fuzz("judgments and runs", one, 700)
@@ -147,8 +186,12 @@ def test_scores_of_either_kind(fuzz: Fuzz) -> None:
             found = read_score_file(path)
         except RankStudioError as error:
             return refusal(error)
-        values = [s for documents in (found.run or {}).values() for s in documents.values()]
-        assert not np.isnan([*values, *found.values.tolist()]).any() and (found.run or found.values.size)
+        values = [
+            s for documents in (found.run or {}).values() for s in documents.values()
+        ]
+        assert not np.isnan([*values, *found.values.tolist()]).any() and (
+            found.run or found.values.size
+        )
         return Outcome.READ
 
     fuzz("scores of either kind", one, 700)

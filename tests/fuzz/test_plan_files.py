@@ -16,7 +16,11 @@ from mutations import mutated, mutated_value
 
 from rankstudio.cli.commands.convert import selected_features
 from rankstudio.cli.commands.run import _paths_beside
-from rankstudio.engine.analysis.comparisons.batch import folder_name, is_comparison, load_comparison
+from rankstudio.engine.analysis.comparisons.batch import (
+    folder_name,
+    is_comparison,
+    load_comparison,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.synthetic import make_ranking
@@ -48,22 +52,49 @@ PLANS: tuple[dict[str, Any], ...] = (
             seed=7,
         )
     ),
-    {"data": "a", "method": "fsmrank", "ranker": "listnet", "parameters": {"max_iter": [5, 10]}},
-    {"data": "a", "method": "lambdamart", "parameters": {"num_leaves": "7, 31", "learning_rate": 0.1}},
-    {"data": "a", "method": "adarank", "measures": ["map", "ndcg@3"], "select_by": "criterion"},
-    {"data": "a", "groups": {"TF: all": [1, 2], "=x": [5]}, "parameters": {"pinned": [1]}},
+    {
+        "data": "a",
+        "method": "fsmrank",
+        "ranker": "listnet",
+        "parameters": {"max_iter": [5, 10]},
+    },
+    {
+        "data": "a",
+        "method": "lambdamart",
+        "parameters": {"num_leaves": "7, 31", "learning_rate": 0.1},
+    },
+    {
+        "data": "a",
+        "method": "adarank",
+        "measures": ["map", "ndcg@3"],
+        "select_by": "criterion",
+    },
+    {
+        "data": "a",
+        "groups": {"TF: all": [1, 2], "=x": [5]},
+        "parameters": {"pinned": [1]},
+    },
 )
 
 COMPARISONS: tuple[dict[str, Any], ...] = (
     tomllib.loads(resource("plans", "selectors.toml").read_text(encoding="utf-8")),
     {
         "data": "a",
-        "runs": [{"method": "gas", "ranker": ["rankrls", "ranksvm"], "parameters": {"c": 0.5}}],
+        "runs": [
+            {
+                "method": "gas",
+                "ranker": ["rankrls", "ranksvm"],
+                "parameters": {"c": 0.5},
+            }
+        ],
         "parameters": {"rankrls": {"regularization": "1..3"}},
         "against": "gas/ranksvm",
         "folds": [1],
     },
-    {"title": "T", "runs": [{"method": ["rankrls"]}, {"method": "kendall", "ranker": "rankrls"}]},
+    {
+        "title": "T",
+        "runs": [{"method": ["rankrls"]}, {"method": "kendall", "ranker": "rankrls"}],
+    },
 )
 
 
@@ -75,7 +106,9 @@ def damaged(rng: random.Random, values: tuple[dict[str, Any], ...]) -> bytes:
             return tomli_w.dumps(mutated_value(rng, chosen)).encode()
         except (TypeError, ValueError, AttributeError):  # what TOML cannot say
             pass
-    return mutated(rng, tomli_w.dumps(chosen).encode(), [tomli_w.dumps(v).encode() for v in values])
+    return mutated(
+        rng, tomli_w.dumps(chosen).encode(), [tomli_w.dumps(v).encode() for v in values]
+    )
 
 
 @cache
@@ -92,13 +125,20 @@ def ids_of_groups(values: dict[str, Any]) -> list[tuple[int, ...]]:
     groups = values.get("groups", {})
     if isinstance(groups, str):
         return []  # a text, which none of the damage makes one with ids
-    listed = [ids.replace(",", " ").split() if isinstance(ids, str) else ids for ids in groups.values()]
+    listed = [
+        ids.replace(",", " ").split() if isinstance(ids, str) else ids
+        for ids in groups.values()
+    ]
     return sorted(tuple(sorted({int(i) for i in ids})) for ids in listed)
 
 
 def check_data(plan: Plan) -> None:
     """Make sure that data which are not there are told so."""
-    if plan.data == SAMPLE or (place := Path(plan.data)).is_absolute() or ".." in place.parts:
+    if (
+        plan.data == SAMPLE
+        or (place := Path(plan.data)).is_absolute()
+        or ".." in place.parts
+    ):
         return
     with pytest.raises(RankStudioError) as raised:
         open_data(plan.changed(data=f"nowhere/{plan.data}"))
@@ -122,10 +162,16 @@ def test_plans(fuzz: Fuzz) -> None:
         assert sorted(feature_groups_of(plan).values()) == ids_of_groups(values)
         save_plan(plan, folder / "again.toml")
         assert load_plan(folder / "again.toml") == plan
-        assert plan_from_dict(json.loads(json.dumps(plan_as_dict(plan), allow_nan=False))) == plan
+        assert (
+            plan_from_dict(json.loads(json.dumps(plan_as_dict(plan), allow_nan=False)))
+            == plan
+        )
         assert with_data_beside(plan, path).changed(data=plan.data) == plan
         assert len(folder_name(plan)) > 0
-        for entry, given in ((plan.entry, plan.parameters), (plan.ranker_entry, plan.ranker_parameters)):
+        for entry, given in (
+            (plan.entry, plan.parameters),
+            (plan.ranker_entry, plan.ranker_parameters),
+        ):
             for p in entry.parameters if entry else ():
                 assert p.validate(p.written(given[p.name])) == given[p.name]
         if rng.random() < 0.1:
@@ -158,11 +204,17 @@ def test_comparisons(fuzz: Fuzz) -> None:
         plans = comparison.plans("a")
         assert plans and all(plan.data == "a" for plan in plans)
         methods = [run["method"] for run in values["runs"]]
-        keys = {key for given in methods for key in ([given] if isinstance(given, str) else given)}
+        keys = {
+            key
+            for given in methods
+            for key in ([given] if isinstance(given, str) else given)
+        }
         assert {plan.method for plan in plans} == keys
         assert len(_paths_beside(comparison.data, path)) == len(comparison.data)
         for name in ("seed", "missing", "convention"):
-            assert {getattr(plan, name) for plan in plans} == {values.get(name, getattr(Plan("a"), name))}
+            assert {getattr(plan, name) for plan in plans} == {
+                values.get(name, getattr(Plan("a"), name))
+            }
         return Outcome.READ
 
     fuzz("comparisons", attempt, 700)
@@ -171,8 +223,13 @@ def test_comparisons(fuzz: Fuzz) -> None:
 def results() -> tuple[bytes, ...]:
     """Return results as version 0.1 wrote them, and short ones."""
     old = sorted((TESTS / "data" / "results-0.1").glob("*/results.json"))
-    short = [{"plan": plan_as_dict(plan_from_dict(values)), "folds": []} for values in PLANS]
-    return (*(path.read_bytes() for path in old[:2]), *(json.dumps(v, indent=1).encode() for v in short))
+    short = [
+        {"plan": plan_as_dict(plan_from_dict(values)), "folds": []} for values in PLANS
+    ]
+    return (
+        *(path.read_bytes() for path in old[:2]),
+        *(json.dumps(v, indent=1).encode() for v in short),
+    )
 
 
 def test_results(fuzz: Fuzz) -> None:
@@ -227,18 +284,26 @@ def test_features_of_a_fold(fuzz: Fuzz) -> None:
         path = folder / "results.json"
         values = rng.choice(RESULTS)
         if rng.random() < 0.5:
-            text = json.dumps(mutated_value(rng, values), ensure_ascii=rng.random() < 0.5)
+            text = json.dumps(
+                mutated_value(rng, values), ensure_ascii=rng.random() < 0.5
+            )
             path.write_bytes(text.encode(errors="surrogatepass"))
         else:
             others = [json.dumps(other).encode() for other in RESULTS]
-            path.write_bytes(mutated(rng, json.dumps(values, indent=2).encode(), others))
+            path.write_bytes(
+                mutated(rng, json.dumps(values, indent=2).encode(), others)
+            )
         fold = rng.choice((None, 1, 2, 7))
         try:
             found = selected_features(path, None, fold)
         except RankStudioError as error:
             return refusal(error, path)
         entries = json.loads(path.read_bytes().decode("utf-8", "replace"))["folds"]
-        (own,) = (entry["selected"] for entry in entries if fold is None or entry["fold"] == fold)
+        (own,) = (
+            entry["selected"]
+            for entry in entries
+            if fold is None or entry["fold"] == fold
+        )
         assert list(found) == own and found
         assert all(type(i) is int and i > 0 for i in own) and len(set(own)) == len(own)
         return Outcome.READ

@@ -23,15 +23,40 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.panel import Panel
 
-PLAN = Plan(data="/data/MQ2008", parameters={"regularization": (0.1, 1 / 3), "pinned": (39,)}, folds=(2,))
+PLAN = Plan(
+    data="/data/MQ2008",
+    parameters={"regularization": (0.1, 1 / 3), "pinned": (39,)},
+    folds=(2,),
+)
 TEXTS = {
     **{"window/theme": "dark", "window/language": "de", "study/data": "/data/MQ2008"},
     **{"study/file": "/s.rankstudio", "windows/some-page": "first second"},
 }
 HOSTILE = (
-    *(b"@Variant(\\0\\0\\0\\x7f\\0\\0\\0\\xe\\x66)", b"@Variant(\0\0\0\x0b)", b"@ByteArray(\\xff\\x0)"),
-    *(b"@Rect(1 2 3)", b"@Size(9999999999 1)", b"@Point()", b"@Invalid()", b"@String(x)", b"@@x", b"@"),
-    *(b"\\x110000", b"%U0041", b"a, b, c", b'"a\\', b"[study]\n", b"=\n", b"1e999", b"nan"),
+    *(
+        b"@Variant(\\0\\0\\0\\x7f\\0\\0\\0\\xe\\x66)",
+        b"@Variant(\0\0\0\x0b)",
+        b"@ByteArray(\\xff\\x0)",
+    ),
+    *(
+        b"@Rect(1 2 3)",
+        b"@Size(9999999999 1)",
+        b"@Point()",
+        b"@Invalid()",
+        b"@String(x)",
+        b"@@x",
+        b"@",
+    ),
+    *(
+        b"\\x110000",
+        b"%U0041",
+        b"a, b, c",
+        b'"a\\',
+        b"[study]\n",
+        b"=\n",
+        b"1e999",
+        b"nan",
+    ),
 )
 
 
@@ -53,7 +78,9 @@ def window() -> QMainWindow:
 def page() -> Iterator[Page]:
     """A page with three panels, of which any may be in a window of its own."""
     theme = Theme("light")
-    panels = [named(Panel(theme, title), title) for title in ("first", "second", "third")]
+    panels = [
+        named(Panel(theme, title), title) for title in ("first", "second", "third")
+    ]
     below = row("below", (panels[1], 1, 300), (panels[2], 1, 300))
     made = Page("some", column("rows", (panels[0], 1, 200), (below, 1, 200)))
     made.resize(600, 400)
@@ -67,7 +94,11 @@ def check_page(page: Page, settings: Settings) -> None:
     page.restore(settings)
     page.reopen_windows()
     page.bring_back()
-    assert {panel.objectName() for panel in page.findChildren(Panel)} == {"first", "second", "third"}
+    assert {panel.objectName() for panel in page.findChildren(Panel)} == {
+        "first",
+        "second",
+        "third",
+    }
     assert (page.width(), page.height()) == (600, 400)
 
 
@@ -93,18 +124,25 @@ def test_settings(fuzz: Fuzz, window: QMainWindow, page: Page, tmp_path: Path) -
         whole.add_recent(f"/data/{number}, with é")
     whole.save_plan(PLAN)
     whole.sync()
-    contents = {name: (tmp_path / "whole" / name).read_bytes() for name in ("window.ini", "plan.toml")}
+    contents = {
+        name: (tmp_path / "whole" / name).read_bytes()
+        for name in ("window.ini", "plan.toml")
+    }
 
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         chosen = "window.ini" if rng.random() < 0.9 else "plan.toml"
         for name, content in contents.items():
-            changed = mutated(rng, content, (), (*MUTATIONS, insert_value, insert_value))
+            changed = mutated(
+                rng, content, (), (*MUTATIONS, insert_value, insert_value)
+            )
             (folder / name).write_bytes(changed if name == chosen else content)
         settings = Settings(folder)
         assert settings.theme in THEMES
         assert settings.language in (*LANGUAGES, SYSTEM)
         assert 0 <= settings.text_size <= 40
-        assert len(settings.recent) <= MOST_RECENT and all(isinstance(p, str) for p in settings.recent)
+        assert len(settings.recent) <= MOST_RECENT and all(
+            isinstance(p, str) for p in settings.recent
+        )
         assert all(isinstance(settings.text(key), str) for key in TEXTS)
         assert isinstance(settings.number("study/shown"), float | None)
         for key, restore in (

@@ -32,8 +32,36 @@ from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 
 N = 6  # features
 INVENTED: tuple[Any, ...] = (
-    *(None, True, False, -1, 0, 1, 5, 6, 7, 1e308, -0.5, 2**70, 10**5, "", "MAP", "x", "a" * 5000),
-    *([], {}, [0], [[0, 0]], [1, 1], {"array": 0}, {"array": 99}, {"items": [[1, 2]]}, {"measure": "x"}),
+    *(
+        None,
+        True,
+        False,
+        -1,
+        0,
+        1,
+        5,
+        6,
+        7,
+        1e308,
+        -0.5,
+        2**70,
+        10**5,
+        "",
+        "MAP",
+        "x",
+        "a" * 5000,
+    ),
+    *(
+        [],
+        {},
+        [0],
+        [[0, 0]],
+        [1, 1],
+        {"array": 0},
+        {"array": 99},
+        {"items": [[1, 2]]},
+        {"measure": "x"},
+    ),
 )
 
 
@@ -44,9 +72,15 @@ def packed() -> tuple[bytes, bytes]:
     X, qid = rng.random((120, N)), np.repeat(np.arange(20), 6)
     y = np.round(2 * X[:, 3] + X[:, 1] + 0.5 * rng.random(120))
     options = {"n_halves": 5, "n_permutations": 9, "measure": "MAP"}
-    found = selection_evidence(GreedyRankRLS(n_features_to_select=2), X, y, qid=qid, **options)
-    measured = permutation_importance(lambda X: X[:, 1], X, y, qid=qid, measure="NDCG@3")
-    return pack_evidence(found), pack_evidence(MeasuredImportance(measured, "validation", "letor4", 3))
+    found = selection_evidence(
+        GreedyRankRLS(n_features_to_select=2), X, y, qid=qid, **options
+    )
+    measured = permutation_importance(
+        lambda X: X[:, 1], X, y, qid=qid, measure="NDCG@3"
+    )
+    return pack_evidence(found), pack_evidence(
+        MeasuredImportance(measured, "validation", "letor4", 3)
+    )
 
 
 def shown(content: bytes, *, is_importance: bool) -> None:
@@ -54,7 +88,9 @@ def shown(content: bytes, *, is_importance: bool) -> None:
     if is_importance:
         importance = unpack_importance(content, N)
         importance_text("", importance, str, 30)
-        assert {column for group in importance.found.groups for column in group} <= set(range(N))
+        assert {column for group in importance.found.groups for column in group} <= set(
+            range(N)
+        )
         return
     found = unpack_evidence(content, N)
     evidence_text("", found, found.rows, str, str, {})
@@ -70,7 +106,13 @@ def places(tree: Any) -> list[tuple[Any, Any]]:
     waiting = [tree]
     while waiting:
         one = waiting.pop()
-        keys = list(one) if isinstance(one, dict) else range(len(one)) if isinstance(one, list) else ()
+        keys = (
+            list(one)
+            if isinstance(one, dict)
+            else range(len(one))
+            if isinstance(one, list)
+            else ()
+        )
         found += [(one, key) for key in keys]
         waiting += [one[key] for key in keys]
     return found
@@ -87,7 +129,9 @@ def changed_array(rng: random.Random, values: np.ndarray) -> np.ndarray:
         case 2:
             return values[..., None]
         case 3:
-            return np.full(rng.choice([(0,), (N,), (2, N), (7, 7, 7)]), 1, dtype=values.dtype)
+            return np.full(
+                rng.choice([(0,), (N,), (2, N), (7, 7, 7)]), 1, dtype=values.dtype
+            )
         case 4:
             return np.full_like(values, rng.choice([-1, 100]))
         case _:
@@ -110,7 +154,9 @@ def test_invented_values(fuzz: Fuzz) -> None:
             container, key = rng.choice(places(tree))
             container[key] = rng.choice(INVENTED)
         out = io.BytesIO()
-        np.savez_compressed(out, tree=np.frombuffer(json.dumps(tree).encode(), dtype=np.uint8), **arrays)
+        np.savez_compressed(
+            out, tree=np.frombuffer(json.dumps(tree).encode(), dtype=np.uint8), **arrays
+        )
         try:
             shown(out.getvalue(), is_importance=is_importance)
         except StoreError:
@@ -124,7 +170,9 @@ def test_invented_values(fuzz: Fuzz) -> None:
 def test_evidence_that_is_too_large_for_its_data_is_refused_unread(unpack: Any) -> None:
     """1.57 MB became 1.6 GB: what an archive says of its sizes comes first."""
     out = io.BytesIO()
-    np.savez_compressed(out, tree=np.zeros(2, dtype=np.uint8), a0=np.zeros((1 << 30) // 8))
+    np.savez_compressed(
+        out, tree=np.zeros(2, dtype=np.uint8), a0=np.zeros((1 << 30) // 8)
+    )
     content = out.getvalue()
     assert len(content) < 2e6
     with pytest.raises(StoreError, match="cannot contain"):

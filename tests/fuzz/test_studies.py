@@ -15,7 +15,14 @@ pytest.importorskip("rankstudio.plugins.report")  # its folder may be absent
 
 from experiment.small import ended
 from fuzzer import Attempt, Outcome, refusal
-from study_damage import damaged_log, damaged_pages, edit_cells, edit_with_digest, make_foreign, move_results
+from study_damage import (
+    damaged_log,
+    damaged_pages,
+    edit_cells,
+    edit_with_digest,
+    make_foreign,
+    move_results,
+)
 from study_files import (
     LABELS,
     REMOVED,
@@ -87,7 +94,9 @@ def named(sentence: str) -> range:
     return range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
 
 
-def check_run(study: Study, summary: RunSummary, original: Original, whole: bool) -> None:
+def check_run(
+    study: Study, summary: RunSummary, original: Original, whole: bool
+) -> None:
     """Hold a listed run against what it was."""
     number = summary.key.id
     assert summary.key.plan.agrees(original.plans[number])
@@ -107,7 +116,10 @@ def check_run(study: Study, summary: RunSummary, original: Original, whole: bool
 def check_what_was_written(study: Study, whole: bool) -> None:
     """Hold what a person said of runs and for the report against what it was: it is that, or is not there."""
     assert study.report_settings in (REPORT, *[ReportSettings()] * (not whole))
-    labels = [(study.label(summary.key), LABELS.get(summary.key.id, RunLabel())) for summary in study.runs()]
+    labels = [
+        (study.label(summary.key), LABELS.get(summary.key.id, RunLabel()))
+        for summary in study.runs()
+    ]
     assert all(label in (was, *[RunLabel()] * (not whole)) for label, was in labels)
     assert not whole or study.seal_marks == SEALS
 
@@ -122,7 +134,9 @@ def go_on(rng: random.Random, path: Path, original: Original) -> None:
         (own,) = [
             run
             for run in study.runs()
-            if run.key.plan.agrees(original.plans[number]) and not run.damage and run.finished
+            if run.key.plan.agrees(original.plans[number])
+            and not run.damage
+            and run.finished
         ][-1:]
         assert result_shown(study.result(own.key)) == original.results[number]
         study.remove(own.key)
@@ -157,10 +171,19 @@ def write_foreign(rng: random.Random, path: Path, original: Original) -> None:
 
 @pytest.mark.parametrize(
     ("damage", "whole", "gone_on", "checks"),
-    [(damage_pages, True, 0.2, 60), (damage_cells, False, 0.3, 60), (write_foreign, False, 1.0, 20)],
+    [
+        (damage_pages, True, 0.2, 60),
+        (damage_cells, False, 0.3, 60),
+        (write_foreign, False, 1.0, 20),
+    ],
 )
 def test_damage(
-    fuzz: Fuzz, original: Original, damage: Damage, whole: bool, gone_on: float, checks: int
+    fuzz: Fuzz,
+    original: Original,
+    damage: Damage,
+    whole: bool,
+    gone_on: float,
+    checks: int,
 ) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / "study.rankstudio"
@@ -190,13 +213,19 @@ def test_impossible_rows(fuzz: Fuzz, original: Original) -> None:
                     try:
                         study.finished_units(summary.key)
                         if summary.finished:
-                            write_results(study.result(summary.key), folder / str(summary.key.id))
+                            write_results(
+                                study.result(summary.key), folder / str(summary.key.id)
+                            )
                     except RankStudioError as error:
                         outcome = refusal(error, path)
                 if rng.random() < 0.2:  # it takes most of the time
                     html_page(make_report(read_study(study))).encode()
                 attempt_plan = rng.choice(sorted(original.plans))
-                list(run_stored(original.plans[attempt_plan], original.data[attempt_plan], study))
+                list(
+                    run_stored(
+                        original.plans[attempt_plan], original.data[attempt_plan], study
+                    )
+                )
         except RankStudioError as error:
             return refusal(error, path)
         return outcome
@@ -214,11 +243,17 @@ def test_logs(fuzz: Fuzz, original: Original) -> None:
         path = folder / "study.rankstudio"
         path.write_bytes(original.base)
         cut = rng.random() < 0.2
-        log = original.log[: rng.randrange(len(original.log))] if cut else damaged_log(rng, original.log)
+        log = (
+            original.log[: rng.randrange(len(original.log))]
+            if cut
+            else damaged_log(rng, original.log)
+        )
         Path(f"{path}-wal").write_bytes(log)
         for end in ("-shm", "-owner", "-journal"):
             if rng.random() < 0.3:
-                Path(f"{path}{end}").write_bytes(rng.choice((b"", b"\xff" * 40, rng.randbytes(70_000))))
+                Path(f"{path}{end}").write_bytes(
+                    rng.choice((b"", b"\xff" * 40, rng.randbytes(70_000)))
+                )
         try:
             with Study.open(path) as study:
                 told = [*study.damage(), *(s.damage for s in study.runs() if s.damage)]
@@ -228,7 +263,9 @@ def test_logs(fuzz: Fuzz, original: Original) -> None:
                     check_run(study, summary, original, whole=not cut)
         except RankStudioError as error:
             return refusal(error, path)
-        assert cut or {s.key.id for s in listed} - {REMOVED} == set(original.plans) - {REMOVED}
+        assert cut or {s.key.id for s in listed} - {REMOVED} == set(original.plans) - {
+            REMOVED
+        }
         return Outcome.READ
 
     fuzz("study logs", attempt, 40)
@@ -247,15 +284,21 @@ def terminal(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, 
     out, err = capsys.readouterr()
     assert code == 0 or not out
     for line in () if arguments[0] == "run" else err.splitlines():
-        assert line.startswith(("Note: ", "Written: ") if code == 0 else ("rankstudio: ", "Note: ")), err
+        assert line.startswith(
+            ("Note: ", "Written: ") if code == 0 else ("rankstudio: ", "Note: ")
+        ), err
     assert code == 0 or err.splitlines()[-1].startswith("rankstudio: ")
     return out, err
 
 
 def test_terminal_and_window(
-    fuzz: Fuzz, original: Original, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    fuzz: Fuzz,
+    original: Original,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main puts its own in place
+    # main puts its own in place
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
 
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / "study.rankstudio"
@@ -269,7 +312,15 @@ def test_terminal_and_window(
         assert not compared or noted or kind != "pages" or compared == whole
         if rng.random() < 0.3:
             page = folder / "report.html"
-            terminal(capsys, "report", str(path), "--out", str(page), "--without-data", "--json")
+            terminal(
+                capsys,
+                "report",
+                str(path),
+                "--out",
+                str(page),
+                "--without-data",
+                "--json",
+            )
             assert not page.exists() or page.read_text("utf-8").endswith("</html>\n")
         if rng.random() < 0.1:
             resumed(rng, path, original, capsys)
@@ -277,14 +328,23 @@ def test_terminal_and_window(
         listed, sentences = window_list(path)
         assert len(listed) == len(rows)
         if kind != "rows":
-            assert [bool(record.failure) for record in listed] == [bool(row["damage"]) for row in rows]
-            assert bool(told) == bool(sentences or any(record.failure for record in listed))
+            assert [bool(record.failure) for record in listed] == [
+                bool(row["damage"]) for row in rows
+            ]
+            assert bool(told) == bool(
+                sentences or any(record.failure for record in listed)
+            )
         return Outcome.REFUSED if told else Outcome.READ
 
     fuzz("study shown", attempt, 12)
 
 
-def resumed(rng: random.Random, path: Path, original: Original, capsys: pytest.CaptureFixture[str]) -> None:
+def resumed(
+    rng: random.Random,
+    path: Path,
+    original: Original,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Have the terminal go on with what is left of a study; what it finishes is what it was."""
     out, _ = terminal(capsys, "run", "--resume", str(path), "--json")
     try:

@@ -37,8 +37,12 @@ SIZES = (b"4\n3\n5\n", b"4 3 0 5", b"\xef\xbb\xbf12\r\n")
 def hold(data: RankingDataset) -> None:
     """Hold what was read against what every dataset is."""
     assert np.isfinite(data.X).all() and np.isfinite(data.y).all()
-    assert data.query_ptr[0] == 0 and data.query_ptr[-1] == data.n_documents == len(data.y)
-    assert (np.diff(data.query_ptr) > 0).all() and len(set(data.query_ids)) == data.n_queries
+    assert data.query_ptr[0] == 0 and data.query_ptr[-1] == data.n_documents == len(
+        data.y
+    )
+    assert (np.diff(data.query_ptr) > 0).all() and len(
+        set(data.query_ids)
+    ) == data.n_queries
     assert all(data.query_ids) and len(data.feature_names) == data.n_features
     assert len(data.comments) == data.n_documents
 
@@ -48,7 +52,9 @@ def hold_parts(opened: FoldedDataset, whole: RankingDataset) -> None:
     parts = opened.folds[0].parts.values()
     for part in parts:
         hold(part)
-    assert sorted(label for part in parts for label in part.y.tolist()) == sorted(whole.y.tolist())
+    assert sorted(label for part in parts for label in part.y.tolist()) == sorted(
+        whole.y.tolist()
+    )
     assert sum(part.missing.sum() for part in parts) == whole.missing.sum()
 
 
@@ -57,7 +63,9 @@ def values_of(content: bytes) -> set[float]:
     text = content.decode("utf-8-sig", errors="replace")
     found: set[float] = {0.0, 1.0}
     for delimiter in ",;|\t":
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True):
+        for row in csv.reader(
+            io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True
+        ):
             for cell in row:
                 if cell.strip() not in MISSING:
                     try:
@@ -86,12 +94,16 @@ def test_csv(fuzz: Fuzz) -> None:
         try:
             data = load_data(path, columns=told, cache=rng.random() < 0.2)
             if data.n_documents and rng.random() < 0.5:
-                hold_parts(open_dataset(path, columns=told, missing="zero", cache=False), data)
+                hold_parts(
+                    open_dataset(path, columns=told, missing="zero", cache=False), data
+                )
         except RankStudioError as error:
             return refusal(error, path)
         hold(data)
         known = values_of(content)
-        assert all(value in known for value in (*data.X.ravel().tolist(), *data.y.tolist()))
+        assert all(
+            value in known for value in (*data.X.ravel().tolist(), *data.y.tolist())
+        )
         return Outcome.READ
 
     fuzz("CSV", attempt, 700)

@@ -15,7 +15,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two folds of a few queries."""
     root = tmp_path_factory.mktemp("data") / "Small"
     return save_folds(
-        root, 2, n_queries=10, n_informative=2, n_redundant=1, n_noise=1, n_constant=0, documents=(3, 5)
+        root,
+        2,
+        n_queries=10,
+        n_informative=2,
+        n_redundant=1,
+        n_noise=1,
+        n_constant=0,
+        documents=(3, 5),
     )
 
 
@@ -33,10 +40,15 @@ def run(data: Path) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory, program: Program, run: list[str]) -> Path:
+def finished(
+    tmp_path_factory: pytest.TempPathFactory, program: Program, run: list[str]
+) -> Path:
     """What two runs write where nothing is amiss."""
     folder = tmp_path_factory.mktemp("finished")
     study = folder / STUDY
     assert program.run(*run, "--out", folder, folder=folder).status == 0
-    assert program.run(*run[:3], "--lambda", "4", "--study", study, folder=folder).status == 0
+    assert (
+        program.run(*run[:3], "--lambda", "4", "--study", study, folder=folder).status
+        == 0
+    )
     return folder

@@ -40,7 +40,9 @@ def warm_up(folder: str, data: str) -> None:
 
 def carry_out(order: dict[str, Any]) -> dict[str, Any]:
     """Have a copy of this process carry a command line out; return how it ended and what it printed."""
-    files = {name: Path(order["scratch"]) / name for name in ("stdout", "stderr", "calls")}
+    files = {
+        name: Path(order["scratch"]) / name for name in ("stdout", "stderr", "calls")
+    }
     for file in files.values():
         file.write_bytes(b"")
         file.chmod(0o666)
@@ -48,7 +50,10 @@ def carry_out(order: dict[str, Any]) -> dict[str, Any]:
     if child == 0:
         _become(order, files)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return {"status": status, **{name: file.read_text("utf-8") for name, file in files.items()}}
+    return {
+        "status": status,
+        **{name: file.read_text("utf-8") for name, file in files.items()},
+    }
 
 
 def _become(order: dict[str, Any], files: dict[str, Path]) -> None:
@@ -56,14 +61,22 @@ def _become(order: dict[str, Any], files: dict[str, Path]) -> None:
     status = 99
     try:
         for number, name in enumerate(("stdout", "stderr"), start=1):
-            os.dup2(os.open(order.get(name) or files[name], os.O_WRONLY | os.O_APPEND), number)
+            os.dup2(
+                os.open(order.get(name) or files[name], os.O_WRONLY | os.O_APPEND),
+                number,
+            )
         sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-        sys.stderr = sys.__stderr__ = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
+        sys.stderr = sys.__stderr__ = os.fdopen(
+            2, "w", buffering=1, encoding="utf-8", closefd=False
+        )
         for name, value in order.get("environment", {}).items():
-            os.environ.update({name: value}) if value is not None else os.environ.pop(name, None)
+            os.environ.update({name: value}) if value is not None else os.environ.pop(
+                name, None
+            )
         tempfile.tempdir = order.get("temporary")
         os.chdir(order["folder"])
-        filled = mmap.mmap(-1, order["filled"]) if order.get("filled") else None  # of its addresses
+        # of its addresses
+        filled = mmap.mmap(-1, order["filled"]) if order.get("filled") else None
         for name, limit in order.get("limits", {}).items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
         calls = os.open(files["calls"], os.O_WRONLY)
@@ -102,7 +115,15 @@ class _Calls:
 
     def __init__(self, fail_at: int) -> None:
         self.count, self._fail_at = 0, fail_at
-        for name in ("fsync", "mkdir", "replace", "rename", "truncate", "ftruncate", "utime"):
+        for name in (
+            "fsync",
+            "mkdir",
+            "replace",
+            "rename",
+            "truncate",
+            "ftruncate",
+            "utime",
+        ):
             setattr(os, name, self._counting(getattr(os, name)))
         opened, tell = os.open, self.tell
 
@@ -121,11 +142,19 @@ class _Calls:
         def open_any(file: Any, mode: str = "r", *rest: Any, **options: Any) -> Any:
             if not set(mode) & set("wxa+") or (isinstance(file, int) and file < 3):
                 return open_file(file, mode, *rest, **options)
-            raw = Counted(file, mode.replace("b", "").replace("t", ""), opener=options.get("opener"))
+            raw = Counted(
+                file,
+                mode.replace("b", "").replace("t", ""),
+                opener=options.get("opener"),
+            )
             if rest[:1] == (0,) or options.get("buffering") == 0:
                 return raw
             buffered = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
-            return buffered if "b" in mode else io.TextIOWrapper(buffered, options.get("encoding"))
+            return (
+                buffered
+                if "b" in mode
+                else io.TextIOWrapper(buffered, options.get("encoding"))
+            )
 
         os.open, io.open, builtins.open = open_counted, open_any, open_any  # type: ignore[assignment]
 

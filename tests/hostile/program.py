@@ -32,7 +32,11 @@ class Outcome:
     @property
     def told(self) -> list[str]:
         """Notes and errors, without progress."""
-        return [line for line in self.stderr.splitlines() if line.startswith(("rankstudio: ", "Note: "))]
+        return [
+            line
+            for line in self.stderr.splitlines()
+            if line.startswith(("rankstudio: ", "Note: "))
+        ]
 
     def check(self) -> Outcome:
         """Hold it against what is promised: done with at most one note, or one sentence says why not."""
@@ -40,7 +44,9 @@ class Outcome:
         assert "Exception ignored" not in self.stderr, self
         assert self.status in (0, 1), self
         assert len(self.told) <= 1 or self.status == 1, self
-        assert sum(line.startswith("rankstudio: ") for line in self.told) == self.status, self
+        assert (
+            sum(line.startswith("rankstudio: ") for line in self.told) == self.status
+        ), self
         assert all(line.endswith(".") for line in self.told), self
         return self
 
@@ -58,7 +64,9 @@ class Program:
 
     def __init__(self, scratch: Path, data: Path) -> None:
         self._scratch = scratch
-        self.private = next((prefix for prefix in _PRIVATE if _works([*prefix, "true"])), None)
+        self.private = next(
+            (prefix for prefix in _PRIVATE if _works([*prefix, "true"])), None
+        )
         script = str(Path(__file__).with_name("forked.py"))
         self._process = subprocess.Popen(
             [*(self.private or ()), sys.executable, script, str(scratch), str(data)],
@@ -76,7 +84,11 @@ class Program:
 
     def run(self, *arguments: object, folder: Path, **place: Any) -> Outcome:
         """Carry a command line out in a folder; ``place`` is what `forked.py` makes of the copy."""
-        order = {"arguments": list(map(str, arguments)), "folder": str(folder), "scratch": str(self._scratch)}
+        order = {
+            "arguments": list(map(str, arguments)),
+            "folder": str(folder),
+            "scratch": str(self._scratch),
+        }
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(json.dumps({**order, **place}), file=self._process.stdin, flush=True)
@@ -89,7 +101,9 @@ class Program:
     def mount(self, *command: str) -> None:
         """Change what the program alone sees mounted; skip the test where nobody may."""
         if self.private is None or shutil.which("nsenter") is None:
-            pytest.skip("nothing can be mounted here without the rights of an administrator")
+            pytest.skip(
+                "nothing can be mounted here without the rights of an administrator"
+            )
         enter = ["nsenter", "-t", str(self._process.pid), "-m"]
         if self.private[1] != "-m":
             enter += ["-U", "--preserve-credentials"]
@@ -112,16 +126,25 @@ class Program:
 
 def _works(command: list[str]) -> bool:
     found = shutil.which(command[0]) is not None
-    return found and subprocess.run(command, check=False, capture_output=True).returncode == 0
+    return (
+        found
+        and subprocess.run(command, check=False, capture_output=True).returncode == 0
+    )
 
 
 def half_written(folder: Path, finished: Path) -> dict[str, str]:
     """Return what is in the folder of a run and is no whole result, no study, or somebody's leftover."""
-    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    found = {
+        str(path.relative_to(folder)): path
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
     there = {name for name in found if (finished / name).is_file() and name != STUDY}
     good = {name for name in there if same(found[name], finished / name)}
     return {
-        name: "not whole" if name in there else "left over" for name in found if name not in {*good, STUDY}
+        name: "not whole" if name in there else "left over"
+        for name in found
+        if name not in {*good, STUDY}
     }
 
 

@@ -37,7 +37,8 @@ class ForkServer:
         # A copy has one thread: libraries must not have started others before.
         single = {
             **{f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")},
-            "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow, which pandas loads
+            # pyarrow, which pandas loads
+            "JE_ARROW_MALLOC_CONF": "background_thread:false",
         }
         self._process = subprocess.Popen(
             [sys.executable, str(_HERE / "fork_server.py"), *modules],
@@ -63,7 +64,9 @@ class ForkServer:
         self._process.stdin.write(json.dumps(asdict(request)) + "\n")
         self._process.stdin.flush()
         values = json.loads(self._answer())
-        return Ended(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
+        return Ended(
+            **{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+        )
 
     def _answer(self) -> str:
         assert self._process.stdout is not None
@@ -81,7 +84,14 @@ class ForkServer:
 def write_small_folds(folder: Path) -> Path:
     """Write two folds so small that everything around a unit takes longer than the unit."""
     return save_folds(
-        folder, 2, n_queries=12, n_informative=2, n_redundant=1, n_noise=2, n_constant=1, documents=(3, 6)
+        folder,
+        2,
+        n_queries=12,
+        n_informative=2,
+        n_redundant=1,
+        n_noise=2,
+        n_constant=1,
+        documents=(3, 6),
     )
 
 

@@ -122,7 +122,9 @@ def start(request: Request) -> Ended:
     os.close(said)
     calls = 0
     if request.count or (request.moment and request.moment.call):
-        calls, status = system_calls.follow(child, request.moment.call if request.moment else None)
+        calls, status = system_calls.follow(
+            child, request.moment.call if request.moment else None
+        )
         seconds = time.monotonic() - began
         with os.fdopen(heard) as pipe:
             lines = pipe.read().splitlines()
@@ -131,7 +133,12 @@ def start(request: Request) -> Ended:
         status = os.waitpid(child, 0)[1]
         seconds = time.monotonic() - began
     told = tuple(line for line in lines if not line.startswith("Workers"))
-    workers = tuple(int(pid) for line in lines if line.startswith("Workers") for pid in line.split()[1:])
+    workers = tuple(
+        int(pid)
+        for line in lines
+        if line.startswith("Workers")
+        for pid in line.split()[1:]
+    )
     return Ended(os.waitstatus_to_exitcode(status), told, seconds, calls, workers)
 
 
@@ -140,8 +147,17 @@ def _listen(request: Request, child: int, heard: int) -> list[str]:
     moment, text, due = request.moment, b"", None
     while True:
         lines = text.decode().splitlines()
-        workers = [int(pid) for line in lines if line.startswith("Workers") for pid in line.split()[1:]]
-        reached = moment is not None and len(lines) >= moment.line and len(workers) >= -request.victim
+        workers = [
+            int(pid)
+            for line in lines
+            if line.startswith("Workers")
+            for pid in line.split()[1:]
+        ]
+        reached = (
+            moment is not None
+            and len(lines) >= moment.line
+            and len(workers) >= -request.victim
+        )
         if reached and due is None:
             assert moment is not None
             due = time.monotonic() + moment.seconds
@@ -152,7 +168,11 @@ def _listen(request: Request, child: int, heard: int) -> list[str]:
                 break
             text += piece
         else:
-            victim = workers[-1 - request.victim] if request.victim < 0 else request.victim or child
+            victim = (
+                workers[-1 - request.victim]
+                if request.victim < 0
+                else request.victim or child
+            )
             with suppress(ProcessLookupError):
                 os.kill(victim, request.signal)
             moment, due = None, None
@@ -217,7 +237,9 @@ def window(arguments: tuple[str, ...], tell: Tell) -> int:
 def event_line(event: Any) -> str:
     """Return what is told of an event: its name, and where there is one its unit."""
     unit = getattr(event, "unit", None)
-    return type(event).__name__ + ("" if unit is None else f" {unit.fold} {unit.position}")
+    return type(event).__name__ + (
+        "" if unit is None else f" {unit.fold} {unit.position}"
+    )
 
 
 def kernel(arguments: tuple[str, ...], tell: Tell) -> int:
@@ -258,16 +280,24 @@ def main() -> None:
     with os.fdopen(os.dup(1), "w", buffering=1) as answers:
         os.dup2(2, 1)
         for module in sys.argv[1:]:
-            with suppress(ImportError):  # an extra, or Qt without its libraries: who needs it fails
+            # an extra, or Qt without its libraries: who needs it fails
+            with suppress(ImportError):
                 import_module(module)
         multiprocessing.set_forkserver_preload(["warm_engine"])
         forkserver.ensure_running()
         tasks = [path.name for path in Path("/proc/self/task").iterdir()]
-        print(json.dumps({"threads": len(tasks), "followed": system_calls.can_be_followed()}), file=answers)
+        print(
+            json.dumps(
+                {"threads": len(tasks), "followed": system_calls.can_be_followed()}
+            ),
+            file=answers,
+        )
         for line in sys.stdin:
             values = json.loads(line)
             moment = values.pop("moment")
-            request = Request(**values, moment=None if moment is None else Moment(**moment))
+            request = Request(
+                **values, moment=None if moment is None else Moment(**moment)
+            )
             print(json.dumps(asdict(start(request))), file=answers)
 
 

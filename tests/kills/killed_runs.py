@@ -72,7 +72,12 @@ class Way:
         command: Callable[[Path, Path | None], tuple[str, ...]],
         calls: int | None = None,
     ) -> None:
-        self._server, self._folder, self._program, self._command = server, folder, program, command
+        self._server, self._folder, self._program, self._command = (
+            server,
+            folder,
+            program,
+            command,
+        )
         (folder / "warm").mkdir(parents=True)
         self.calls = calls or 0
         if calls is None and server.can_follow:
@@ -85,12 +90,16 @@ class Way:
         assert set(files) >= {*RESULT_FILES, f"{MODELS}/fold1.json"}
         self.undisturbed = Undisturbed(files, contents, ended)
 
-    def kill(self, random: Random, name: str, victims: tuple[int, ...] = (0,)) -> list[str]:
+    def kill(
+        self, random: Random, name: str, victims: tuple[int, ...] = (0,)
+    ) -> list[str]:
         """Kill a run, perhaps several times, have it go on to its end, and return where the kills fell."""
         self._begin(name, fresh=random.random() < 0.5)
         landed, before, told = [], Contents(), set()
         while True:
-            ended = self._start(going_on=before.n_runs > 0, random=random, victims=victims)
+            ended = self._start(
+                going_on=before.n_runs > 0, random=random, victims=victims
+            )
             told |= {line for line in ended.told if line.startswith("UnitFinished")}
             self._see_that_nothing_runs(ended)
             self._see_what_is_said(ended, before)
@@ -111,7 +120,9 @@ class Way:
         """Ask a run to end by a signal; see it end in a sentence, and go on."""
         self._begin(name, fresh=random.random() < 0.5)
         moment = self._moment(random, calls=False)
-        request = self._request(False, moment=Moment(max(moment.line, 1), moment.seconds), signal=number)
+        request = self._request(
+            False, moment=Moment(max(moment.line, 1), moment.seconds), signal=number
+        )
         ended = self._server.start(request)
         printed = self.printed()
         assert "Traceback" not in printed, printed
@@ -121,9 +132,15 @@ class Way:
         self._see_that_nothing_runs(ended)
         told = {line for line in ended.told if line.startswith("UnitFinished")}
         contents = self._see_that_nothing_is_lost(Contents(), told, whole=False)
-        if "Interrupted." not in printed:  # which may come between two steps of opening or of closing
+        # which may come between two steps of opening or of closing
+        if "Interrupted." not in printed:
             assert "-owner" not in " ".join(path.name for path in self._out.iterdir())
-        assert self._start(going_on=contents.n_runs > 0, random=random, unharmed=True).status == 0
+        assert (
+            self._start(
+                going_on=contents.n_runs > 0, random=random, unharmed=True
+            ).status
+            == 0
+        )
         self._see_the_end()
         shutil.rmtree(self._case)
         return where(ended, contents, self._n_units)
@@ -132,7 +149,9 @@ class Way:
         """Kill who gives the work out; see the run end in a sentence, and go on in another way."""
         self._begin(name, fresh=False)
         ended = self._server.start(
-            self._request(False, moment=self._moment(random, calls=False), victim=victim)
+            self._request(
+                False, moment=self._moment(random, calls=False), victim=victim
+            )
         )
         printed = self.printed()
         assert "Traceback" not in printed, printed
@@ -178,7 +197,9 @@ class Way:
             victim = random.choice(victims)
             moment = self._moment(random, calls=victim == 0 and self.calls > 0)
         by_resume = going_on and random is not None and random.random() < 0.5
-        return self._server.start(self._request(by_resume, moment=moment, victim=victim, count=count))
+        return self._server.start(
+            self._request(by_resume, moment=moment, victim=victim, count=count)
+        )
 
     def _request(self, by_resume: bool, **changes: Any) -> Request:
         environment = {
@@ -188,7 +209,13 @@ class Way:
             "TMPDIR": str(self._case / "temporary"),
         }
         arguments = self._command(self._out, self._study() if by_resume else None)
-        return Request(self._program, arguments, environment, str(self._case / "printed"), **changes)
+        return Request(
+            self._program,
+            arguments,
+            environment,
+            str(self._case / "printed"),
+            **changes,
+        )
 
     def _moment(self, random: Random, calls: bool) -> Moment:
         """Draw a moment: a number of lines told and an instant more, some seconds, or a system call."""
@@ -196,17 +223,26 @@ class Way:
         if kind == "call" and calls:
             return Moment(call=random.randint(1, self.calls))
         if kind == "seconds":
-            return Moment(seconds=random.uniform(0.0, 1.1 * self.undisturbed.ended.seconds))
+            return Moment(
+                seconds=random.uniform(0.0, 1.1 * self.undisturbed.ended.seconds)
+            )
         last = len(self.undisturbed.ended.told)
-        return Moment(random.randint(0, last), random.choice((0.0, random.uniform(0.0, 0.004))))
+        return Moment(
+            random.randint(0, last), random.choice((0.0, random.uniform(0.0, 0.004)))
+        )
 
     def _study(self) -> Path | None:
-        studies = [*self._out.glob(f"*{SUFFIX}"), *(self._case / "user").rglob(f"*{SUFFIX}")]
+        studies = [
+            *self._out.glob(f"*{SUFFIX}"),
+            *(self._case / "user").rglob(f"*{SUFFIX}"),
+        ]
         if self._program == "window":  # what it was not told of yet, nobody has seen
             settings = self._case / "user" / "window.ini"
             lines = settings.read_text().splitlines() if settings.exists() else []
             noted = [line for line in lines if line.startswith("file=")]
-            studies = [study for study in studies if any(study.name in line for line in noted)]
+            studies = [
+                study for study in studies if any(study.name in line for line in noted)
+            ]
         assert len(studies) <= 1, studies
         return studies[0] if studies else None
 
@@ -233,9 +269,16 @@ class Way:
     def _files(self) -> dict[str, bytes]:
         names = [
             *RESULT_FILES,
-            *(f"{MODELS}/{path.name}" for path in sorted((self._out / MODELS).glob("*.json"))),
+            *(
+                f"{MODELS}/{path.name}"
+                for path in sorted((self._out / MODELS).glob("*.json"))
+            ),
         ]
-        return {name: (self._out / name).read_bytes() for name in names if (self._out / name).exists()}
+        return {
+            name: (self._out / name).read_bytes()
+            for name in names
+            if (self._out / name).exists()
+        }
 
     def _see_that_nothing_runs(self, ended: Ended) -> None:
         assert not still_running(ended.workers)
@@ -247,13 +290,18 @@ class Way:
         if ended.status == 1 or said:
             assert "The workers ended before" in (*said, self.printed())[0]
         listed = [line.split() for line in ended.told if line.startswith("Listed")]
-        if any(line not in ("Begun", *said) for line in ended.told) and self._program == "window":
+        if (
+            any(line not in ("Begun", *said) for line in ended.told)
+            and self._program == "window"
+        ):
             assert len(listed) == before.n_runs, ended.told
             for _, count, state in listed:
                 assert int(count) == len(before.units)
                 assert state in ("UNFINISHED", "DONE")
 
-    def _see_that_nothing_is_lost(self, before: Contents, told: set[str], whole: bool = True) -> Contents:
+    def _see_that_nothing_is_lost(
+        self, before: Contents, told: set[str], whole: bool = True
+    ) -> Contents:
         now = self._contents()
         assert now.n_runs <= 1
         kept = {f"UnitFinished {fold} {position}" for fold, position in now.units}
@@ -270,13 +318,29 @@ class Way:
         assert self._contents().numbers == self.undisturbed.contents.numbers
         study = self._study()
         assert study is not None
-        expected = {*RESULT_FILES, MODELS, *({study.name} if study.parent == self._out else ())}
+        expected = {
+            *RESULT_FILES,
+            MODELS,
+            *({study.name} if study.parent == self._out else ()),
+        }
         # What was being written aside at a kill is in nobody's way, and goes when it is a day old.
-        found = {path.name for path in self._out.iterdir() if not path.match(".rankstudio-*.part")}
+        found = {
+            path.name
+            for path in self._out.iterdir()
+            if not path.match(".rankstudio-*.part")
+        }
         assert found == expected
-        beside = [path.name for path in study.parent.iterdir() if path.name.startswith(study.name)]
+        beside = [
+            path.name
+            for path in study.parent.iterdir()
+            if path.name.startswith(study.name)
+        ]
         assert beside == [study.name], self.printed()
-        left = [path for path in (self._case / "temporary").iterdir() if not path.match("RankStudio-*")]
+        left = [
+            path
+            for path in (self._case / "temporary").iterdir()
+            if not path.match("RankStudio-*")
+        ]
         assert left == []  # but for the pictures of the window's buttons
         for part in (self._cache / "mapped").glob("*"):
             assert part.match("new-*") or store.is_whole(part), part
@@ -287,7 +351,13 @@ def where(ended: Ended, contents: Contents, n_units: int) -> str:
     if ended.status == 0 and not any(line.startswith("Failed") for line in ended.told):
         return "too late"
     n = len(contents.units)
-    return "before the first unit" if n == 0 else "after the last" if n == n_units else "between"
+    return (
+        "before the first unit"
+        if n == 0
+        else "after the last"
+        if n == n_units
+        else "between"
+    )
 
 
 def table(landed: dict[str, Counter[str]]) -> str:

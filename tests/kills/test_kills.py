@@ -30,12 +30,19 @@ TERMINAL: dict[str, tuple[str, ...]] = {
     "one thread": ("--workers", "1"),
     "processes": ("--workers", "2"),
 }
-SHARES = {"threads": 0.23, "one thread": 0.23, "processes": 0.2, "cluster": 0.14, "window": 0.2}
+SHARES = {
+    "threads": 0.23,
+    "one thread": 0.23,
+    "processes": 0.2,
+    "cluster": 0.14,
+    "window": 0.2,
+}
 """Of all kills, by the way of execution."""
 
 PROGRAM, WORKERS = (0,), (0, 0, -1, -2)
 
-pytestmark = pytest.mark.timeout(0)  # with more kills it takes longer; every program has its own limit
+# with more kills it takes longer; every program has its own limit
+pytestmark = pytest.mark.timeout(0)
 
 
 @pytest.fixture(scope="module")
@@ -50,14 +57,22 @@ def server() -> Iterator[ForkServer]:
 
 
 @pytest.fixture(scope="module")
-def terminal(server: ForkServer, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Way]:
+def terminal(
+    server: ForkServer, data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Way]:
     """A function that returns the terminal's way with some options, each made once."""
 
     @cache
     def way(*options: str) -> Way:
         def command(out: Path, study: Path | None) -> tuple[str, ...]:
             what = ("--data", str(data), "--lambda", "2^-4..2^3")
-            return ("run", *(("--resume", str(study)) if study else what), "--out", str(out), *options)
+            return (
+                "run",
+                *(("--resume", str(study)) if study else what),
+                "--out",
+                str(out),
+                *options,
+            )
 
         return Way(server, tmp_path_factory.mktemp("cases"), "terminal", command)
 
@@ -91,9 +106,15 @@ def test_on_a_cluster(terminal: Callable[..., Way], tmp_path: Path, kills: int) 
             worker = cluster.workers[-2].pid
             cluster.add_worker()
             landed = way.kill(Random(f"worker {number}"), f"worker {number}", (worker,))
-            assert set(landed) == {"too late"}  # it costs nothing: another one does its work
+            # it costs nothing: another one does its work
+            assert set(landed) == {"too late"}
         if kills >= 100:  # dask looks for a lost scheduler for half a minute
-            lost = way.lose(cluster.scheduler.pid, Random("s3"), "scheduler", terminal("--workers", "1"))
+            lost = way.lose(
+                cluster.scheduler.pid,
+                Random("s3"),
+                "scheduler",
+                terminal("--workers", "1"),
+            )
             sys.stdout.write(table({"cluster, its scheduler": Counter([lost])}))
 
 
@@ -102,12 +123,17 @@ def test_in_the_window(
     server: ForkServer, data: Path, tmp_path_factory: pytest.TempPathFactory, kills: int
 ) -> None:
     folder = tmp_path_factory.mktemp("plan")
-    grid = tuple(2.0**exponent for exponent in range(-8, 8))  # the window is told of several at a time
-    save_plan(Plan(str(data), parameters={"regularization": grid}), folder / "plan.toml")
+    # the window is told of several at a time
+    grid = tuple(2.0**exponent for exponent in range(-8, 8))
+    save_plan(
+        Plan(str(data), parameters={"regularization": grid}), folder / "plan.toml"
+    )
     calls = None
     for backend, victims in (("live", PROGRAM), ("processes", WORKERS)):
 
-        def command(out: Path, _: Path | None, backend: str = backend) -> tuple[str, ...]:
+        def command(
+            out: Path, _: Path | None, backend: str = backend
+        ) -> tuple[str, ...]:
             return str(folder / "plan.toml"), str(out), backend
 
         way = Way(server, folder / backend, "window", command, calls)
@@ -117,23 +143,33 @@ def test_in_the_window(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", TERMINAL)
-def test_asked_to_end(terminal: Callable[..., Way], name: str, number: signal.Signals, kills: int) -> None:
+def test_asked_to_end(
+    terminal: Callable[..., Way], name: str, number: signal.Signals, kills: int
+) -> None:
     way, title = terminal(*TERMINAL[name]), f"{number.name}, {name}"
     times = range(max(round(kills / 18), 1))
-    landed = Counter(way.signal(number, Random(f"{title} {n}"), f"{title} {n}") for n in times)
+    landed = Counter(
+        way.signal(number, Random(f"{title} {n}"), f"{title} {n}") for n in times
+    )
     sys.stdout.write(table({title: landed}))
 
 
-def test_kernels_that_are_being_written(server: ForkServer, tmp_path: Path, kills: int) -> None:
+def test_kernels_that_are_being_written(
+    server: ForkServer, tmp_path: Path, kills: int
+) -> None:
     def call(name: str, **changes: object) -> int:
-        request = Request("kernel", (str(tmp_path / name),), {}, str(tmp_path / "printed"), **changes)
+        request = Request(
+            "kernel", (str(tmp_path / name),), {}, str(tmp_path / "printed"), **changes
+        )
         ended = server.start(request)
         return ended.calls if changes.get("count") else ended.status
 
     if not server.can_follow:
         pytest.skip("processes cannot be followed here")
     calls = call("counted", count=True)
-    for at in Random("kernel").sample(range(1, calls + 1), min(calls, max(kills // 6, 1))):
+    for at in Random("kernel").sample(
+        range(1, calls + 1), min(calls, max(kills // 6, 1))
+    ):
         assert call(f"at {at}", moment=Moment(call=at)) == -signal.SIGKILL
         assert call(f"at {at}") == 0
         assert call(f"at {at}") == 0

@@ -10,5 +10,7 @@ from rankstudio.engine.experiment.runner import run
 
 __all__ = ["executors", "run_stored"]
 
-for _ in run(Plan("x", parameters={"regularization": (1.0,)}), make_ranking(n_queries=12)):
+for _ in run(
+    Plan("x", parameters={"regularization": (1.0,)}), make_ranking(n_queries=12)
+):
     pass

@@ -23,7 +23,14 @@ _SECONDS = 120
 Condition = Callable[[], object]
 
 
-def use(plan: str, out: str, backend: str, *, tell: Callable[[str], None], line: Callable[[Any], str]) -> int:
+def use(
+    plan: str,
+    out: str,
+    backend: str,
+    *,
+    tell: Callable[[str], None],
+    line: Callable[[Any], str],
+) -> int:
     """Open the window, do what there is to do, and close it."""
     begin = app.begin
     timer: list[QTimer] = []
@@ -40,12 +47,15 @@ def use(plan: str, out: str, backend: str, *, tell: Callable[[str], None], line:
     return status
 
 
-def _steps(window: MainWindow, plan: Path, out: Path, tell: Callable[[str], None]) -> Generator[Condition]:
+def _steps(
+    window: MainWindow, plan: Path, out: Path, tell: Callable[[str], None]
+) -> Generator[Condition]:
     """Yield what is to be waited for before the next step."""
     tell("Begun")
     models, runs = window.models, window.runs
     yield lambda: not models.task_worker.jobs and not models.loader.busy
-    own = [record for record in runs.records if record.plan.data != SAMPLE]  # shown at the first start
+    # shown at the first start
+    own = [record for record in runs.records if record.plan.data != SAMPLE]
     for record in own:
         tell(f"Listed {record.units_done} {record.state.name}")
     left = [record for record in own if record.can_go_on]

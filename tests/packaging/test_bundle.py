@@ -47,7 +47,9 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
 
 
 @pytest.fixture
-def start(modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+def start(
+    modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> ModuleType:
     """The bundle's first module, in a bundle whose files are in a folder; the command line returns 7."""
     module = modules["start"]
     monkeypatch.setattr(module, "main", lambda: 7)
@@ -58,7 +60,14 @@ def start(modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["run", "--sample"], ["-m"], ["-m", "http.server"], ["-I", "-S"], ["-I", "-S", __file__]],
+    [
+        [],
+        ["run", "--sample"],
+        ["-m"],
+        ["-m", "http.server"],
+        ["-I", "-S"],
+        ["-I", "-S", __file__],
+    ],
     ids=" ".join,
 )
 def test_what_is_not_the_bundles_own_is_a_command_line(
@@ -74,9 +83,13 @@ def test_a_module_of_the_program_is_run_as_python_would(
 ) -> None:
     ran: list[tuple[str, str, list[str]]] = []
     monkeypatch.setattr(
-        start.runpy, "run_module", lambda name, run_name: ran.append((name, run_name, sys.argv[1:]))
+        start.runpy,
+        "run_module",
+        lambda name, run_name: ran.append((name, run_name, sys.argv[1:])),
     )
-    monkeypatch.setattr(sys, "argv", ["rankstudio", "-m", "rankstudio.engine.steps", "--word"])
+    monkeypatch.setattr(
+        sys, "argv", ["rankstudio", "-m", "rankstudio.engine.steps", "--word"]
+    )
     assert start.start() == 0
     assert ran == [("rankstudio.engine.steps", "__main__", ["--word"])]
 
@@ -85,53 +98,79 @@ def test_a_script_of_the_bundle_is_run_with_its_arguments(
     start: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     script = tmp_path / "bundle" / "script.py"
-    script.write_text("import sys\nfrom pathlib import Path\nPath(sys.argv[1]).write_text(__name__)\n")
-    monkeypatch.setattr(sys, "argv", ["rankstudio", "-I", "-S", str(script), str(tmp_path / "said")])
+    script.write_text(
+        "import sys\nfrom pathlib import Path\nPath(sys.argv[1]).write_text(__name__)\n"
+    )
+    monkeypatch.setattr(
+        sys, "argv", ["rankstudio", "-I", "-S", str(script), str(tmp_path / "said")]
+    )
     assert start.start() == 0
     assert (tmp_path / "said").read_text() == "__main__"
 
 
 def test_the_bundle_understands_every_process_that_the_program_starts() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "rankstudio").rglob("*.py")]
+    texts = [
+        path.read_text(encoding="utf-8") for path in (ROOT / "rankstudio").rglob("*.py")
+    ]
     trees = [ast.parse(text) for text in texts if "sys.executable" in text]
-    lists = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.List) and node.elts]
+    lists = [
+        node
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.List) and node.elts
+    ]
     commands = [[ast.unparse(word) for word in node.elts] for node in lists]
     forms = [command[1:3] for command in commands if command[0] == "sys.executable"]
     assert forms
     assert all(form[0] == "'-m'" or form == ["'-I'", "'-S'"] for form in forms), forms
 
 
-def test_kernels_are_looked_for_where_numba_puts_them(modules: dict[str, ModuleType]) -> None:
+def test_kernels_are_looked_for_where_numba_puts_them(
+    modules: dict[str, ModuleType],
+) -> None:
     source = ROOT / "rankstudio" / "engine" / "data" / "formats" / "letor.py"
     theirs = _CacheLocator.get_suitable_cache_subpath(str(source))
     assert modules["kernels"].folder_of_numba(source.parent) == Path(theirs).name
 
 
-def bundle(folder: Path, status: int = 0, finished: str = "'now'", stays: bool = True) -> Path:
+def bundle(
+    folder: Path, status: int = 0, finished: str = "'now'", stays: bool = True
+) -> Path:
     """Make a folder like a bundle's, with a program that stands for the real one."""
     package = folder / "_internal" / "rankstudio"
     package.mkdir(parents=True)
     (package / "__main__.py").touch()
     (package / "resources" / "kernels" / "rankstudio.old").mkdir(parents=True)
     (package / "resources" / "kernels" / "rankstudio.old" / "old.nbc").touch()
-    kernels = Path(_CacheLocator.get_suitable_cache_subpath(str(package / "__main__.py"))).name
+    kernels = Path(
+        _CacheLocator.get_suitable_cache_subpath(str(package / "__main__.py"))
+    ).name
     for name in ("rankstudio", "rankstudio-window"):
         program = folder / name
         program.write_text(
             PROGRAM.format(
-                python=sys.executable, folder=kernels, status=status, finished=finished, stays=stays
+                python=sys.executable,
+                folder=kernels,
+                status=status,
+                finished=finished,
+                stays=stays,
             )
         )
         program.chmod(0o755)
     return folder
 
 
-posix = pytest.mark.skipif(os.name == "nt", reason="the program is a script that names its interpreter")
+posix = pytest.mark.skipif(
+    os.name == "nt", reason="the program is a script that names its interpreter"
+)
 
 
 @posix
 def test_kernels_of_terminal_and_window_come_into_the_bundle(
-    modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
+    modules: dict[str, ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys,
 ) -> None:
     monkeypatch.setattr(modules["window_session"], "QUIET", 0.0)
     monkeypatch.setattr(modules["kernels"], "ROOT", tmp_path)

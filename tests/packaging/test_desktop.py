@@ -35,7 +35,9 @@ def entry() -> dict[str, str]:
 
 
 def study_type() -> ElementTree.Element:
-    found = ElementTree.parse(LINUX / "rankstudio.xml").getroot().find(f"{MIME}mime-type")
+    found = (
+        ElementTree.parse(LINUX / "rankstudio.xml").getroot().find(f"{MIME}mime-type")
+    )
     assert found is not None
     return found
 
@@ -51,7 +53,11 @@ def test_the_menu_entry_starts_the_window_with_a_file() -> None:
 
 def test_the_menu_entry_follows_the_specification() -> None:
     keys = entry()
-    lists = [name for name in keys if name.partition("[")[0] in {"MimeType", "Categories", "Keywords"}]
+    lists = [
+        name
+        for name in keys
+        if name.partition("[")[0] in {"MimeType", "Categories", "Keywords"}
+    ]
     assert all(keys[name].endswith(";") for name in lists)
     assert set(keys["Categories"].rstrip(";").split(";")) <= CATEGORIES
     assert all(re.fullmatch(r"[A-Za-z]+(\[[a-z]{2}\])?", name) for name in keys)
@@ -66,7 +72,9 @@ def test_a_study_is_known_by_its_ending_and_by_its_bytes() -> None:
     assert match is not None
     assert globs == [f"*{SUFFIX}"]
     assert int(match.attrib["value"], 16) == APPLICATION_ID
-    assert (match.attrib["type"], match.attrib["offset"]) == ("big32", "68"), "where SQLite has it"
+    assert (match.attrib["type"], match.attrib["offset"]) == ("big32", "68"), (
+        "where SQLite has it"
+    )
 
 
 def test_entry_type_and_software_centre_name_the_same_things() -> None:
@@ -83,13 +91,15 @@ def test_entry_type_and_software_centre_name_the_same_things() -> None:
 
 def test_there_is_an_icon_of_every_size() -> None:
     for side in (16, 24, 32, 48, 64, 128, 256, 512):
-        head = (LINUX / "icons" / f"{side}x{side}" / "apps" / "rankstudio.png").read_bytes()[:24]
+        head = (
+            LINUX / "icons" / f"{side}x{side}" / "apps" / "rankstudio.png"
+        ).read_bytes()[:24]
         assert head[:8] == b"\x89PNG\r\n\x1a\n"
         assert struct.unpack(">II", head[16:]) == (side, side)
     scalable = LINUX / "icons" / "scalable" / "apps" / "rankstudio.svg"
-    assert scalable.read_bytes() == (ROOT / "resources" / "icons" / "app.svg").read_bytes(), (
-        "run python packaging/icons.py"
-    )
+    assert (
+        scalable.read_bytes() == (ROOT / "resources" / "icons" / "app.svg").read_bytes()
+    ), "run python packaging/icons.py"
 
 
 def test_the_wheel_puts_them_where_desktops_look() -> None:
@@ -113,7 +123,9 @@ def test_the_wheel_puts_them_where_desktops_look() -> None:
 def test_the_desktops_own_checks_find_no_fault(command: list[str], file: str) -> None:
     if shutil.which(command[0]) is None:
         pytest.skip(f"there is no {command[0]}")
-    done = subprocess.run([*command, str(LINUX / file)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, str(LINUX / file)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -124,17 +136,25 @@ def test_the_desktop_recognises_a_study(tmp_path: Path) -> None:
     packages.mkdir(parents=True)
     shutil.copy(LINUX / "rankstudio.xml", packages)
     done = subprocess.run(
-        ["update-mime-database", str(tmp_path / "mime")], capture_output=True, text=True, check=False
+        ["update-mime-database", str(tmp_path / "mime")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     kind = study_type().attrib["type"]
-    assert f"{kind}:*{SUFFIX}" in (tmp_path / "mime" / "globs2").read_text(encoding="utf-8")
+    assert f"{kind}:*{SUFFIX}" in (tmp_path / "mime" / "globs2").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="an AppImage is made on Linux")
 def test_an_appimage_is_made_of_a_folder_that_starts(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "packaging", tmp_path / "packaging")
-    programs = [tmp_path / "build/bundle/rankstudio/rankstudio", tmp_path / "tools/appimagetool"]
+    programs = [
+        tmp_path / "build/bundle/rankstudio/rankstudio",
+        tmp_path / "tools/appimagetool",
+    ]
     for program in programs:
         program.parent.mkdir(parents=True)
         program.write_text('#!/bin/sh\necho "$0 $*"\n', encoding="utf-8")
@@ -149,8 +169,13 @@ def test_an_appimage_is_made_of_a_folder_that_starts(tmp_path: Path) -> None:
         check=True,
     )
     folder = tmp_path / "build/RankStudio.AppDir"
-    assert done.stdout.split()[1:] == ["build/RankStudio.AppDir", "build/RankStudio-x86_64.AppImage"]
-    said = subprocess.run([folder / "AppRun", "a study"], capture_output=True, text=True, check=True).stdout
+    assert done.stdout.split()[1:] == [
+        "build/RankStudio.AppDir",
+        "build/RankStudio-x86_64.AppImage",
+    ]
+    said = subprocess.run(
+        [folder / "AppRun", "a study"], capture_output=True, text=True, check=True
+    ).stdout
     assert said == f"{folder}/usr/bin/rankstudio a study\n"
     keys = entry()
     assert (folder / "usr/bin" / keys["Exec"].split()[0]).exists()

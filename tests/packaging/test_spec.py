@@ -30,7 +30,10 @@ LINKS = {
     "/usr/lib/libused.so.1": {"libneeded.so.1", "libc.so.6"},
     "/site/libqgtk3.so": {"libgtk-3.so.0"},
 }
-DATA = [("rankstudio/resources/icons/app.svg", "", "DATA"), ("pyarrow/include/arrow/api.h", "", "DATA")]
+DATA = [
+    ("rankstudio/resources/icons/app.svg", "", "DATA"),
+    ("pyarrow/include/arrow/api.h", "", "DATA"),
+]
 
 
 class Made:
@@ -68,12 +71,20 @@ class Made:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest) -> Made:
+def made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
+) -> Made:
     """What the recipe makes on the system that the test names."""
-    bindepend, hooks = ModuleType("PyInstaller.depend.bindepend"), ModuleType("PyInstaller.utils.hooks")
-    vars(bindepend).update(get_imports=lambda source: {(name, "") for name in LINKS.get(source, ())})
+    bindepend, hooks = (
+        ModuleType("PyInstaller.depend.bindepend"),
+        ModuleType("PyInstaller.utils.hooks"),
+    )
+    vars(bindepend).update(
+        get_imports=lambda source: {(name, "") for name in LINKS.get(source, ())}
+    )
     vars(hooks).update(
-        collect_submodules=lambda package: [package], copy_metadata=lambda name: [(name, name)]
+        collect_submodules=lambda package: [package],
+        copy_metadata=lambda name: [(name, name)],
     )
     for module in (bindepend, hooks):
         monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -82,7 +93,9 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.Fixtur
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "platform", request.param)
     result = Made(tmp_path)
-    runpy.run_path(str(ROOT / "packaging" / "rankstudio.spec"), init_globals=result.recipe())
+    runpy.run_path(
+        str(ROOT / "packaging" / "rankstudio.spec"), init_globals=result.recipe()
+    )
     return result
 
 
@@ -92,7 +105,11 @@ systems = pytest.mark.parametrize("made", ["linux", "darwin", "win32"], indirect
 @systems
 def test_everything_that_a_recipe_names_is_there(made: Made) -> None:
     assert all(Path(script).is_file() for script in made.analysis["start"])
-    assert all(Path(entry[0]).exists() for entry in made.analysis["datas"] if Path(entry[0]).is_absolute())
+    assert all(
+        Path(entry[0]).exists()
+        for entry in made.analysis["datas"]
+        if Path(entry[0]).is_absolute()
+    )
     icons = [said["icon"] for said in made.programs.values() if said["icon"]]
     assert all(Path(icon).is_file() for icon in icons)
     assert bool(icons) == (sys.platform != "linux"), "Linux has the menu entry's"
@@ -119,7 +136,9 @@ def test_parts_of_libraries_that_are_never_used_stay_out(made: Made) -> None:
 
 
 @pytest.mark.parametrize("made", ["linux"], indirect=True)
-def test_only_libraries_that_something_links_to_come_from_the_system(made: Made) -> None:
+def test_only_libraries_that_something_links_to_come_from_the_system(
+    made: Made,
+) -> None:
     assert {name for name in made.files if name.startswith("lib")} == {
         "libpython3.11.so.1.0",
         "libused.so.1",
@@ -130,9 +149,13 @@ def test_only_libraries_that_something_links_to_come_from_the_system(made: Made)
 @pytest.mark.parametrize("made", ["darwin"], indirect=True)
 def test_an_application_of_macos_has_a_window_and_opens_studies(made: Made) -> None:
     (program,) = made.programs.values()
-    assert not program["console"], "PyInstaller would make a program that runs in the background"
+    assert not program["console"], (
+        "PyInstaller would make a program that runs in the background"
+    )
     assert program["argv_emulation"]
-    linux = ElementTree.parse(ROOT / "packaging" / "linux" / "rankstudio.metainfo.xml").getroot()
+    linux = ElementTree.parse(
+        ROOT / "packaging" / "linux" / "rankstudio.metainfo.xml"
+    ).getroot()
     assert made.application["bundle_identifier"] == linux.findtext("id")
     assert made.application["version"] == __version__
     (kind,) = made.application["info_plist"]["CFBundleDocumentTypes"]

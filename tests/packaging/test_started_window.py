@@ -72,13 +72,17 @@ def test_every_language_is_started() -> None:
 
 
 @pytest.mark.parametrize("start", STARTS, ids=str)
-def test_the_window_opens_in_the_language_that_was_chosen(start: Start, tmp_path: Path) -> None:
+def test_the_window_opens_in_the_language_that_was_chosen(
+    start: Start, tmp_path: Path
+) -> None:
     config = tmp_path / "config"
     if start.settings:
         settings = Settings(config)
         settings.set("window/language", start.settings)  # as View → Language writes it
         settings.sync()
-    surroundings = {key: value for key, value in os.environ.items() if key not in LOCALE}
+    surroundings = {
+        key: value for key, value in os.environ.items() if key not in LOCALE
+    }
     done = subprocess.run(
         [*COMMANDS[start.command], *start.words],
         env={
@@ -103,6 +107,10 @@ def test_the_window_opens_in_the_language_that_was_chosen(start: Start, tmp_path
     assert ("Merkmale" in seen["pages"]) == (start.language == "de")
     assert "RankStudio" in seen["title"]
     picture = QImage(str(tmp_path / "window.png"))
-    colours = {picture.pixel(x, y) for x in range(0, picture.width(), 3) for y in range(picture.height())}
+    colours = {
+        picture.pixel(x, y)
+        for x in range(0, picture.width(), 3)
+        for y in range(picture.height())
+    }
     assert min(picture.width(), picture.height()) > SHORTEST
     assert len(colours) > LEAST_COLOURS

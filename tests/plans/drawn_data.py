@@ -19,7 +19,8 @@ FOLDED, PARTS, UNVALIDATED, ONE_FILE, TABLE, PARTED_TABLE = (
 LAYOUTS = (FOLDED, FOLDED, PARTS, PARTS, UNVALIDATED, ONE_FILE, TABLE, PARTED_TABLE)
 
 FOLDS = 3
-MOST_DOCUMENTS = 6  # of a query: scikit-learn's measures are means over all orders of equal scores
+# of a query: scikit-learn's measures are means over all orders of equal scores
+MOST_DOCUMENTS = 6
 MISSING = None
 
 
@@ -69,15 +70,26 @@ class DrawnData:
     @property
     def greatest_label(self) -> int:
         """The greatest label of all documents."""
-        return max(document.label for query in self.queries.values() for document in query.documents)
+        return max(
+            document.label
+            for query in self.queries.values()
+            for document in query.documents
+        )
 
 
 def drawn_data(rng: Random, folder: Path) -> DrawnData:
     """Draw a dataset and write its files into a folder."""
-    layout, n_features, n_queries = rng.choice(LAYOUTS), rng.randint(3, 6), rng.randint(9, 18)
+    layout, n_features, n_queries = (
+        rng.choice(LAYOUTS),
+        rng.randint(3, 6),
+        rng.randint(9, 18),
+    )
     has_ids, shuffled = rng.random() < 0.6, rng.random() < 0.5
     greatest = rng.choice((2, 2, 4))
-    kinds = [rng.choice(("random", "random", "rounded", "constant", "per query")) for _ in range(n_features)]
+    kinds = [
+        rng.choice(("random", "random", "rounded", "constant", "per query"))
+        for _ in range(n_features)
+    ]
     weights = [rng.choice((0.0, 1.0, 2.0, -1.0)) for _ in range(n_features)]
     twin = rng.random() < 0.3  # the last feature is the first one again
     missing = rng.choice((0.0, 0.0, 0.1))
@@ -86,13 +98,19 @@ def drawn_data(rng: Random, folder: Path) -> DrawnData:
     for name in names:
         rows = _rows(rng, kinds, twin)
         labels = [_label(rng, values, weights, greatest) for values in rows]
-        ids = rng.sample(range(100, 1000), len(rows)) if shuffled else range(100, 100 + len(rows))
+        ids = (
+            rng.sample(range(100, 1000), len(rows))
+            if shuffled
+            else range(100, 100 + len(rows))
+        )
         queries[name] = Query(
             name,
             tuple(
                 Document(
                     label,
-                    tuple(MISSING if rng.random() < missing else value for value in values),
+                    tuple(
+                        MISSING if rng.random() < missing else value for value in values
+                    ),
                     f"D{number}" if has_ids else "",
                 )
                 for label, values, number in zip(labels, rows, ids, strict=True)
@@ -126,7 +144,9 @@ def _rows(rng: Random, kinds: Sequence[str], twin: bool) -> list[list[float]]:
     return rows
 
 
-def _label(rng: Random, values: Sequence[float], weights: Sequence[float], greatest: int) -> int:
+def _label(
+    rng: Random, values: Sequence[float], weights: Sequence[float], greatest: int
+) -> int:
     worth = sum(weight * value for weight, value in zip(weights, values, strict=True))
     return min(greatest, max(0, round(worth * greatest / 2 + rng.gauss(0, 0.5))))
 
@@ -136,8 +156,14 @@ def _folds(layout: str, names: Sequence[str]) -> dict[int, dict[str, list[str]]]
     train, vali, test = dealt
     match layout:
         case "Fold1, Fold2, Fold3":
-            turns = {number: [dealt[(number + j) % FOLDS] for j in range(FOLDS)] for number in range(FOLDS)}
-            return {n + 1: {"train": t[0], "vali": t[1], "test": t[2]} for n, t in turns.items()}
+            turns = {
+                number: [dealt[(number + j) % FOLDS] for j in range(FOLDS)]
+                for number in range(FOLDS)
+            }
+            return {
+                n + 1: {"train": t[0], "vali": t[1], "test": t[2]}
+                for n, t in turns.items()
+            }
         case "train, vali and test" | "a table with parts":
             return {1: {"train": train, "vali": vali, "test": test}}
         case "train and test":
@@ -147,7 +173,10 @@ def _folds(layout: str, names: Sequence[str]) -> dict[int, dict[str, list[str]]]
 
 
 def _write(
-    layout: str, folder: Path, queries: dict[str, Query], folds: dict[int, dict[str, list[str]]]
+    layout: str,
+    folder: Path,
+    queries: dict[str, Query],
+    folds: dict[int, dict[str, list[str]]],
 ) -> tuple[Path, Path]:
     """Write the files; return the place of the data, and a file of everything."""
     tabular = layout in (TABLE, PARTED_TABLE)
@@ -186,7 +215,9 @@ def write_letor(path: Path, queries: Iterable[Query]) -> None:
     path.write_text("".join(lines), encoding="utf-8")
 
 
-def write_table(path: Path, queries: Iterable[Query], parts: dict[str, str] | None = None) -> None:
+def write_table(
+    path: Path, queries: Iterable[Query], parts: dict[str, str] | None = None
+) -> None:
     """Write CSV; with the part of each query where these are given."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -196,13 +227,21 @@ def write_table(path: Path, queries: Iterable[Query], parts: dict[str, str] | No
             writer.writerow([value for _, value in row])
 
 
-def _table_rows(queries: Iterable[Query], parts: dict[str, str] | None) -> Iterator[list[tuple[str, object]]]:
+def _table_rows(
+    queries: Iterable[Query], parts: dict[str, str] | None
+) -> Iterator[list[tuple[str, object]]]:
     for query in queries:
         for document in query.documents:
-            row: list[tuple[str, object]] = [("qid", query.name), ("label", document.label)]
+            row: list[tuple[str, object]] = [
+                ("qid", query.name),
+                ("label", document.label),
+            ]
             if document.name:
                 row.append(("docid", document.name))
             if parts is not None:
                 row.append(("part", parts[query.name]))
             named = enumerate(document.values, 1)
-            yield [*row, *((f"f{number}", "" if v is None else v) for number, v in named)]
+            yield [
+                *row,
+                *((f"f{number}", "" if v is None else v) for number, v in named),
+            ]

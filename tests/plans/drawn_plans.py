@@ -25,10 +25,40 @@ PROTOCOLS = (
     "3-fold, nested 2-fold",
     "leave-query-out",
 )
-RULES = (*("best",) * 5, "smallest", "one-se", "one-se", "at most 1", "at most 2", "at most 3")
+RULES = (
+    *("best",) * 5,
+    "smallest",
+    "one-se",
+    "one-se",
+    "at most 1",
+    "at most 2",
+    "at most 3",
+)
 MEASURES = (
-    *("MAP", "MAP", "MAP@3", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@3", "NDCG@10", "MeanNDCG"),
-    *("Disagreement", "RR", "RR@2", "ERR", "ERR@3", "Recall@2", "AUC", "StrictDisagreement", "Tau"),
+    *(
+        "MAP",
+        "MAP",
+        "MAP@3",
+        "P@1",
+        "P@3",
+        "P@10",
+        "NDCG",
+        "NDCG@1",
+        "NDCG@3",
+        "NDCG@10",
+        "MeanNDCG",
+    ),
+    *(
+        "Disagreement",
+        "RR",
+        "RR@2",
+        "ERR",
+        "ERR@3",
+        "Recall@2",
+        "AUC",
+        "StrictDisagreement",
+        "Tau",
+    ),
     *("F@3", "MaxF", "RPrecision", "SquaredError"),
 )
 _DRAWN = {name.partition("@")[0] for name in MEASURES}
@@ -71,7 +101,10 @@ def drawn_plan(rng: Random, data: DrawnData) -> dict[str, Any]:
         values["folds"] = sorted(rng.sample(range(1, 4), rng.randint(1, 2)))
     values["parameters"] = drawn_parameters(rng, entry, data.n_features)
     if rng.random() < 0.2:
-        times = [[i, rng.choice((0.0, 0.01)), rng.choice((0, 0.5, 2))] for i in range(1, data.n_features + 1)]
+        times = [
+            [i, rng.choice((0.0, 0.01)), rng.choice((0, 0.5, 2))]
+            for i in range(1, data.n_features + 1)
+        ]
         values["costs"] = {"documents": 8.5, "features": times}
         if "costs" in values["parameters"]:
             values["parameters"]["costs"] = "milliseconds"
@@ -90,7 +123,9 @@ def drawn_plan(rng: Random, data: DrawnData) -> dict[str, Any]:
 def _chooser(rng: Random, data: DrawnData, entry: Method, protocol: str) -> str:
     """Return what chooses: mostly what the folds have queries for."""
     dealt = parse_protocol(protocol)
-    given = dealt.kind == "given" and all("vali" in parts for parts in data.folds.values())
+    given = dealt.kind == "given" and all(
+        "vali" in parts for parts in data.folds.values()
+    )
     name = rng.choice(MEASURES)
     if rng.random() < (0.4 if entry.left_out else LIKELY_REFUSED / 2):
         return f"leave-query-out {name}"
@@ -103,7 +138,9 @@ def _rule(rng: Random, entry: Method, select_by: str) -> str:
     """Return a rule: mostly one that some model meets."""
     rule = rng.choice(RULES)
     by_queries = rule in ("one-se", "smallest")
-    unmet = (by_queries and select_by == "criterion") or (rule.startswith("at most") and entry.uses_all)
+    unmet = (by_queries and select_by == "criterion") or (
+        rule.startswith("at most") and entry.uses_all
+    )
     return "best" if unmet and rng.random() > LIKELY_REFUSED else rule
 
 
@@ -124,7 +161,9 @@ def _spoil(rng: Random, values: dict[str, Any]) -> None:
         case 3:
             values["groups"] = {"far": [1, 99]}
         case 4:
-            values["protocol"] = rng.choice(("99-fold", "split 1/0/99", "nested 99-fold", "nested 1"))
+            values["protocol"] = rng.choice(
+                ("99-fold", "split 1/0/99", "nested 99-fold", "nested 1")
+            )
         case 5:
             values["ranker"] = "gas"
         case _:
@@ -139,9 +178,16 @@ def drawn_parameters(rng: Random, entry: Method, n_features: int) -> dict[str, A
             value = _value(rng, p, n_features)
             if value is not None:
                 drawn[p.name] = value
-    if "n_features_to_select" in {p.name for p in entry.parameters} and rng.random() < 0.4:
+    if (
+        "n_features_to_select" in {p.name for p in entry.parameters}
+        and rng.random() < 0.4
+    ):
         drawn["n_features_to_select"] = rng.randint(1, n_features)
-    several = [name for name, value in drawn.items() if isinstance(value, list) and len(value) > 1]
+    several = [
+        name
+        for name, value in drawn.items()
+        if isinstance(value, list) and len(value) > 1
+    ]
     while several and prod(len(drawn[name]) for name in several) > MOST_COMBINATIONS:
         name = several.pop(rng.randrange(len(several)))
         if name not in ("pinned", "banned", "costs"):
@@ -157,10 +203,16 @@ def _value(rng: Random, p: Parameter, n_features: int) -> Any:
     value: Any = None
     match p.kind:
         case Kind.GRID:
-            powers = rng.sample(range(-4, 0) if p.high <= 1 else range(-4, 6), rng.randint(1, 2))
+            powers = rng.sample(
+                range(-4, 0) if p.high <= 1 else range(-4, 6), rng.randint(1, 2)
+            )
             value = [2.0**power for power in sorted(powers)]
         case Kind.CHOICE:
-            value = rng.sample(keys, 2) if len(keys) > 1 and rng.random() < 0.15 else rng.choice(keys)
+            value = (
+                rng.sample(keys, 2)
+                if len(keys) > 1 and rng.random() < 0.15
+                else rng.choice(keys)
+            )
         case Kind.SWITCH:
             value = rng.random() < 0.5
         case Kind.MEASURE:

@@ -16,14 +16,18 @@ OF_LETOR = ("MAP", "P", "NDCG", "MeanNDCG", "Disagreement", "StrictDisagreement"
 LESS_IS_BETTER = ("Disagreement", "StrictDisagreement", "SquaredError")
 
 
-def per_query(data: DrawnData, convention: str, name: str, query: str, scores: Sequence[float]) -> float:
+def per_query(
+    data: DrawnData, convention: str, name: str, query: str, scores: Sequence[float]
+) -> float:
     """Return a measure of one query; NaN where it is not defined."""
     documents = data.queries[query].documents
     labels = [float(document.label) for document in documents]
     ids = _ids(data.queries[query])
     if name.partition("@")[0] in OF_LETOR:
         return slow(convention, name, labels, scores, ids)
-    return slow_beyond_letor(convention, name, labels, scores, ids, float(data.greatest_label))
+    return slow_beyond_letor(
+        convention, name, labels, scores, ids, float(data.greatest_label)
+    )
 
 
 def _ids(query: Query) -> list[str]:
@@ -37,7 +41,9 @@ def measured(
     data: DrawnData, convention: str, name: str, queries: Sequence[str], scores: Scores
 ) -> list[float]:
     """Return a measure of each of some queries."""
-    return [per_query(data, convention, name, query, scores[query]) for query in queries]
+    return [
+        per_query(data, convention, name, query, scores[query]) for query in queries
+    ]
 
 
 def mean(values: Sequence[float]) -> float:
@@ -88,13 +94,17 @@ def choice(plan: Any, paths: Sequence[Any], error: Any, worse: Any) -> tuple[int
                 value = float(path.validation[plan.select_by][place])
                 value = -value if plan.chosen_by in LESS_IS_BETTER else value
             if size <= most:
-                candidates.append((-inf if isnan(value) else value, number, place, size))
+                candidates.append(
+                    (-inf if isnan(value) else value, number, place, size)
+                )
     best, number, place, _ = max(candidates, key=lambda c: (c[0], -c[1], -c[2]))
     if plan.rule not in ("one-se", "smallest") or best == -inf:
         return number, place
     near = [c for c in candidates if c[1] == number]
     if plan.rule == "smallest":
-        near = [c for c in near if c[0] == best or not worse(paths[number], c[2], place)]
+        near = [
+            c for c in near if c[0] == best or not worse(paths[number], c[2], place)
+        ]
     else:
         enough = best - error(paths[number], place)
         near = [c for c in near if c[0] >= enough]

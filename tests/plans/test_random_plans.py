@@ -33,7 +33,11 @@ from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.plan.toml import load_plan
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.results import (
+    FoldResult,
+    PathResult,
+    RunResult,
+)
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.metrics.names import measure
 
@@ -41,7 +45,9 @@ STEPS_MEASURED = 3  # of a path, by plain code
 
 pytestmark = [
     pytest.mark.cli,
-    pytest.mark.filterwarnings("default::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning"),
+    pytest.mark.filterwarnings(
+        "default::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning"
+    ),
     pytest.mark.filterwarnings(
         "default::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning"
     ),
@@ -79,12 +85,17 @@ def explained(folder: Path, values: dict[str, Any], again: str) -> Iterator[None
     try:
         yield
     except BaseException as error:
-        error.add_note(f"The plan, of data in {folder}:\n{tomli_w.dumps(values)}\nTry it again: {again}")
+        error.add_note(
+            f"The plan, of data in {folder}:\n{tomli_w.dumps(values)}\nTry it again: {again}"
+        )
         raise
 
 
 def test_a_random_plan_is_what_plain_code_finds_in_every_way_it_is_run(
-    plan_number: int, plans_seed: int, tmp_path: Path, record_property: Callable[[str, object], None]
+    plan_number: int,
+    plans_seed: int,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
 ) -> None:
     rng = Random(f"{plans_seed}:plan:{plan_number}")
     data = drawn_data(rng, tmp_path)
@@ -101,8 +112,11 @@ def check(rng: Random, data: DrawnData, values: dict[str, Any], folder: Path) ->
     refitted = ["--refit"] if rng.random() < 0.3 else []
     ran = command("run", source, "--out", out, *refitted)
     if ran.status and refitted and (out / "results.json").exists():
-        assert "all queries" in ran.sentence and not (out / "models" / "all.json").exists()
-        return ran.sentence  # trained on all queries, the model has more features than its rule allows
+        assert (
+            "all queries" in ran.sentence and not (out / "models" / "all.json").exists()
+        )
+        # trained on all queries, the model has more features than its rule allows
+        return ran.sentence
     if ran.status:
         check_refusal(ran, source, out, refitted)
         return ran.sentence
@@ -116,7 +130,9 @@ def check(rng: Random, data: DrawnData, values: dict[str, Any], folder: Path) ->
             name: list(part.query_ids)
             for name, part in dataset.folds[_place(dataset, fold.fold)].parts.items()
         }
-        check_measures(plan, data, fold, said, parts, out / "models" / f"fold{fold.fold}.json")
+        check_measures(
+            plan, data, fold, said, parts, out / "models" / f"fold{fold.fold}.json"
+        )
         check_paths(rng, plan, data, dataset, fold)
         check_choice(plan, data, dataset, fold)
         check_groups(plan, fold)
@@ -156,7 +172,10 @@ def files(folder: Path) -> dict[str, bytes]:
 def check_ways(rng: Random, out: Path, folder: Path, refitted: list[str]) -> RunResult:
     """Run a plan again in every way; return what the program found."""
     expected = files(out)
-    assert command("run", out / "plan.toml", "--out", folder / "toml", *refitted).status == 0
+    assert (
+        command("run", out / "plan.toml", "--out", folder / "toml", *refitted).status
+        == 0
+    )
     assert files(folder / "toml") == expected
     told = command("plan", out / "plan.toml", "--to", "command")
     assert command("plan", out / "study.rankstudio", "--to", "command").out == told.out
@@ -178,28 +197,40 @@ def check_ways(rng: Random, out: Path, folder: Path, refitted: list[str]) -> Run
     said: dict[str, Any] = {"__name__": "__main__"}
     with redirect_stdout(StringIO()):
         exec(code_of(program) if form == "notebook" else program, said)
-    assert files(place) == {name: text for name, text in expected.items() if name != "models/all.json"}
+    assert files(place) == {
+        name: text for name, text in expected.items() if name != "models/all.json"
+    }
     result: RunResult = said["result"]
     return result
 
 
 def code_of(notebook: str) -> str:
     """Return the code of a notebook, without what only draws."""
-    cells = [cell for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
-    return "\n".join("".join(cell["source"]) for cell in cells if cell["source"] != ["result.plot();"])
+    cells = [
+        cell for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"
+    ]
+    return "\n".join(
+        "".join(cell["source"])
+        for cell in cells
+        if cell["source"] != ["result.plot();"]
+    )
 
 
 def check_folds(plan: Plan, dataset: FoldedDataset, data: DrawnData) -> None:
     """The folds are those of the files, or divide all queries."""
     dealt = {
-        fold.number: {name: list(p.query_ids) for name, p in fold.parts.items()} for fold in dataset.folds
+        fold.number: {name: list(p.query_ids) for name, p in fold.parts.items()}
+        for fold in dataset.folds
     }
     if plan.protocol == "given":
         assert dealt == data.folds
     for parts in dealt.values():
         together = [query for own in parts.values() for query in own]
         assert len(set(together)) == len(together)
-        assert set(together) == set(data.queries) or parse_protocol(plan.protocol).kind == "nested"
+        assert (
+            set(together) == set(data.queries)
+            or parse_protocol(plan.protocol).kind == "nested"
+        )
 
 
 def scores_of(data: DrawnData, model: Path) -> Scores:
@@ -211,7 +242,10 @@ def scores_of(data: DrawnData, model: Path) -> Scores:
 
 def by_query(data: DrawnData, scores: list[float]) -> Scores:
     left = iter(scores)
-    found = {name: [next(left) for _ in query.documents] for name, query in data.queries.items()}
+    found = {
+        name: [next(left) for _ in query.documents]
+        for name, query in data.queries.items()
+    }
     assert next(left, None) is None
     return found
 
@@ -233,42 +267,67 @@ def check_measures(
         assert list(values) == (list(plan.evaluated) if queries else [])
         for name, value in values.items():
             slowly = measured(data, plan.convention, name, queries, scores)
-            assert same(value, mean(slowly)), (fold.fold, part, name, value, mean(slowly))
+            assert same(value, mean(slowly)), (
+                fold.fold,
+                part,
+                name,
+                value,
+                mean(slowly),
+            )
             if part == "test":
                 quick = fold.per_query[name].tolist()
                 assert all(map(same, quick, slowly)), (fold.fold, name, quick, slowly)
 
 
-def check_paths(rng: Random, plan: Plan, data: DrawnData, dataset: FoldedDataset, fold: FoldResult) -> None:
+def check_paths(
+    rng: Random, plan: Plan, data: DrawnData, dataset: FoldedDataset, fold: FoldResult
+) -> None:
     """What a path measured on a validation part is what its models measure there."""
     vali = dataset.folds[_place(dataset, fold.fold)].vali
     if vali is None or plan.inner:
         return
     columns = np.ascontiguousarray(vali.X.T)
     for path in fold.paths:
-        for place in rng.sample(range(len(path.steps)), min(STEPS_MEASURED, len(path.steps))):
+        for place in rng.sample(
+            range(len(path.steps)), min(STEPS_MEASURED, len(path.steps))
+        ):
             scores = path.steps[place].scores(columns)
             for name in plan.evaluated:
                 slowly = [
                     per_query(data, plan.convention, name, query, scores[a:b].tolist())
                     for query, a, b in zip(
-                        vali.query_ids, vali.query_ptr[:-1], vali.query_ptr[1:], strict=True
+                        vali.query_ids,
+                        vali.query_ptr[:-1],
+                        vali.query_ptr[1:],
+                        strict=True,
                     )
                 ]
                 quick = float(path.validation[name][place])
-                assert same(quick, mean(slowly)), (fold.fold, path.unit, place, name, quick, mean(slowly))
+                assert same(quick, mean(slowly)), (
+                    fold.fold,
+                    path.unit,
+                    place,
+                    name,
+                    quick,
+                    mean(slowly),
+                )
 
 
-def check_choice(plan: Plan, data: DrawnData, dataset: FoldedDataset, fold: FoldResult) -> None:
+def check_choice(
+    plan: Plan, data: DrawnData, dataset: FoldedDataset, fold: FoldResult
+) -> None:
     """The model is the one that the rule chooses of what was measured."""
     vali = dataset.folds[_place(dataset, fold.fold)].vali
 
     def in_queries(path: PathResult, place: int) -> list[float]:
         assert vali is not None
         scores = path.steps[place].scores(np.ascontiguousarray(vali.X.T))
-        pieces = zip(vali.query_ids, vali.query_ptr[:-1], vali.query_ptr[1:], strict=True)
+        pieces = zip(
+            vali.query_ids, vali.query_ptr[:-1], vali.query_ptr[1:], strict=True
+        )
         return [
-            per_query(data, plan.convention, plan.chosen_by, q, scores[a:b].tolist()) for q, a, b in pieces
+            per_query(data, plan.convention, plan.chosen_by, q, scores[a:b].tolist())
+            for q, a, b in pieces
         ]
 
     def error(path: PathResult, place: int) -> float:
@@ -279,14 +338,19 @@ def check_choice(plan: Plan, data: DrawnData, dataset: FoldedDataset, fold: Fold
     def worse(path: PathResult, place: int, best: int) -> bool:
         if vali is None or plan.inner or plan.leaves_out:
             tested = path.p_values.get(plan.select_by)
-            return tested is None or bool(tested[place] < 0.05)  # none of fewer than six queries
+            # none of fewer than six queries
+            return tested is None or bool(tested[place] < 0.05)
         pairs = np.array([in_queries(path, place), in_queries(path, best)])
         pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
         difference = pairs[0] - pairs[1]
         if difference.size < 6:
             return True
         same_everywhere = bool(np.ptp(difference) < 1e-12)
-        return bool(abs(difference[0]) > 1e-12) if same_everywhere else ttest_rel(*pairs).pvalue < 0.05
+        return (
+            bool(abs(difference[0]) > 1e-12)
+            if same_everywhere
+            else ttest_rel(*pairs).pvalue < 0.05
+        )
 
     number, place = choice(plan, fold.paths, error, worse)
     assert fold.chosen.unit == fold.paths[number].unit

@@ -16,12 +16,31 @@ import pytest
 from installed_analyses import Installed, installed_analyses
 
 from rankstudio import cli
-from rankstudio.api import Analysis, AnalysisTable, Kind, Needs, Parameter, analyse, formatted
+from rankstudio.api import (
+    Analysis,
+    AnalysisTable,
+    Kind,
+    Needs,
+    Parameter,
+    analyse,
+    formatted,
+)
 from rankstudio.cli import main
 from rankstudio.engine import load_sample
-from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
-from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import MOST_CELLS, analysis_steps
-from rankstudio.engine.errors import AnalysisError, Cancelled, ParameterError, PlanError, PluginWarning
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import (
+    analysis_as_command,
+)
+from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import (
+    MOST_CELLS,
+    analysis_steps,
+)
+from rankstudio.engine.errors import (
+    AnalysisError,
+    Cancelled,
+    ParameterError,
+    PlanError,
+    PluginWarning,
+)
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.runner import open_data, run
@@ -113,17 +132,43 @@ def planned(plan, data):
 def folds(data, other=None):
     return AnalysisTable("Folds", ("folds", "other"), ((len(data.folds), str(other is not None)),))
 """
-DIGITS = Parameter("digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
-MEANS = Analysis("means", "Means", "List the mean of each feature", "analysis_of_test:means", (DIGITS,))
-TESTED = Analysis("tested", "Tested folds", "List the folds", "analysis_of_test:tested", needs=Needs.RUN)
-BAD = ("raises", "exits", "number", "text", "ragged", "odd", "large", "changing", "values")
+DIGITS = Parameter(
+    "digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9
+)
+MEANS = Analysis(
+    "means",
+    "Means",
+    "List the mean of each feature",
+    "analysis_of_test:means",
+    (DIGITS,),
+)
+TESTED = Analysis(
+    "tested",
+    "Tested folds",
+    "List the folds",
+    "analysis_of_test:tested",
+    needs=Needs.RUN,
+)
+BAD = (
+    "raises",
+    "exits",
+    "number",
+    "text",
+    "ragged",
+    "odd",
+    "large",
+    "changing",
+    "values",
+)
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Installed]:
     """A function that has analyses found as those of a package; what they name is in the folder."""
     monkeypatch.chdir(tmp_path)
-    with installed_analyses(monkeypatch, tmp_path, "analysis_of_test", MODULE) as install:
+    with installed_analyses(
+        monkeypatch, tmp_path, "analysis_of_test", MODULE
+    ) as install:
         yield install
 
 
@@ -141,7 +186,9 @@ def test_command_and_function_give_the_same_table(
     train = load_sample().folds[1].train
     (same,) = analyse("means", train, digits=4)
     assert table == same.as_dict()
-    assert [row["mean"] for row in table["rows"]] == np.round(train.X.mean(axis=0), 4).tolist()
+    assert [row["mean"] for row in table["rows"]] == np.round(
+        train.X.mean(axis=0), 4
+    ).tolist()
     assert main(["means", "--sample"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "Means" and len(printed) == 4 + train.X.shape[1]
@@ -163,24 +210,33 @@ def test_values_are_checked_before_the_data_are_read(
 
 @pytest.mark.parametrize("sealed", [True, False])
 def test_a_run_is_analysed_without_what_is_sealed(
-    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str], sealed: bool
+    installed: Installed,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    sealed: bool,
 ) -> None:
     installed(TESTED)
     learned = ["--method", "rankrls", "--lambda", "1", "--folds", "1"]
     assert main(["run", "--sample", *learned, "--study", "s.rankstudio"]) == 0
     if sealed:
         with Study.open(tmp_path / "s.rankstudio") as study:
-            study.note_seal(SealMark.now(sealed=True, data=study.data(study.runs()[0].key)))
+            study.note_seal(
+                SealMark.now(sealed=True, data=study.data(study.runs()[0].key))
+            )
     capsys.readouterr()
     assert main(["tested", "s.rankstudio", "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)["tables"]
     assert first == second
-    assert first["rows"] == [{"fold": 1, "tested": not sealed, "test parts": 0 if sealed else 5}]
+    assert first["rows"] == [
+        {"fold": 1, "tested": not sealed, "test parts": 0 if sealed else 5}
+    ]
 
 
 def test_python_takes_a_run_with_its_data(installed: Installed) -> None:
     installed(TESTED)
-    plan = Plan(SAMPLE, method="rankrls", parameters={"regularization": "1"}, folds=(1,))
+    plan = Plan(
+        SAMPLE, method="rankrls", parameters={"regularization": "1"}, folds=(1,)
+    )
     data = open_data(plan)
     (event,) = (event for event in run(plan, data) if isinstance(event, RunFinished))
     table, _ = analyse("tested", event.result, data)
@@ -196,7 +252,11 @@ def test_code_that_fails_is_one_sentence(
         analyse(name, load_sample())
     assert main([name, "--sample"]) == 1
     captured = capsys.readouterr()
-    assert captured.out == "" and captured.err.count("\n") == 1 and "\x1b" not in captured.err
+    assert (
+        captured.out == ""
+        and captured.err.count("\n") == 1
+        and "\x1b" not in captured.err
+    )
     assert MOST_CELLS == 2_000_000
 
 
@@ -206,7 +266,10 @@ def test_what_is_printed_and_escaped_stays_out_of_the_result(
     installed(named("printing"))
     assert main(["printing", "--sample"]) == 0
     captured = capsys.readouterr()
-    assert "not for the result" not in captured.out and "not for the result" in captured.err
+    assert (
+        "not for the result" not in captured.out
+        and "not for the result" in captured.err
+    )
     assert "\x1b" not in captured.out and captured.out.splitlines()[-1].strip() == "3"
 
 
@@ -235,7 +298,9 @@ def test_what_is_finished_is_printed_if_it_is_stopped(
     import_module("analysis_of_test").HOLD.set()
 
 
-def test_it_may_need_folds_or_a_plan(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_may_need_folds_or_a_plan(
+    installed: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
     planned = replace(named("planned"), needs=Needs.PLAN)
     installed(planned, replace(named("folds"), needs=Needs.FOLDS))
     assert main(["folds", "--sample", "--json"]) == 0
@@ -260,14 +325,38 @@ def test_the_command_of_an_analysis_prints_the_same(
     installed(MEANS, tested)
     entry = analyses()["means"]
     command = analysis_as_command(entry, Plan(SAMPLE, folds=(2,)), {"digits": 4})
-    assert shlex.split(command) == ["rankstudio", "means", "--sample", "--folds", "2", "--digits", "4"]
+    assert shlex.split(command) == [
+        "rankstudio",
+        "means",
+        "--sample",
+        "--folds",
+        "2",
+        "--digits",
+        "4",
+    ]
     assert analysis_as_command(tested, Plan(SAMPLE), {}) == ""
-    command = analysis_as_command(tested, Plan(SAMPLE), {}, Path("my study.rankstudio"), 2)
-    assert shlex.split(command) == ["rankstudio", "folds-of-run", "my study.rankstudio", "--run", "2"]
+    command = analysis_as_command(
+        tested, Plan(SAMPLE), {}, Path("my study.rankstudio"), 2
+    )
+    assert shlex.split(command) == [
+        "rankstudio",
+        "folds-of-run",
+        "my study.rankstudio",
+        "--run",
+        "2",
+    ]
     own = replace(named("planned"), needs=Needs.PLAN)
     command = analysis_as_command(own, Plan(SAMPLE, method="gas"), {})
-    assert shlex.split(command)[:5] == ["rankstudio", "planned", "--sample", "--method", "gas"]
-    assert analysis_as_command(replace(own, terminal="anywhere"), Plan(SAMPLE), {}) == ""
+    assert shlex.split(command)[:5] == [
+        "rankstudio",
+        "planned",
+        "--sample",
+        "--method",
+        "gas",
+    ]
+    assert (
+        analysis_as_command(replace(own, terminal="anywhere"), Plan(SAMPLE), {}) == ""
+    )
 
 
 OWN_OPTIONS = """
@@ -308,7 +397,11 @@ def test_options_of_a_package_that_fail_are_one_sentence(
     for words in (["absent"], ["number", "odd"], ["number", "a"], ["number"]):
         assert main(words) == 1
         captured = capsys.readouterr()
-        assert captured.out == "" and captured.err.count("\n") == 1 and "\x1b" not in captured.err
+        assert (
+            captured.out == ""
+            and captured.err.count("\n") == 1
+            and "\x1b" not in captured.err
+        )
     for name in ("words", "sleeping", "absent"):
         failing = replace(own, words=f"own_options_of_test:{name}")
         assert analysis_as_command(failing, Plan(SAMPLE), {}) == ""
@@ -318,8 +411,13 @@ def test_options_of_a_package_that_fail_are_one_sentence(
 def test_a_formatted_number_is_a_number() -> None:
     third = formatted(1 / 3, "+.3f")
     count = formatted(1234, ",d")
-    table = AnalysisTable("T", ("a", "b"), ((third, count), (formatted(float("nan"), ".1f"), 5)))
-    assert table.text_columns == () and table.as_text().rows == [["+0.333", "1,234"], ["–", "5"]]
+    table = AnalysisTable(
+        "T", ("a", "b"), ((third, count), (formatted(float("nan"), ".1f"), 5))
+    )
+    assert table.text_columns == () and table.as_text().rows == [
+        ["+0.333", "1,234"],
+        ["–", "5"],
+    ]
     assert table.as_dict()["rows"][0] == {"a": 1 / 3, "b": 1234}
     assert json.dumps([third, count]) == json.dumps([1 / 3, 1234])
 
@@ -343,7 +441,9 @@ ODD = (
 
 @pytest.mark.parametrize("entry", ODD, ids=range(len(ODD)))
 def test_an_odd_entry_is_a_warning(installed: Installed, entry: Any) -> None:
-    installed(entry, MEANS) if getattr(entry, "key", "") != MEANS.key else installed(entry)
+    installed(entry, MEANS) if getattr(entry, "key", "") != MEANS.key else installed(
+        entry
+    )
     with pytest.warns(PluginWarning) as warned:
         known = cli.known_commands()
     assert len(warned) == 1 and "\x1b" not in str(warned[0].message)
@@ -351,6 +451,15 @@ def test_an_odd_entry_is_a_warning(installed: Installed, entry: Any) -> None:
 
 
 def test_cells_are_numbers_texts_or_nothing() -> None:
-    table = AnalysisTable("T", ("a", "b"), (("x", 0.123456), (None, float("nan")), (None, 1e-9), (None, 2.0)))
+    table = AnalysisTable(
+        "T",
+        ("a", "b"),
+        (("x", 0.123456), (None, float("nan")), (None, 1e-9), (None, 2.0)),
+    )
     assert table.text_columns == (0,)
-    assert table.as_text().rows == [["x", "0.1235"], ["", ""], ["", "1e-09"], ["", "2.0000"]]
+    assert table.as_text().rows == [
+        ["x", "0.1235"],
+        ["", ""],
+        ["", "1e-09"],
+        ["", "2.0000"],
+    ]

@@ -87,12 +87,29 @@ def test_a_command_of_a_package_is_carried_out(installed: Installed) -> None:
 
 
 def test_a_run_is_logged_by_a_package(installed: Installed) -> None:
-    installed(Plugin(name="odd", run_logs=(RunLog("odd", "a list", "log_of_test:store", "log_of_test:Log"),)))
-    run = ["run", "--sample", "--folds", "1", "--method", "rankrls", "--lambda", "1", "--json"]
+    installed(
+        Plugin(
+            name="odd",
+            run_logs=(RunLog("odd", "a list", "log_of_test:store", "log_of_test:Log"),),
+        )
+    )
+    run = [
+        "run",
+        "--sample",
+        "--folds",
+        "1",
+        "--method",
+        "rankrls",
+        "--lambda",
+        "1",
+        "--json",
+    ]
     assert main([*run, "--log", "odd:there"]) == 0
     from log_of_test import SEEN  # noqa: PLC0415 - written by the test
 
-    assert SEEN[0] == ("there", "Sample") and SEEN[1] == "RunStarted" and SEEN[-1] is False
+    assert (
+        SEEN[0] == ("there", "Sample") and SEEN[1] == "RunStarted" and SEEN[-1] is False
+    )
     assert {"UnitFinished", "FoldFinished"} <= set(SEEN[2:-1])
     assert main([*run, "--log", "nothing"]) == 1
 
@@ -113,10 +130,18 @@ LOGS = (
 )
 CLUSTERS = (ClusterEntry("odd", "", "", "os.system"), None)
 PAIRS = (PairSource("odd", *["a:b"] * 6, "../a:b"), "pairs")
-EXISTING = {"mlflow": RunLog("mlflow", "", "a:b", "a:b"), "cluster": ClusterEntry("dask", "", "", "a:b")}
+EXISTING = {
+    "mlflow": RunLog("mlflow", "", "a:b", "a:b"),
+    "cluster": ClusterEntry("dask", "", "", "a:b"),
+}
 """Entries with a key that an ability has, whose folder may be absent."""
 COLUMNS = (FeatureColumn("odd", "Odd", "odd numbers", "Counting", "a:b"), "column")
-WINDOW_COMMANDS = (WindowCommands("odd", "Odd", "a:B", (PartCommand("odd", "Odd", "", "Run", "", "ask"),)), 5)
+WINDOW_COMMANDS = (
+    WindowCommands(
+        "odd", "Odd", "a:B", (PartCommand("odd", "Odd", "", "Run", "", "ask"),)
+    ),
+    5,
+)
 TABLES = (RunTable("odd", "Odd", "odd rows", "Counting", (), "a:b"), "table")
 VIEWS = (RunView("odd", "odd", "Odd", "pareto", "a:B"), "view")
 PRINTED = (PrintedResults("odd", "Odd", "a:b"), {})
@@ -128,9 +153,16 @@ def test_every_kind_is_listed_in_the_window(installed: Installed) -> None:
     listed = {name: adds for name, _, adds in plugin_rows()}
     ends = {"mlflow": "mlflow", "cluster": "dask"}
     kinds = {"judges": 2, "drift": 3, "papers": 5, "search-engines": 4}
-    there = {loaded.plugin.name for loaded in plugins().loaded}  # a folder may be absent
-    assert all(listed[name].endswith(end) for name, end in ends.items() if name in there)
-    assert all(len(listed[name].splitlines()) == n for name, n in kinds.items() if name in there)
+    # a folder may be absent
+    there = {loaded.plugin.name for loaded in plugins().loaded}
+    assert all(
+        listed[name].endswith(end) for name, end in ends.items() if name in there
+    )
+    assert all(
+        len(listed[name].splitlines()) == n
+        for name, n in kinds.items()
+        if name in there
+    )
 
 
 def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
@@ -153,9 +185,15 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
     installed(plugin)
     with pytest.warns(PluginWarning) as warned:
         assert terminal_commands(("run",))["words"] == "words_of_test"
-        assert "odd" not in run_logs() and ("mlflow" in run_logs()) == ("mlflow" in there)
+        assert "odd" not in run_logs() and ("mlflow" in run_logs()) == (
+            "mlflow" in there
+        )
         entry = cluster_entry()
-        assert entry.connect.startswith("rankstudio.") if "cluster" in there else entry is None
+        assert (
+            entry.connect.startswith("rankstudio.")
+            if "cluster" in there
+            else entry is None
+        )
         source = pair_source()
         assert source.key == "preferences" if "preferences" in there else source is None
         assert "odd" not in {part.key for _, part in page_parts()}
@@ -170,7 +208,9 @@ def test_odd_entries_are_one_warning_each(installed: Installed) -> None:
 
 
 @pytest.mark.parametrize("value", [5, None, "commands", {"a": 1}])
-def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object) -> None:
+def test_a_kind_that_is_no_tuple_is_refused(
+    installed: Installed, value: object
+) -> None:
     loaded = installed(
         Plugin(
             name="odd",
@@ -201,4 +241,7 @@ def test_a_kind_that_is_no_tuple_is_refused(installed: Installed, value: object)
         model_format_entries.__wrapped__()  # which keeps what it found
     assert len(warned) == 11
     added = added_by(loaded)
-    assert not any(added[kind] for kind in ("commands", "run_logs", "clusters", "panels", "window_commands"))
+    assert not any(
+        added[kind]
+        for kind in ("commands", "run_logs", "clusters", "panels", "window_commands")
+    )

@@ -43,11 +43,22 @@ def write_data(folder: Path, seed: int = 0) -> None:
         for _ in range(n_queries):
             query += 1
             for document in range(rng.randint(5, 9)):
-                values = {i: round(rng.random(), 6) for i in range(1, N_FEATURES + 1) if rng.random() < 0.4}
-                worth = 2 * values.get(2, 0) + values.get(5, 0) - values.get(7, 0) + rng.gauss(0, 0.2)
+                values = {
+                    i: round(rng.random(), 6)
+                    for i in range(1, N_FEATURES + 1)
+                    if rng.random() < 0.4
+                }
+                worth = (
+                    2 * values.get(2, 0)
+                    + values.get(5, 0)
+                    - values.get(7, 0)
+                    + rng.gauss(0, 0.2)
+                )
                 features = " ".join(f"{i}:{value}" for i, value in values.items())
                 label = min(2, max(0, round(worth)))
-                lines.append(f"{label} qid:{query} {features} # docid = D{query}-{document}\n")
+                lines.append(
+                    f"{label} qid:{query} {features} # docid = D{query}-{document}\n"
+                )
         (folder / f"{part}.txt").write_text("".join(lines))
 
 
@@ -56,8 +67,12 @@ def stored(*, sparse: bool, chosen: bool = False) -> Iterator[None]:
     """Keep rows sparse or dense when data are read; and ``chosen`` columns of sparse rows."""
     with contextlib.ExitStack() as stack:
         for module in (letor, memory_needs):
-            stack.enter_context(mock.patch.object(module, "worth_it", lambda *_: sparse))
-        stack.enter_context(mock.patch.object(sparse_rows, "worth_it", lambda *_: chosen))
+            stack.enter_context(
+                mock.patch.object(module, "worth_it", lambda *_: sparse)
+            )
+        stack.enter_context(
+            mock.patch.object(sparse_rows, "worth_it", lambda *_: chosen)
+        )
         yield
 
 
@@ -83,8 +98,14 @@ def carried_out(command: Sequence[str]) -> Outcome:
 
 def drawn_run(rng: Random, key: str = "") -> dict[str, Any]:
     """Draw the values of a plan, except the data, as TOML has them."""
-    entry = next((entry for entry in ENTRIES if entry.key == key), None) or rng.choice(ENTRIES)
-    values: dict[str, Any] = {"method": entry.key, "measures": ["MAP", "NDCG@5"], "seed": rng.randint(0, 9)}
+    entry = next((entry for entry in ENTRIES if entry.key == key), None) or rng.choice(
+        ENTRIES
+    )
+    values: dict[str, Any] = {
+        "method": entry.key,
+        "measures": ["MAP", "NDCG@5"],
+        "seed": rng.randint(0, 9),
+    }
     values["select_by"] = rng.choice(CHOOSERS)
     values["convention"] = rng.choice(("standard", "letor4", "trec_eval"))
     values["protocol"] = rng.choice(("given", "given", "3-fold", "nested 2-fold"))
@@ -137,7 +158,9 @@ class Place:
     def costs(self) -> Path:
         """Write a file of costs and return its place."""
         path = self.root / "costs.csv"
-        rows = [f"{feature},{feature % 3 + 0.5},1" for feature in range(1, N_FEATURES + 1)]
+        rows = [
+            f"{feature},{feature % 3 + 0.5},1" for feature in range(1, N_FEATURES + 1)
+        ]
         path.write_text("\n".join(["feature,per_document,per_query", *rows]) + "\n")
         return path
 
@@ -160,7 +183,15 @@ class Place:
 
     def run(self, values: Mapping[str, Any]) -> list[str]:
         """The command that runs a plan."""
-        return ["run", self.plan(values), "--study", self.study, "--out", str(self.out), "--json"]
+        return [
+            "run",
+            self.plan(values),
+            "--study",
+            self.study,
+            "--out",
+            str(self.out),
+            "--json",
+        ]
 
 
 Command = Callable[[Random, Place], list[str]]
@@ -172,57 +203,178 @@ def _new(place: Place, name: str) -> str:
 
 COMMANDS: Mapping[str, Command] = {
     "importance": lambda rng, place: [
-        *("importance", place.study, "--run", "1", "--repeats", "2", "--seed", "1", "--json"),
+        *(
+            "importance",
+            place.study,
+            "--run",
+            "1",
+            "--repeats",
+            "2",
+            "--seed",
+            "1",
+            "--json",
+        ),
         *(rng.choice(([], ["--measure", "NDCG@5"]))),
     ],
     "importance of a model": lambda rng, place: [
-        *("importance", str(place.data / "test.txt"), "--model", place.model(), "--repeats", "2", "--json")
+        *(
+            "importance",
+            str(place.data / "test.txt"),
+            "--model",
+            place.model(),
+            "--repeats",
+            "2",
+            "--json",
+        )
     ],
     "thresholds": lambda rng, place: ["thresholds", place.study, "--json"],
     "compare": lambda rng, place: ["compare", place.study, "--json"],
     "compare by measures": lambda rng, place: [
-        *("compare", place.study, "--measures", "MAP,P@5,ERR", "--by", "measures", "--format", "csv")
+        *(
+            "compare",
+            place.study,
+            "--measures",
+            "MAP,P@5,ERR",
+            "--by",
+            "measures",
+            "--format",
+            "csv",
+        )
     ],
-    "report": lambda rng, place: ["report", place.study, "--out", _new(place, "report.html"), "--json"],
+    "report": lambda rng, place: [
+        "report",
+        place.study,
+        "--out",
+        _new(place, "report.html"),
+        "--json",
+    ],
     "run of models": lambda rng, place: [
-        *("run", "--data", str(place.data), "--models", f"again={place.models}", "--json")
+        *(
+            "run",
+            "--data",
+            str(place.data),
+            "--models",
+            f"again={place.models}",
+            "--json",
+        )
     ],
     "run with the final model": lambda rng, place: [
-        *("run", str(place.root / "plan.toml"), "--out", _new(place, "refit"), "--refit", "--json")
+        *(
+            "run",
+            str(place.root / "plan.toml"),
+            "--out",
+            _new(place, "refit"),
+            "--refit",
+            "--json",
+        )
     ],
     "evidence": lambda rng, place: [
-        *("evidence", place.study, "--run", "1", "--halves", "3", "--permutations", "9", "--json"),
+        *(
+            "evidence",
+            place.study,
+            "--run",
+            "1",
+            "--halves",
+            "3",
+            "--permutations",
+            "9",
+            "--json",
+        ),
     ],
-    "predict": lambda rng, place: ["predict", str(place.data / "test.txt"), "--model", place.model()],
+    "predict": lambda rng, place: [
+        "predict",
+        str(place.data / "test.txt"),
+        "--model",
+        place.model(),
+    ],
     "evaluate": lambda rng, place: [
-        *("evaluate", str(place.data / "test.txt"), "--model", place.model(), "--json", "--per-query")
+        *(
+            "evaluate",
+            str(place.data / "test.txt"),
+            "--model",
+            place.model(),
+            "--json",
+            "--per-query",
+        )
     ],
     "export": lambda rng, place: [
-        *("export", place.model(), "--to", rng.choice(FORMATS), "--out", _new(place, "model"), "--json"),
+        *(
+            "export",
+            place.model(),
+            "--to",
+            rng.choice(FORMATS),
+            "--out",
+            _new(place, "model"),
+            "--json",
+        ),
         *("--data", str(place.data / "test.txt")),
     ],
     "convert": lambda rng, place: [
-        *("convert", str(place.data), _new(place, "few"), "--selected", str(place.out / "results.json")),
+        *(
+            "convert",
+            str(place.data),
+            _new(place, "few"),
+            "--selected",
+            str(place.out / "results.json"),
+        ),
     ],
     "drift": lambda rng, place: ["drift", str(place.data), "--json"],
-    "drift of a study": lambda rng, place: ["drift", str(place.data), "--study", place.study, "--json"],
+    "drift of a study": lambda rng, place: [
+        "drift",
+        str(place.data),
+        "--study",
+        place.study,
+        "--json",
+    ],
     "permute": lambda rng, place: [
         *("permute", str(place.root / "plan.toml"), "--permutations", "9", "--json")
     ],
-    "figures": lambda rng, place: ["figures", place.study, "--out", _new(place, "figures"), "--to", "csv"],
+    "figures": lambda rng, place: [
+        "figures",
+        place.study,
+        "--out",
+        _new(place, "figures"),
+        "--to",
+        "csv",
+    ],
     "judges": lambda rng, place: [
         *("judges", str(place.data), "--plan", str(place.root / "plan.toml")),
         *("--flips", "20", "--draws", "1", "--json"),
     ],
     "cascade": lambda rng, place: [
-        *("cascade", place.study, "--run", "1", "--costs", str(place.costs()), "--depths", "2,4", "--json")
+        *(
+            "cascade",
+            place.study,
+            "--run",
+            "1",
+            "--costs",
+            str(place.costs()),
+            "--depths",
+            "2,4",
+            "--json",
+        )
     ],
     "lab": lambda rng, place: [
-        *("lab", "selection", str(place.data), "--queries", "8", "--features", "2", "--repetitions", "3"),
+        *(
+            "lab",
+            "selection",
+            str(place.data),
+            "--queries",
+            "8",
+            "--features",
+            "2",
+            "--repetitions",
+            "3",
+        ),
         *("--measure", rng.choice(("MAP", "NDCG@5")), "--json"),
     ],
     "reproduce": lambda rng, place: [
-        *("reproduce", rng.choice(("greedy-rankrls", "fsmrank")), "--data", str(place.five_folds())),
+        *(
+            "reproduce",
+            rng.choice(("greedy-rankrls", "fsmrank")),
+            "--data",
+            str(place.five_folds()),
+        ),
         *("--study", _new(place, "paper.rankstudio"), "--json"),
     ],
     "studies": lambda rng, place: ["studies", place.study, "--json"],
@@ -254,7 +406,9 @@ def differences(dense: Outcome, sparse: Outcome, places: Sequence[Place]) -> str
         return f"status {dense.status} and {sparse.status}:\n{dense.err[-800:]}\n{sparse.err[-1500:]}"
     if dense.status:
         return ""
-    ours, theirs = (_neutral(o.out, p) for o, p in zip((dense, sparse), places, strict=True))
+    ours, theirs = (
+        _neutral(o.out, p) for o, p in zip((dense, sparse), places, strict=True)
+    )
     if ours == theirs:
         return ""
     if ours[:1] in "[{" and theirs[:1] in "[{":
@@ -263,7 +417,9 @@ def differences(dense: Outcome, sparse: Outcome, places: Sequence[Place]) -> str
     words = [_NUMBER.sub("#", text) for text in (ours, theirs)]
     if words[0] != words[1]:
         return f"text:\n{ours[:1500]}\n---\n{theirs[:1500]}"
-    pairs = zip(*(map(_value, _NUMBER.findall(text)) for text in (ours, theirs)), strict=True)
+    pairs = zip(
+        *(map(_value, _NUMBER.findall(text)) for text in (ours, theirs)), strict=True
+    )
     odd = [pair for pair in pairs if not _close(*pair)]
     return f"numbers: {odd[:5]}" if odd else ""
 
@@ -310,13 +466,21 @@ def _differing(a: Any, b: Any, where: str) -> str:
     if isinstance(a, dict) and isinstance(b, dict):
         if a.keys() != b.keys():
             return f"{where}: keys {sorted(a.keys() ^ b.keys())}"
-        found = (_differing(a[k], b[k], f"{where}.{k}") for k in a if k not in _UNCOMPARED)
+        found = (
+            _differing(a[k], b[k], f"{where}.{k}") for k in a if k not in _UNCOMPARED
+        )
         return next(filter(None, found), "")
     if isinstance(a, list) and isinstance(b, list):
         if len(a) != len(b):
             return f"{where}: {len(a)} and {len(b)} items"
         pairs = enumerate(zip(a, b, strict=True))
-        return next(filter(None, (_differing(x, y, f"{where}[{i}]") for i, (x, y) in pairs)), "")
+        return next(
+            filter(None, (_differing(x, y, f"{where}[{i}]") for i, (x, y) in pairs)), ""
+        )
     if isinstance(a, float | int) and isinstance(b, float | int):
         return "" if _close(a, b) else f"{where}: {a} and {b}"
-    return "" if a == b or (isinstance(a, str) and "seconds" in where) else f"{where}: {a!r} and {b!r}"
+    return (
+        ""
+        if a == b or (isinstance(a, str) and "seconds" in where)
+        else f"{where}: {a!r} and {b!r}"
+    )

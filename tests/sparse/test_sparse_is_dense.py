@@ -31,18 +31,26 @@ COMMANDS_OF_A_CHECK = 2
 def both(tmp_path: Path) -> tuple[Place, Place]:
     """Return the places of dense and of sparse rows, with the data that they share."""
     write_data(tmp_path / "data")
-    places = tuple(Place(tmp_path / name, tmp_path / "data") for name in ("dense", "sparse"))
+    places = tuple(
+        Place(tmp_path / name, tmp_path / "data") for name in ("dense", "sparse")
+    )
     for place in places:
         (place.root / "new").mkdir(parents=True)
     return places[0], places[1]
 
 
 def test_a_drawn_run_and_commands_on_it(
-    tmp_path: Path, sparse_number: int, sparse_seed: int, pytestconfig: pytest.Config, monkeypatch
+    tmp_path: Path,
+    sparse_number: int,
+    sparse_seed: int,
+    pytestconfig: pytest.Config,
+    monkeypatch,
 ) -> None:
     rng = Random(f"{sparse_seed} {sparse_number}")
     # Each method has its turn; the checks begin at a drawn one.
-    key = ENTRIES[(sparse_number + Random(sparse_seed).randrange(len(ENTRIES))) % len(ENTRIES)].key
+    key = ENTRIES[
+        (sparse_number + Random(sparse_seed).randrange(len(ENTRIES))) % len(ENTRIES)
+    ].key
     values, chosen = drawn_run(rng, key), rng.random() < 0.3
     names = list(COMMANDS)
     if not pytestconfig.getoption("--sparse-runs"):
@@ -52,7 +60,9 @@ def test_a_drawn_run_and_commands_on_it(
     for place, sparse in zip(places, (False, True), strict=True):
         monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(place.root / "cache"))
         with stored(sparse=sparse, chosen=chosen):
-            assert isinstance(load_data(place.data / "train.txt").X, SparseRows) is sparse
+            assert (
+                isinstance(load_data(place.data / "train.txt").X, SparseRows) is sparse
+            )
             outcomes.append(carried_out(place.run(values)))
     said = f"seed {sparse_seed}, number {sparse_number}: {values}"
     if not outcomes[0].status and is_refused_run(outcomes[1], key, places[1]):
@@ -72,7 +82,9 @@ def test_a_drawn_run_and_commands_on_it(
             assert outcomes[1].status == 1, f"{said}\n{name}: it is no longer refused"
         elif odd := differences(*outcomes, places):
             odd_commands[name] = odd
-    assert not odd_commands, f"{said}\n" + "\n".join(f"{name}: {odd}" for name, odd in odd_commands.items())
+    assert not odd_commands, f"{said}\n" + "\n".join(
+        f"{name}: {odd}" for name, odd in odd_commands.items()
+    )
 
 
 @pytest.mark.shipped

@@ -26,8 +26,13 @@ def part(seed: int) -> RankingDataset:
 
 def both() -> tuple[FoldedDataset, FoldedDataset]:
     parts = {name: part(seed) for seed, name in enumerate(("train", "vali", "test"))}
-    sparse = {name: one.changed(X=SparseRows.of_array(np.array(one.X))) for name, one in parts.items()}
-    return FoldedDataset("x", None, (Fold(1, **parts),)), FoldedDataset("x", None, (Fold(1, **sparse),))
+    sparse = {
+        name: one.changed(X=SparseRows.of_array(np.array(one.X)))
+        for name, one in parts.items()
+    }
+    return FoldedDataset("x", None, (Fold(1, **parts),)), FoldedDataset(
+        "x", None, (Fold(1, **sparse),)
+    )
 
 
 REFUSED: dict[str, dict[str, Any]] = {
@@ -43,7 +48,11 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize(
     ("method", "what"),
-    [(method, what) for method, refused in REFUSED_RUNS.items() for what in sorted(refused)],
+    [
+        (method, what)
+        for method, refused in REFUSED_RUNS.items()
+        for what in sorted(refused)
+    ],
 )
 def test_what_is_not_learned_is_refused_before_work(method: str, what: str) -> None:
     dense, sparse = both()
@@ -78,7 +87,13 @@ def test_models_of_arrays_are_those_of_dense_data(method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "X", [np.array([[0.0, 2.0], [3.0, 0.0]]), np.array([[2.0, 3.0]]), np.zeros((2, 2)), -np.eye(2)]
+    "X",
+    [
+        np.array([[0.0, 2.0], [3.0, 0.0]]),
+        np.array([[2.0, 3.0]]),
+        np.zeros((2, 2)),
+        -np.eye(2),
+    ],
 )
 def test_the_range_of_values_is_that_of_the_array(X: np.ndarray) -> None:
     assert value_range(SparseRows.of_array(X)) == value_range(X) == (X.min(), X.max())

@@ -60,15 +60,24 @@ _EDIT_INSET = 4  # of a text in its line, at both sides together
 
 def clipped(window: QWidget) -> list[str]:
     """Return what is cut of the texts that a window shows, one description for each."""
-    shown = [window, *(widget for widget in window.findChildren(QWidget) if widget.isVisible())]
-    faults = ((widget, found) for widget in shown for found in chain(_outside(widget), _faults(widget)))
+    shown = [
+        window,
+        *(widget for widget in window.findChildren(QWidget) if widget.isVisible()),
+    ]
+    faults = (
+        (widget, found)
+        for widget in shown
+        for found in chain(_outside(widget), _faults(widget))
+    )
     return [f"{_where(widget)}: {found}" for widget, found in faults]
 
 
 def _faults(widget: QWidget) -> Iterator[str]:
     match widget:
         case ElidedLabel():
-            if widget.shown_text() != widget.text() and widget.text() not in _said(widget.toolTip()):
+            if widget.shown_text() != widget.text() and widget.text() not in _said(
+                widget.toolTip()
+            ):
                 yield f"{widget.text()!r} is cut without a tooltip"
         case QLabel():
             yield from _label(widget)
@@ -77,11 +86,17 @@ def _faults(widget: QWidget) -> Iterator[str]:
         case QComboBox():
             yield from _combo(widget)
         case QAbstractSpinBox():
-            yield from _compared(widget.text(), widget.fontMetrics(), widget.findChild(QLineEdit).width() - 2)
+            yield from _compared(
+                widget.text(),
+                widget.fontMetrics(),
+                widget.findChild(QLineEdit).width() - 2,
+            )
         case QLineEdit():
             yield from _line(widget)
         case QGroupBox():
-            yield from _compared(widget.title(), widget.fontMetrics(), widget.width() - 20)
+            yield from _compared(
+                widget.title(), widget.fontMetrics(), widget.width() - 20
+            )
         case QTabBar():
             yield from _tabs(widget)
         case TableView():
@@ -104,7 +119,9 @@ def _label(label: QLabel) -> Iterator[str]:
     if label.textFormat() == Qt.TextFormat.PlainText or not Text.mightBeRichText(text):
         metrics = label.fontMetrics()
         wraps = Qt.TextFlag.TextWordWrap.value if label.wordWrap() else 0
-        needs = metrics.boundingRect(QRect(0, 0, room.width(), 1 << 15), wraps, text).size()
+        needs = metrics.boundingRect(
+            QRect(0, 0, room.width(), 1 << 15), wraps, text
+        ).size()
     else:
         document = QTextDocument()
         document.setDefaultFont(label.font())
@@ -123,20 +140,28 @@ def _button(button: QAbstractButton) -> Iterator[str]:
         return
     metrics = button.fontMetrics()
     if role == "primary" or (role in ("segment", "page-button") and button.isChecked()):
-        metrics = QFontMetrics(font(SMALL if role == "page-button" else BASE, bold=True))
+        metrics = QFontMetrics(
+            font(SMALL if role == "page-button" else BASE, bold=True)
+        )
     match button:
         case QCheckBox() | QRadioButton():
             beside = _INDICATOR
         case QPushButton() if button.menu() is not None:
             beside = _PADDING.get(role, 26 + _ARROW)
-        case QToolButton() if button.popupMode() == QToolButton.ToolButtonPopupMode.InstantPopup:
+        case QToolButton() if (
+            button.popupMode() == QToolButton.ToolButtonPopupMode.InstantPopup
+        ):
             beside = _PADDING.get(role, 26 + _ARROW)
         case _:
             beside = _PADDING.get(role, 26)
     beside += button.iconSize().width() + 4 if icon and style == _BESIDE else 0
     lines = text.split("\n")
-    needs = QSize(max(map(metrics.horizontalAdvance, lines)), metrics.height() * len(lines))
-    yield from _smaller(text, needs, QSize(button.width() - beside, button.height()), "")
+    needs = QSize(
+        max(map(metrics.horizontalAdvance, lines)), metrics.height() * len(lines)
+    )
+    yield from _smaller(
+        text, needs, QSize(button.width() - beside, button.height()), ""
+    )
     if "…" in text.rstrip("…") and not _matches(text, button.toolTip()):
         yield f"{text!r} is cut without a tooltip"
 
@@ -146,7 +171,12 @@ def _combo(box: QComboBox) -> Iterator[str]:
     option.initFrom(box)
     option.editable = box.isEditable()
     part = QStyle.SubControl.SC_ComboBoxEditField
-    room = box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, box).width() - 2
+    room = (
+        box.style()
+        .subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, box)
+        .width()
+        - 2
+    )
     yield from _compared(box.currentText(), box.fontMetrics(), room, box.toolTip())
 
 
@@ -155,7 +185,9 @@ def _line(line: QLineEdit) -> Iterator[str]:
         return  # it is the box that is looked at
     room = line.width() - 20 - _EDIT_INSET
     if not line.text():
-        yield from _compared(line.placeholderText(), line.fontMetrics(), room, line.toolTip())
+        yield from _compared(
+            line.placeholderText(), line.fontMetrics(), room, line.toolTip()
+        )
 
 
 def _tabs(bar: QTabBar) -> Iterator[str]:
@@ -171,7 +203,9 @@ def _headers(table: TableView) -> Iterator[str]:
         for number, column in enumerate(table.rows_model.columns):
             if header.isSectionHidden(number):
                 continue
-            if (room := header.sectionSize(number)) + _SLACK < (needs := title_width(column.title)):
+            if (room := header.sectionSize(number)) + _SLACK < (
+                needs := title_width(column.title)
+            ):
                 yield f"header {column.title!r} needs {needs} and has {room}"
         if header.height() < QFontMetrics(font(SMALL)).height():
             yield "header is too low"
@@ -182,7 +216,9 @@ def _cells(table: TableView) -> Iterator[str]:
     painter = QPainter(image)
     found = {}
     for number, column in enumerate(table.rows_model.columns):
-        for place, row in enumerate(table.rows()[:60] if not table.isColumnHidden(number) else ()):
+        for place, row in enumerate(
+            table.rows()[:60] if not table.isColumnHidden(number) else ()
+        ):
             text, value = column.text(row), column.of(row)
             bold = column.bold is not None and column.bold(row)
             room = QRect(0, 0, table.columnWidth(number) - 2 * PAD, 29)
@@ -190,7 +226,9 @@ def _cells(table: TableView) -> Iterator[str]:
                 room = column.paint(painter, room, table._theme.colors, row)
                 if room is None:
                     continue
-            width = room.width() - (16 if column.mark is not None and column.mark(row) else 0)
+            width = room.width() - (
+                16 if column.mark is not None and column.mark(row) else 0
+            )
             if isinstance(value, ProgressCell):
                 width -= 34
             needs = QFontMetrics(font(BASE, bold)).horizontalAdvance(text)
@@ -199,12 +237,16 @@ def _cells(table: TableView) -> Iterator[str]:
             option = QStyleOptionViewItem()
             option.font = font()
             option.fontMetrics = QFontMetrics(font())
-            said = table.itemDelegate().tooltip(option, table.rows_model.index(place, number))
+            said = table.itemDelegate().tooltip(
+                option, table.rows_model.index(place, number)
+            )
             if (column.stretch or column.align == "left") and text in said:
                 if width < 40:
                     found[column.key] = f"cell {column.key} {text!r} has {width} pixels"
                 continue
-            found[column.key] = f"cell {column.key} {text!r} needs {needs} and has {width}"
+            found[column.key] = (
+                f"cell {column.key} {text!r} needs {needs} and has {width}"
+            )
     painter.end()
     yield from found.values()
 
@@ -213,14 +255,18 @@ def _placeholder(table: TableView) -> Iterator[str]:
     if table.rows_model.rowCount() == 0 and table.placeholder:
         room = table.viewport().rect().adjusted(16, 12, -16, -12)
         metrics = QFontMetrics(font(SMALL))
-        needs = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap.value, table.placeholder).size()
+        needs = metrics.boundingRect(
+            room, Qt.TextFlag.TextWordWrap.value, table.placeholder
+        ).size()
         table.grab()  # a tooltip is set where it is drawn
         yield from _smaller(table.placeholder, needs, room.size(), table.toolTip())
 
 
 def _chip(chip: FeatureChip) -> Iterator[str]:
     number = f"{chip.feature_id}"
-    yield from _compared(number, chip.fontMetrics(), chip.findChild(QToolButton).x() - _CHIP_PADDING)
+    yield from _compared(
+        number, chip.fontMetrics(), chip.findChild(QToolButton).x() - _CHIP_PADDING
+    )
     if chip.shown_name() != chip.name and chip.name not in _said(chip.toolTip()):
         yield f"{chip.name!r} is cut without a tooltip"
     if chip.height() < chip.fontMetrics().height():
@@ -243,10 +289,16 @@ def _table(table: QTableWidget) -> Iterator[str]:
     for column in range(table.columnCount()):
         title, width = table.horizontalHeaderItem(column), table.columnWidth(column)
         if title is not None:
-            yield from _compared(title.text(), QFontMetrics(font(SMALL)), width - 8, title.toolTip())
+            yield from _compared(
+                title.text(), QFontMetrics(font(SMALL)), width - 8, title.toolTip()
+            )
         for row in range(table.rowCount()):
             item = table.item(row, column)
-            needs = table.itemDelegate().sizeHint(option, table.indexFromItem(item)).width() if item else 0
+            needs = (
+                table.itemDelegate().sizeHint(option, table.indexFromItem(item)).width()
+                if item
+                else 0
+            )
             if needs > width + _SLACK and item.text() not in _said(item.toolTip()):
                 yield f"cell {item.text()!r} needs {needs} and has {width}"
 
@@ -260,15 +312,22 @@ def _axes(plot: Plot) -> Iterator[str]:
             yield f"{text!r} has no room"
 
 
-def _compared(text: str, metrics: QFontMetrics, room: int, tooltip: str = "") -> Iterator[str]:
-    yield from _smaller(text, QSize(metrics.horizontalAdvance(text), 0), QSize(room, 0), tooltip)
+def _compared(
+    text: str, metrics: QFontMetrics, room: int, tooltip: str = ""
+) -> Iterator[str]:
+    yield from _smaller(
+        text, QSize(metrics.horizontalAdvance(text), 0), QSize(room, 0), tooltip
+    )
 
 
 def _smaller(text: str, needs: QSize, room: QSize, tooltip: str) -> Iterator[str]:
     """Yield by how much the room of a text is too small; none where a tooltip has it whole."""
     if not text or text in _said(tooltip):
         return
-    for way, need, has in (("width", needs.width(), room.width()), ("height", needs.height(), room.height())):
+    for way, need, has in (
+        ("width", needs.width(), room.width()),
+        ("height", needs.height(), room.height()),
+    ):
         if need > has + _SLACK:
             yield f"{text!r} needs {need} of {way} and has {has}"
 
@@ -276,15 +335,26 @@ def _smaller(text: str, needs: QSize, room: QSize, tooltip: str) -> Iterator[str
 def _outside(widget: QWidget) -> Iterator[str]:
     """Yield how much of a widget with a text its ancestors cut off, where nothing scrolls to it."""
     inside, ancestor = widget.rect(), widget
-    while _texts(widget) and (parent := ancestor.parentWidget()) is not None and not ancestor.isWindow():
+    while (
+        _texts(widget)
+        and (parent := ancestor.parentWidget()) is not None
+        and not ancestor.isWindow()
+    ):
         inside.translate(ancestor.pos())
         scrolls = parent.parentWidget()
         if isinstance(scrolls, QAbstractScrollArea) and scrolls.viewport() is parent:
-            off = scrolls.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+            off = (
+                scrolls.horizontalScrollBarPolicy()
+                == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+            )
             if off and (inside.right() > parent.width() or inside.left() < 0):
                 yield f"{inside.getRect()} is not all in {parent.width()} pixels, to which nothing scrolls"
             return
-        if not parent.rect().adjusted(-_SLACK, -_SLACK, _SLACK, _SLACK).contains(inside):
+        if (
+            not parent.rect()
+            .adjusted(-_SLACK, -_SLACK, _SLACK, _SLACK)
+            .contains(inside)
+        ):
             yield f"{inside.getRect()} is not all in {_where(parent)} of {parent.size().toTuple()}"
             return
         ancestor = parent
@@ -293,7 +363,9 @@ def _outside(widget: QWidget) -> Iterator[str]:
 def _texts(widget: QWidget) -> bool:
     return isinstance(widget, FeatureChip) or (
         isinstance(widget, QLabel | QAbstractButton | QComboBox | QLineEdit)
-        and bool(widget.currentText() if isinstance(widget, QComboBox) else widget.text())
+        and bool(
+            widget.currentText() if isinstance(widget, QComboBox) else widget.text()
+        )
         and not isinstance(widget.parent(), QHeaderView)
     )
 
@@ -309,7 +381,9 @@ def _without_mnemonic(text: str) -> str:
 def _matches(cut: str, tooltip: str) -> bool:
     """Return whether a tooltip has the text that was cut in the middle."""
     begin, _, end = cut.partition("…")
-    return re.search(re.escape(begin) + ".*" + re.escape(end), _said(tooltip)) is not None
+    return (
+        re.search(re.escape(begin) + ".*" + re.escape(end), _said(tooltip)) is not None
+    )
 
 
 def _where(widget: QWidget) -> str:

@@ -32,7 +32,9 @@ def look(window: MainWindow, key: str) -> None:
 
 
 def press(choice: Segmented, text: str) -> None:
-    [button] = [button for button in choice._group.buttons() if button.text().lower() == text]
+    [button] = [
+        button for button in choice._group.buttons() if button.text().lower() == text
+    ]
     button.click()
 
 

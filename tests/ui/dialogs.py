@@ -22,9 +22,17 @@ from rankstudio.ui.study.dialogs import ColumnsDialog
 Look = Callable[[str, QWidget], None]
 """Looks at a dialog, which has a name here."""
 
-DIGITS = Parameter("digits", "decimals", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
+DIGITS = Parameter(
+    "digits", "decimals", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9
+)
 ANALYSES = {
-    "means": Analysis("means", "Means of features", "List the mean of each feature", "none:means", (DIGITS,))
+    "means": Analysis(
+        "means",
+        "Means of features",
+        "List the mean of each feature",
+        "none:means",
+        (DIGITS,),
+    )
 }
 """Of a package that is not installed: the dialog is made without carrying them out."""
 
@@ -72,8 +80,14 @@ def _pages(dialog: QWidget) -> Iterator[str]:
     yield ""
     for name in _LISTS:
         found = dialog.findChild(QWidget, name)
-        for row in range(found.count() if isinstance(found, QListWidget | QComboBox) else 0):
-            (found.setCurrentRow if isinstance(found, QListWidget) else found.setCurrentIndex)(row)
+        for row in range(
+            found.count() if isinstance(found, QListWidget | QComboBox) else 0
+        ):
+            (
+                found.setCurrentRow
+                if isinstance(found, QListWidget)
+                else found.setCurrentIndex
+            )(row)
             if isinstance(found, QComboBox):
                 found.activated.emit(row)
             yield f"{name} {row}"
@@ -107,7 +121,8 @@ def _ask(act: Callable[[], object], look: Callable[[QDialog], None]) -> None:
 def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
     """Return what opens dialogs, and may wait for their end."""
     backend = window.commands.submenus["backend"].actions()
-    waiting = replace(window.runs.records[0], state=RunState.QUEUED)  # one that has ended is removed unasked
+    # one that has ended is removed unasked
+    waiting = replace(window.runs.records[0], state=RunState.QUEUED)
 
     def ask_sizes() -> None:
         window.sections.compare.panel.selected.emit(1)  # of greedy RankRLS
@@ -130,7 +145,9 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
         "table": window.sections.compare.table.open,
         "palette": window._open_palette,
         "sources": window._show_sources,
-        "memory": next(one for one in backend if one.objectName() == "memory-budget").trigger,
+        "memory": next(
+            one for one in backend if one.objectName() == "memory-budget"
+        ).trigger,
         "cluster": [one for one in backend if one.isCheckable()][-1].trigger,
         "about": window.help.about,
         "plug-ins": window.help.show_plugins,
@@ -150,7 +167,12 @@ def _made(window: MainWindow, folder: Path) -> Iterator[tuple[str, QWidget]]:
     yield "comparison", window.comparison.dialog()
     yield "analyses", AnalysisDialog(window._theme, window.models, ANALYSES, window)
     problem = f"{table.name}: the column of the query is unknown."
-    yield "columns", ColumnsDialog(window._theme, preview_table(table), DataColumns(), problem, window)
+    yield (
+        "columns",
+        ColumnsDialog(
+            window._theme, preview_table(table), DataColumns(), problem, window
+        ),
+    )
     yield "scores", GivenDialog("Add scores", "&Add", [(table, table.name)], window)
     places = [(table, "this model"), (table.parent, "one model per fold")]
     yield "models", GivenDialog("Open model as ranker", "&Open", places, window)

@@ -26,7 +26,11 @@ def type_into(field, text):
 
 def unfold(form):
     """Open what is folded under "More options", and return it."""
-    folded = [fold for fold in form.findChildren(Disclosure) if fold.isVisible() and not fold.opened]
+    folded = [
+        fold
+        for fold in form.findChildren(Disclosure)
+        if fold.isVisible() and not fold.opened
+    ]
     for fold in folded:
         QTest.mouseClick(fold.button, Qt.MouseButton.LeftButton)
     return folded
@@ -51,9 +55,15 @@ def write(field, text):
 def fact_texts(facts):
     """Return keys and values of a grid of facts as they are shown, notes included."""
     grid = facts._grid
-    cells = [[grid.itemAtPosition(i, column) for column in (0, 1)] for i in range(grid.rowCount())]
+    cells = [
+        [grid.itemAtPosition(i, column) for column in (0, 1)]
+        for i in range(grid.rowCount())
+    ]
     rows = [[item.widget() for item in row] for row in cells if all(row)]
-    return [(key.text(), "".join(part.text() for part in value.findChildren(QLabel))) for key, value in rows]
+    return [
+        (key.text(), "".join(part.text() for part in value.findChildren(QLabel)))
+        for key, value in rows
+    ]
 
 
 def fill_in(form: Any, **values: object) -> None:
@@ -125,8 +135,14 @@ def drop(window: QWidget, *paths: Path) -> None:
     """Drag files over a window, and let go."""
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    rest = Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    newer = tuple(map(int, qVersion().split("."))) >= (6, 12)  # which warns of whole numbers
+    rest = (
+        Qt.DropAction.CopyAction,
+        mime,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    # which warns of whole numbers
+    newer = tuple(map(int, qVersion().split("."))) >= (6, 12)
     place = QPointF(9, 9) if newer else QPoint(9, 9)
     QApplication.sendEvent(window, QDragEnterEvent(place, *rest))
     QApplication.sendEvent(window, QDropEvent(QPointF(9, 9), *rest))

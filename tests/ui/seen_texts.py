@@ -20,7 +20,12 @@ from PySide6.QtWidgets import (
 def texts(window: QWidget) -> Iterator[str]:
     """Yield everything that the widgets of a window say."""
     for widget in (window, *window.findChildren(QWidget)):
-        yield from (widget.toolTip(), widget.accessibleName(), widget.windowTitle(), widget.statusTip())
+        yield from (
+            widget.toolTip(),
+            widget.accessibleName(),
+            widget.windowTitle(),
+            widget.statusTip(),
+        )
         match widget:
             case QLabel() | QAbstractButton():
                 yield widget.text()
@@ -33,8 +38,14 @@ def texts(window: QWidget) -> Iterator[str]:
             case QTableView() if widget.model() is not None:
                 model = widget.model()
                 for section in range(model.columnCount()):
-                    for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-                        yield str(model.headerData(section, Qt.Orientation.Horizontal, role) or "")
+                    for role in (
+                        Qt.ItemDataRole.DisplayRole,
+                        Qt.ItemDataRole.ToolTipRole,
+                    ):
+                        yield str(
+                            model.headerData(section, Qt.Orientation.Horizontal, role)
+                            or ""
+                        )
         if hasattr(widget, "placeholder"):
             yield str(widget.placeholder)
     for action in window.findChildren(QAction):

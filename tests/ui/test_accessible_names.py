@@ -85,7 +85,12 @@ def test_panels_follow_the_theme(panel, theme):
 
 def test_everything_to_act_on_has_a_name_and_can_be_reached_by_keyboard(place):
     assert place.objectName()
-    shown = [w for kind in INTERACTIVE for w in place.findChildren(kind) if w.isVisible() and w.isEnabled()]
+    shown = [
+        w
+        for kind in INTERACTIVE
+        for w in place.findChildren(kind)
+        if w.isVisible() and w.isEnabled()
+    ]
     for widget in shown:
         if widget.objectName().startswith("qt_"):
             continue
@@ -96,7 +101,9 @@ def test_everything_to_act_on_has_a_name_and_can_be_reached_by_keyboard(place):
 
 
 @pytest.fixture(scope="module")
-def finished(theme: Theme, tmp_path_factory: pytest.TempPathFactory, folds: Path) -> Iterator[MainWindow]:
+def finished(
+    theme: Theme, tmp_path_factory: pytest.TempPathFactory, folds: Path
+) -> Iterator[MainWindow]:
     with open_window(theme, tmp_path_factory.mktemp("config"), folds) as window:
         finish(window)
         window.session.look_at(1)
@@ -109,16 +116,25 @@ def called(widget: QWidget) -> str:
     return found.text(QAccessible.Text.Name) if found is not None else ""
 
 
-def test_everything_the_keyboard_reaches_and_every_panel_has_a_name(finished: MainWindow) -> None:
+def test_everything_the_keyboard_reaches_and_every_panel_has_a_name(
+    finished: MainWindow,
+) -> None:
     nameless = set()
     for page in PAGES:
         finished.workspace.show_page(page.key)
         settle(finished)
         for widget in finished.findChildren(QWidget):
-            reached = widget.focusPolicy() & Qt.FocusPolicy.TabFocus or isinstance(widget, Panel | Plot)
+            reached = widget.focusPolicy() & Qt.FocusPolicy.TabFocus or isinstance(
+                widget, Panel | Plot
+            )
             # The ground of a plot passes the focus on to the plot.
             reached = reached and not isinstance(widget.parent(), Plot)
-            if reached and widget.isVisible() and widget.isEnabled() and not called(widget):
+            if (
+                reached
+                and widget.isVisible()
+                and widget.isEnabled()
+                and not called(widget)
+            ):
                 nameless.add((page.key, type(widget).__name__, widget.objectName()))
     assert not nameless
 
@@ -137,8 +153,16 @@ def test_every_plot_that_shows_something_says_it(finished: MainWindow) -> None:
             plot.flush()
             if plot.isVisible() and not plot.is_empty():
                 seen.add(type(plot).__name__)
-                assert plot.accessibleDescription() == plot.summary() != "", plot.objectName()
-    assert {"CurvesPlot", "HeatMapPlot", "BarsPlot", "DensityPlot", "CandidateMapPlot"} <= seen
+                assert plot.accessibleDescription() == plot.summary() != "", (
+                    plot.objectName()
+                )
+    assert {
+        "CurvesPlot",
+        "HeatMapPlot",
+        "BarsPlot",
+        "DensityPlot",
+        "CandidateMapPlot",
+    } <= seen
 
 
 def test_curves_and_map_say_the_best_model(finished: MainWindow) -> None:
@@ -147,8 +171,12 @@ def test_curves_and_map_say_the_best_model(finished: MainWindow) -> None:
     best = max(float(np.max(path.validation["MAP"])) for path in paths)
     run = finished.sections.select
     run.curves.validation_plot.flush()
-    assert run.curves.validation_plot.summary().startswith(f"validation MAP, best {best:.4f} at k = ")
+    assert run.curves.validation_plot.summary().startswith(
+        f"validation MAP, best {best:.4f} at k = "
+    )
     run.heat.plot.flush()
-    assert run.heat.plot.summary().startswith(f"validation MAP, largest {best:.4f} at k = ")
+    assert run.heat.plot.summary().startswith(
+        f"validation MAP, largest {best:.4f} at k = "
+    )
     least = min(float(np.min(path.criterion)) for path in paths)
     assert f"best {least:.4f} at k = " in run.curves.criterion_plot.summary()

@@ -33,7 +33,9 @@ from rankstudio.ui.process.display_check import why_no_window
 from rankstudio.ui.study.dialogs import OpenDialog, holds_data, kind_of
 from rankstudio.ui.style.theme import Theme
 
-linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks for libraries of Linux")
+linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="asks for libraries of Linux"
+)
 FOUND = ctypes.CDLL
 
 
@@ -55,7 +57,9 @@ def test_no_display_is_said_unless_the_user_chose_a_platform(
 
 
 @linux
-def test_a_display_that_does_not_answer_is_said(no_display: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_display_that_does_not_answer_is_said(
+    no_display: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DISPLAY", ":4711")
     monkeypatch.setattr(display, "missing_libraries", lambda *_: ())
     assert why_no_window() in (
@@ -74,7 +78,9 @@ def test_all_missing_libraries_are_named_with_their_packages(
     def load(name: str) -> object:
         if name in gone or name.endswith("libqxcb.so"):
             missing = name if name in gone else "libxcb-cursor.so.0"
-            raise OSError(f"{missing}: cannot open shared object file: No such file or directory")
+            raise OSError(
+                f"{missing}: cannot open shared object file: No such file or directory"
+            )
         return FOUND(name)
 
     monkeypatch.setattr(ctypes, "CDLL", load)
@@ -129,11 +135,15 @@ def test_the_process_ends_soon_whatever_a_worker_is_doing(tmp_path: Path) -> Non
     ).format(tmp_path / "open.rankstudio")
     assert started(text, tmp_path) == ("", "")
     assert (tmp_path / "window.ini").exists()
-    assert [path.name for path in tmp_path.glob("open.rankstudio*")] == ["open.rankstudio"]
+    assert [path.name for path in tmp_path.glob("open.rankstudio*")] == [
+        "open.rankstudio"
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_closes_the_window_as_its_user_would(tmp_path: Path, number: int) -> None:
+def test_a_signal_closes_the_window_as_its_user_would(
+    tmp_path: Path, number: int
+) -> None:
     text = (
         "import os, signal\n"
         "from PySide6.QtCore import QTimer\n"
@@ -195,14 +205,18 @@ def test_a_crash_on_any_thread_is_told_and_written_down(
     thread = threading.Thread(target=lambda: 1 / 0)
     thread.start()
     thread.join()
-    assert told == [f"Unexpected error: ZeroDivisionError: division by zero. See {reports.path} for details."]
+    assert told == [
+        f"Unexpected error: ZeroDivisionError: division by zero. See {reports.path} for details."
+    ]
     assert "ZeroDivisionError" in reports.last()
     assert "RankStudio" in reports.last().splitlines()[0]
     reports.forget()
     assert reports.last() == ""
 
 
-def test_the_report_of_a_crash_is_offered_at_the_next_start(opened: Opened, tmp_path: Path) -> None:
+def test_the_report_of_a_crash_is_offered_at_the_next_start(
+    opened: Opened, tmp_path: Path
+) -> None:
     reports = CrashReports(tmp_path)
     reports.path.write_text("what went wrong")
     with opened() as window:
@@ -239,17 +253,24 @@ def test_the_run_of_the_sample_is_in_the_first_picture_and_its_data_are_opened_l
         begin(window, [], CrashReports(tmp_path))
         wait_until(lambda: window.session.has_documents)
         settle(window)
-        assert window.runs.records == (record,) and record.dataset is window.session.dataset
-        assert not asks_for_sample(window, ["--sample", "--run"]) and not asks_for_sample(
-            window, ["data.txt"]
+        assert (
+            window.runs.records == (record,)
+            and record.dataset is window.session.dataset
         )
+        assert not asks_for_sample(
+            window, ["--sample", "--run"]
+        ) and not asks_for_sample(window, ["data.txt"])
 
 
-def test_a_run_that_waits_for_kernels_can_be_paused_and_stopped(window: MainWindow) -> None:
+def test_a_run_that_waits_for_kernels_can_be_paused_and_stopped(
+    window: MainWindow,
+) -> None:
     """At the first start they are compiled for minutes on a busy machine."""
     wait_until(lambda: not window.models.loader.busy)
     compiled = threading.Event()
-    window.models.run_worker.task("Starting the engine", compiled.wait, slot="preparation")
+    window.models.run_worker.task(
+        "Starting the engine", compiled.wait, slot="preparation"
+    )
     try:
         window.commands["run"].trigger()
         record = window.runs.records[0]
@@ -282,7 +303,11 @@ def test_the_first_start_and_the_next_show_the_sample_with_its_finished_run(
             begin(window, [], CrashReports(tmp_path))
             wait_until(lambda window=window: window.runs.shown is not None)
             record = window.runs.shown
-            assert record.state is RunState.DONE and record.result is not None and record.key == 1, start
+            assert (
+                record.state is RunState.DONE
+                and record.result is not None
+                and record.key == 1
+            ), start
             assert window.session.plan == record.plan and record.paths
             wait_until(lambda window=window: window.session.has_documents)
             assert record.dataset is window.session.dataset and record.recorded is None
@@ -310,9 +335,14 @@ def test_the_sample_with_its_run_is_shown_again_after_a_look_at_its_test_part(
             settle(window)
 
 
-@pytest.mark.parametrize("content", [None, b"", b"SQLite format 3\0" + bytes(2000), "without runs"])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"SQLite format 3\0" + bytes(2000), "without runs"]
+)
 def test_the_sample_alone_is_opened_without_a_readable_run(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | str | None
+    opened: Opened,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes | str | None,
 ) -> None:
     run = tmp_path / "run.rankstudio"
     if isinstance(content, str):
@@ -330,7 +360,9 @@ def test_the_sample_alone_is_opened_without_a_readable_run(
         assert not window.notice.isVisible()
 
 
-def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(theme: Theme, tmp_path: Path) -> None:
+def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(
+    theme: Theme, tmp_path: Path
+) -> None:
     data = tmp_path / "MQ2008"
     (data / "Fold1").mkdir(parents=True)
     assert holds_data(data)
@@ -344,7 +376,9 @@ def test_the_open_dialog_takes_a_folder_of_data_and_goes_into_any_other(theme: T
     dialog.deleteLater()
 
 
-def test_programs_and_folders_called_like_parts_are_no_fold(theme: Theme, tmp_path: Path) -> None:
+def test_programs_and_folders_called_like_parts_are_no_fold(
+    theme: Theme, tmp_path: Path
+) -> None:
     (tmp_path / "project" / "test").mkdir(parents=True)
     for name in ("test_x.py", "train.ipynb", "development.md", "validate.sh"):
         (tmp_path / "project" / name).write_text("")
@@ -352,7 +386,11 @@ def test_programs_and_folders_called_like_parts_are_no_fold(theme: Theme, tmp_pa
     for name in ("set1.train.txt.gz", "trainingset"):
         (tmp_path / "fold" / name).write_text("")
         assert kind_of(tmp_path / "fold" / name) == "file"
-    assert kind_of(tmp_path / "project") == kind_of(tmp_path / "project" / "test_x.py") == ""
+    assert (
+        kind_of(tmp_path / "project")
+        == kind_of(tmp_path / "project" / "test_x.py")
+        == ""
+    )
     assert kind_of(tmp_path / "fold") == "fold"
     assert not holds_data(tmp_path / "project")
     dialog = OpenDialog(theme, None, str(tmp_path))
@@ -360,7 +398,9 @@ def test_programs_and_folders_called_like_parts_are_no_fold(theme: Theme, tmp_pa
     dialog.selectFile(str(tmp_path / "project"))
     dialog.accept()
     assert dialog.result() != OpenDialog.DialogCode.Accepted
-    assert dialog.directory().path() == str(tmp_path / "project"), "it goes into what is no fold"
+    assert dialog.directory().path() == str(tmp_path / "project"), (
+        "it goes into what is no fold"
+    )
     dialog.deleteLater()
 
 
@@ -370,9 +410,16 @@ def test_a_double_click_in_the_open_dialog_opens_datasets_and_folds_and_enters_w
     for folder in ("MQ2008/Fold1", "plain/deeper"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "MQ2008" / "Fold1" / "train.txt").write_text("1 qid:1 1:1\n")
-    names = {"MQ2008": "dataset", "MQ2008/Fold1": "fold", "plain": "", "MQ2008/Fold1/train.txt": "file"}
+    names = {
+        "MQ2008": "dataset",
+        "MQ2008/Fold1": "fold",
+        "plain": "",
+        "MQ2008/Fold1/train.txt": "file",
+    }
     assert {name: kind_of(tmp_path / name) for name in names} == names
-    assert [kind_of(tmp_path / name) for name in ("a.rankstudio", "b.toml", "c.jpg")] == ["study", "plan", ""]
+    assert [
+        kind_of(tmp_path / name) for name in ("a.rankstudio", "b.toml", "c.jpg")
+    ] == ["study", "plan", ""]
     dialog = OpenDialog(theme, None, str(tmp_path))
     dialog.show()
     view = dialog.findChild(QListView, "listView")
@@ -383,7 +430,9 @@ def test_a_double_click_in_the_open_dialog_opens_datasets_and_folds_and_enters_w
         return next((i for i in rows if i.data() == name), QModelIndex())
 
     wait_until(lambda: index("MQ2008").isValid() and index("plain").isValid())
-    icons = [index(name).data(Qt.ItemDataRole.DecorationRole) for name in ("MQ2008", "plain")]
+    icons = [
+        index(name).data(Qt.ItemDataRole.DecorationRole) for name in ("MQ2008", "plain")
+    ]
     assert icons[0].cacheKey() != icons[1].cacheKey()
     for name, opens in (("plain", False), ("MQ2008", True)):
         at = view.visualRect(index(name)).center()

@@ -16,7 +16,10 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine.experiment.plan.toml import load_plan
-from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position
+from rankstudio.engine.experiment.results.model_selection import (
+    best_position,
+    smallest_position,
+)
 from rankstudio.engine.export.models import load_model
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
@@ -28,7 +31,9 @@ def dialog_of(window: MainWindow) -> ExportDialog:
     return window.export_controller.dialog()
 
 
-def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(window: MainWindow) -> None:
+def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(
+    window: MainWindow,
+) -> None:
     field = window.sections.select.method.form.field("rule")
     assert "smallest" in [value for value, _ in field.parameter.choices]
     window.session.change("editing", rule="smallest")
@@ -44,16 +49,25 @@ def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(w
 
 @pytest.mark.thorough
 @pytest.mark.ability("permutation")
-def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
+def test_everything_in_the_export_dialog_can_be_written(
+    window: MainWindow, tmp_path: Path
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     finish(window)
-    wait_until(lambda: window.current.test and window.sections.features.inspector.plot.numbers()[1])
+    wait_until(
+        lambda: (
+            window.current.test and window.sections.features.inspector.plot.numbers()[1]
+        )
+    )
     tests = window.sections.contributed.controllers["permutation"].tests
     window.commands["chance"].trigger()
     wait_until(lambda: tests.band is not None and not tests.busy)
     dialog = dialog_of(window)
     for item in dialog._items:
-        if item.key in ("feature-set", *(f"evidence-code.{kind}" for kind in ("sh", "py", "ipynb"))):
+        if item.key in (
+            "feature-set",
+            *(f"evidence-code.{kind}" for kind in ("sh", "py", "ipynb")),
+        ):
             assert item.unavailable
             continue
         assert item.unavailable == "", item.key
@@ -64,7 +78,9 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
             path = tmp_path / f"{item.stem}{suffix}"
             write = writer.write if writer else item.write
             if writer and writer.unavailable:
-                assert writer.unavailable.endswith("supports only trees, but this model is a weighted sum.")
+                assert writer.unavailable.endswith(
+                    "supports only trees, but this model is a weighted sum."
+                )
                 continue
             if writer and writer.begin:
                 paths: list[str] = []
@@ -80,7 +96,9 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
 
 
 @pytest.mark.smoke
-def test_a_click_on_a_curve_a_row_or_a_cell_inspects_and_confirming_it_chooses(ran: MainWindow) -> None:
+def test_a_click_on_a_curve_a_row_or_a_cell_inspects_and_confirming_it_chooses(
+    ran: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     select, before = ran.sections.select, ran.current.model
     select.curves.picked.emit(1, 5)
@@ -111,14 +129,21 @@ def test_a_click_on_a_curve_a_row_or_a_cell_inspects_and_confirming_it_chooses(r
 def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
     """Return the k and the best k of the shown path's smallest model by the engine, and its p; or None."""
     model = window.current.model
-    place, best = smallest_position(model.plan, model.path), best_position(model.plan, model.path)
+    place, best = (
+        smallest_position(model.plan, model.path),
+        best_position(model.plan, model.path),
+    )
     assert place is not None
     assert best is not None
     k, best_k = int(model.path.sizes[place]), int(model.path.sizes[best])
-    return None if k == best_k else (k, best_k, float(model.path.p_values["MAP"][place]))
+    return (
+        None if k == best_k else (k, best_k, float(model.path.p_values["MAP"][place]))
+    )
 
 
-def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(ran: MainWindow) -> None:
+def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(
+    ran: MainWindow,
+) -> None:
     curves = ran.sections.select.curves
     found = {}
     for fold in (1, 2):
@@ -151,7 +176,9 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(ra
 
 
 @pytest.mark.smoke
-def test_the_slider_computes_the_whole_path_for_values_between_the_grids(ran: MainWindow) -> None:
+def test_the_slider_computes_the_whole_path_for_values_between_the_grids(
+    ran: MainWindow,
+) -> None:
     choose_on_curve(ran, 0, 2)
     values = ran.sections.select.curves.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
@@ -170,7 +197,8 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(ran: Ma
     assert ran.session.choice.values == (2.0**0.75,)
     np.testing.assert_array_equal(ys(ran, LIVE), model.path.validation["MAP"])
     slider._slider.setValue(values.index(2.0**0.25))
-    wait_until(lambda: ran.current.shown.inspection is not None)  # beside a chosen path of no run
+    # beside a chosen path of no run
+    wait_until(lambda: ran.current.shown.inspection is not None)
     assert ran.current.model.values == (2.0**0.75,)
     np.testing.assert_array_equal(ys(ran, LIVE), model.path.validation["MAP"])
     slider._slider.setValue(values.index(4.0))
@@ -182,7 +210,9 @@ def test_the_slider_computes_the_whole_path_for_values_between_the_grids(ran: Ma
 
 
 @pytest.mark.smoke
-def test_pinning_and_banning_recompute_the_path_and_can_be_undone(ran: MainWindow) -> None:
+def test_pinning_and_banning_recompute_the_path_and_can_be_undone(
+    ran: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     ran.session.look_at(1)
     before = ran.current.model
@@ -208,7 +238,9 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(ran: MainWindo
     assert ran.session.plan.parameters["pinned"] == ()
     assert ran.sections.select.method.form.values()["banned"] == ()
     assert ran.current.model.step is before.step
-    assert [row.feature_id for row in ran.sections.features.features.table.rows()] == order
+    assert [
+        row.feature_id for row in ran.sections.features.features.table.rows()
+    ] == order
     settle(ran)
 
 
@@ -241,7 +273,9 @@ def test_all_folds_show_means_with_the_band_of_the_choice(ran: MainWindow) -> No
 def test_the_measure_menu_changes_what_is_shown(ran: MainWindow) -> None:
     ran.session.look_at(1)
     record = ran.runs.shown
-    action = next(a for a in ran.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
+    action = next(
+        a for a in ran.commands.submenus["measure"].actions() if a.data() == "NDCG@10"
+    )
     action.trigger()
     np.testing.assert_array_equal(ys(ran, 0), record.paths[1, 0].validation["NDCG@10"])
     assert ran.toolbar.measure_button.text() == "NDCG@10"
@@ -249,7 +283,9 @@ def test_the_measure_menu_changes_what_is_shown(ran: MainWindow) -> None:
 
 
 @pytest.mark.smoke
-def test_the_chosen_model_is_exported_with_the_right_ids(ran: MainWindow, tmp_path: Path) -> None:
+def test_the_chosen_model_is_exported_with_the_right_ids(
+    ran: MainWindow, tmp_path: Path
+) -> None:
     wait_until(lambda: ran.current.test)
     dialog = dialog_of(ran)
     dialog.select("model")
@@ -257,7 +293,9 @@ def test_the_chosen_model_is_exported_with_the_right_ids(ran: MainWindow, tmp_pa
     dialog.save()
     model, current = load_model(tmp_path / "model.json"), ran.current.model
     test = current.fold.test
-    np.testing.assert_allclose(model.predict(test.X, test.feature_ids), test.X @ current.step.coef)
+    np.testing.assert_allclose(
+        model.predict(test.X, test.feature_ids), test.X @ current.step.coef
+    )
     assert model.origin["test"] == pytest.approx(ran.current.test)
 
 

@@ -50,7 +50,11 @@ def open_data(window: MainWindow, path: Path) -> None:
     """Open data as a user does, and stay on the page that is shown then."""
     window.open_path(str(path))
     wait_until(lambda: window.session.dataset is not None)
-    window.session.change("editing", method="greedy-rankrls", parameters={"regularization": (0.25, 1.0, 4.0)})
+    window.session.change(
+        "editing",
+        method="greedy-rankrls",
+        parameters={"regularization": (0.25, 1.0, 4.0)},
+    )
 
 
 def test_all_pages_show_data_that_are_read_from_the_disk(
@@ -59,7 +63,9 @@ def test_all_pages_show_data_that_are_read_from_the_disk(
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     with opened(large) as window:
         walk(window)
-        assert not any("disk" in name for name, _ in fact_texts(window.sections.data.panel._facts))
+        assert not any(
+            "disk" in name for name, _ in fact_texts(window.sections.data.panel._facts)
+        )
         finish(window)
         inside = window.runs.records[-1]
     monkeypatch.setenv(memory.VARIABLE, "1MB")
@@ -113,7 +119,8 @@ def test_how_the_next_run_goes_is_said_as_its_plan_changes(
     opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(large) as window:
-        assert window.sections.select.forecast.label.isHidden()  # they are small, and in memory
+        # they are small, and in memory
+        assert window.sections.select.forecast.label.isHidden()
     monkeypatch.setenv(memory.VARIABLE, "1MB")
     with opened(large, config="other") as window:
         label = window.sections.select.forecast.label
@@ -122,7 +129,9 @@ def test_how_the_next_run_goes_is_said_as_its_plan_changes(
         assert not window.sections.select.forecast.refusal
         window.models.memory_budget.ask("3MB")
         wait_until(lambda: label.text().endswith("limit 3.0 MB."))
-        window.session.change("kernel", method="kernel-rankrls", parameters={"n_basis": None})
+        window.session.change(
+            "kernel", method="kernel-rankrls", parameters={"n_basis": None}
+        )
         wait_until(lambda: "Kernel RankRLS needs" in label.text())
         assert label.property("role") == "error"
         window.commands["run"].trigger()
@@ -152,7 +161,9 @@ def test_the_budget_is_asked_for_kept_and_in_force(
         action = window.commands.submenus["backend"].actions()[-1]
         assert action.text() == "&Memory limit: half of the free memory…"
         action.trigger()
-        assert asked[1].endswith("Expected a size of at least 1MB, such as 4GB or 500MB, got much.")
+        assert asked[1].endswith(
+            "Expected a size of at least 1MB, such as 4GB or 500MB, got much."
+        )
         assert action.text() == "&Memory limit: 1MB…"
         action.trigger()
         assert window.models.memory_budget.asked == "1MB"

@@ -20,19 +20,25 @@ from rankstudio.ui.widgets import TableView
 
 @pytest.fixture
 def window(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
-    with open_window(theme, tmp_path / "config", write_folds(tmp_path / "Made")) as made:
+    with open_window(
+        theme, tmp_path / "config", write_folds(tmp_path / "Made")
+    ) as made:
         yield made
 
 
 @pytest.mark.thorough
-def test_no_dialog_saves_over_data_or_study(window: MainWindow, tmp_path: Path, monkeypatch) -> None:
+def test_no_dialog_saves_over_data_or_study(
+    window: MainWindow, tmp_path: Path, monkeypatch
+) -> None:
     finish(window)
     study = window.models.study_store.path
     assert study is not None
     data = tmp_path / "Made" / "Fold1" / "vali.txt"
     (tmp_path / "link.toml").symlink_to(data)
     (tmp_path / "hard.html").hardlink_to(data)
-    before = {path: path.read_bytes() for path in (data, *(tmp_path / "Made").rglob("*.txt"))}
+    before = {
+        path: path.read_bytes() for path in (data, *(tmp_path / "Made").rglob("*.txt"))
+    }
     said: list[str] = []
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(chosen), ""))
     exports, report = window.export_controller, window.sections.report
@@ -49,7 +55,9 @@ def test_no_dialog_saves_over_data_or_study(window: MainWindow, tmp_path: Path, 
     for chosen in (data, study):  # noqa: B007 - the file dialog answers it
         table.save_as()
         PlotMenu(plot).save_as()
-    assert len(said) == 6 and all("overwrite the input" in sentence for sentence in said), said
+    assert len(said) == 6 and all(
+        "overwrite the input" in sentence for sentence in said
+    ), said
 
     figures = exports.figure_dialog(plot)
     figures.save(data)

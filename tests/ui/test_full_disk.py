@@ -16,7 +16,9 @@ from rankstudio.engine.experiment.runner import collect, open_data
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
 
-resource = pytest.importorskip("resource", reason="sizes of files are limited otherwise there")
+resource = pytest.importorskip(
+    "resource", reason="sizes of files are limited otherwise there"
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="see above")
 
@@ -52,15 +54,21 @@ def test_a_study_that_cannot_grow_any_more(
 
 def result(record: RunRecord):  # type: ignore[no-untyped-def]
     """Return the results of a run, from its folds."""
-    return collect(record.plan, open_data(record.plan), tuple(record.folds.values()), 0.0)
+    return collect(
+        record.plan, open_data(record.plan), tuple(record.folds.values()), 0.0
+    )
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".png"])
-def test_an_export_that_finds_the_disk_full(window: MainWindow, tmp_path: Path, suffix: str) -> None:
+def test_an_export_that_finds_the_disk_full(
+    window: MainWindow, tmp_path: Path, suffix: str
+) -> None:
     finish(window)
     settle(window)
     dialog = window.export_controller.dialog()
-    item = next(item for item in dialog._items if suffix in [end for _, end in item.formats])
+    item = next(
+        item for item in dialog._items if suffix in [end for _, end in item.formats]
+    )
     dialog.select(item.key)
     for name in (f"new{suffix}", f"old{suffix}"):
         path = tmp_path / "exports" / name

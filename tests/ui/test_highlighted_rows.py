@@ -25,11 +25,19 @@ def prepare(window: MainWindow) -> None:
     settle(window)
 
 
-def click(table: TableView, key: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+def click(
+    table: TableView,
+    key: int,
+    keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+) -> None:
     """Click on the row of a run where it is seen, beside what a column may do by itself."""
     column = [column.key for column in table.rows_model.columns].index("key")
-    indexes = [table.model().index(row, column) for row in range(table.model().rowCount())]
-    [index] = [index for index in indexes if getattr(index.data(ROW_ROLE), "key", None) == key]
+    indexes = [
+        table.model().index(row, column) for row in range(table.model().rowCount())
+    ]
+    [index] = [
+        index for index in indexes if getattr(index.data(ROW_ROLE), "key", None) == key
+    ]
     at = table.visualRect(index).center()
     assert table.viewport().rect().contains(at)
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, keys, at)
@@ -55,7 +63,9 @@ def highlighted(table: TableView) -> list[int]:
     return [row.key for row in table.selected()]
 
 
-def test_delete_removes_the_run_that_is_highlighted_in_a_scrolled_table(window: MainWindow) -> None:
+def test_delete_removes_the_run_that_is_highlighted_in_a_scrolled_table(
+    window: MainWindow,
+) -> None:
     prepare(window)
     table = runs_table(window)
     click(table, 4)
@@ -84,7 +94,9 @@ def test_delete_removes_all_runs_that_are_highlighted_and_one_undo_brings_them_b
     assert highlighted(table) == [window.runs.shown.key]
 
 
-def test_the_shown_run_is_highlighted_again_when_the_filter_lists_it_again(window: MainWindow) -> None:
+def test_the_shown_run_is_highlighted_again_when_the_filter_lists_it_again(
+    window: MainWindow,
+) -> None:
     prepare(window)
     window.sections.compare.panel.filter.setText("no such run")
     table = runs_table_of_all(window)
@@ -95,7 +107,9 @@ def test_the_shown_run_is_highlighted_again_when_the_filter_lists_it_again(windo
     assert highlighted(table) == [window.runs.shown.key]
 
 
-def test_a_click_on_nothing_leaves_the_shown_run_highlighted(window: MainWindow) -> None:
+def test_a_click_on_nothing_leaves_the_shown_run_highlighted(
+    window: MainWindow,
+) -> None:
     finish(window)
     table = runs_table_of_all(window)
     assert highlighted(table) == [1]
@@ -106,7 +120,9 @@ def test_a_click_on_nothing_leaves_the_shown_run_highlighted(window: MainWindow)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 1.0])
-def test_the_documents_are_those_of_the_highlighted_query(window: MainWindow, share: float) -> None:
+def test_the_documents_are_those_of_the_highlighted_query(
+    window: MainWindow, share: float
+) -> None:
     finish(window)
     page = look(window)
     table, bar = page.list.table, page.list.table.verticalScrollBar()

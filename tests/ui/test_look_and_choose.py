@@ -45,7 +45,10 @@ def used(window: MainWindow) -> tuple[object, ...]:
         model.step,
         line.text("parameters"),
         line.text("size"),
-        *(window.sections.find(page).evidence.place() for page in pages_present(window, "evidence")),
+        *(
+            window.sections.find(page).evidence.place()
+            for page in pages_present(window, "evidence")
+        ),
         dict(window.current.test),
         window.session.undo.index(),
         window.chips.choice.text(),
@@ -106,7 +109,10 @@ def test_arrow_keys_inspect_and_enter_chooses(looked: MainWindow) -> None:
     plot.setFocus()
     QTest.keyClick(plot, Qt.Key.Key_Right)
     settle(looked)
-    assert (looked.current.model.x_value, looked.current.shown.inspected.x_value) == (3, 4)
+    assert (looked.current.model.x_value, looked.current.shown.inspected.x_value) == (
+        3,
+        4,
+    )
     assert "inspected" in plot.summary()
     QTest.keyClick(plot, Qt.Key.Key_Enter)
     settle(looked)
@@ -126,7 +132,11 @@ def test_a_click_on_a_point_of_another_curve_shows_its_path_and_a_double_click_c
     looked: MainWindow,
 ) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
-    plot, before, model = looked.sections.select.curves.validation_plot, used(looked), looked.current.model
+    plot, before, model = (
+        looked.sections.select.curves.validation_plot,
+        used(looked),
+        looked.current.model,
+    )
     key = next(key for key in (0, 1, 2) if key != model.key)
     path = looked.sections.features.features
     plot.flush()
@@ -138,7 +148,9 @@ def test_a_click_on_a_point_of_another_curve_shows_its_path_and_a_double_click_c
     assert plot.family.inspection == (key, k)
     assert looked.current.shown.inspected.key == key
     ids = looked.session.dataset.feature_ids
-    expected = {int(ids[column]) for column in looked.current.shown.inspected.step.selected}
+    expected = {
+        int(ids[column]) for column in looked.current.shown.inspected.step.selected
+    }
     assert {row.feature_id for row in path.table.rows() if row.chosen} == expected
     double_click(plot, at)
     settle(looked)
@@ -149,7 +161,9 @@ def test_a_click_on_a_point_of_another_curve_shows_its_path_and_a_double_click_c
     assert looked.current.model.step is model.step
 
 
-def test_a_cell_of_the_heat_map_is_inspected_and_chosen_in_the_same_way(looked: MainWindow) -> None:
+def test_a_cell_of_the_heat_map_is_inspected_and_chosen_in_the_same_way(
+    looked: MainWindow,
+) -> None:
     switch = looked.sections.select.curves.view
     values = [value for value, _ in switch.options()]
     press(switch._buttons()[values.index(MAP)])
@@ -185,14 +199,18 @@ def test_a_cell_of_the_candidate_map_is_inspected(looked: MainWindow) -> None:
     assert looked.current.model.x_value == plot.shown.numbers[column]
 
 
-def test_the_chip_of_a_choice_is_there_on_every_page_and_leads_back(looked: MainWindow) -> None:
+def test_the_chip_of_a_choice_is_there_on_every_page_and_leads_back(
+    looked: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     chip, usual = looked.chips.choice, looked.current.model
     assert chip.isHidden()
     k = 2 if usual.x_value != 2 else 3
     click_row(looked.sections.features.features.table, k - 1, twice=True)
     settle(looked)
-    for page in pages_present(looked, "select", "features", "evidence", "compare", "queries", "report"):
+    for page in pages_present(
+        looked, "select", "features", "evidence", "compare", "queries", "report"
+    ):
         looked.workspace.show_page(page)
         settle(looked)
         assert chip.isVisible()
@@ -226,7 +244,9 @@ def test_an_export_is_of_the_chosen_model_and_its_dialog_leads_back_too(
         return [feature["id"] for feature in model["features"]]
 
     def ids(step: object) -> set[int]:
-        return {int(looked.session.dataset.feature_ids[column]) for column in step.selected}
+        return {
+            int(looked.session.dataset.feature_ids[column]) for column in step.selected
+        }
 
     dialog = looked.export_controller.dialog()
     dialog.show()
@@ -240,7 +260,11 @@ def test_an_export_is_of_the_chosen_model_and_its_dialog_leads_back_too(
     dialog = looked.export_controller.dialog()
     dialog.show()
     assert f"k = {k}" in dialog.choice.text()
-    assert set(exported("by-hand.json")) == ids(looked.current.model.step) != ids(usual.step)
+    assert (
+        set(exported("by-hand.json"))
+        == ids(looked.current.model.step)
+        != ids(usual.step)
+    )
     press(dialog.choice.links()[0])
     assert dialog.choice.isHidden()
     assert looked.session.choice == NOTHING_CHOSEN
@@ -249,7 +273,9 @@ def test_an_export_is_of_the_chosen_model_and_its_dialog_leads_back_too(
     settle(looked)
 
 
-def test_an_inspection_ends_with_another_run_and_is_not_stored(looked: MainWindow) -> None:
+def test_an_inspection_ends_with_another_run_and_is_not_stored(
+    looked: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     record = looked.runs.shown
     click_row(looked.sections.features.features.table, 1)
@@ -262,7 +288,9 @@ def test_an_inspection_ends_with_another_run_and_is_not_stored(looked: MainWindo
     assert looked.session.inspection is None
 
 
-def test_while_all_folds_are_shown_a_point_is_inspected_and_chosen_too(ran: MainWindow) -> None:
+def test_while_all_folds_are_shown_a_point_is_inspected_and_chosen_too(
+    ran: MainWindow,
+) -> None:
     ran.session.look_at(None)
     settle(ran)
     plot = ran.sections.select.curves.validation_plot
@@ -280,7 +308,9 @@ def test_while_all_folds_are_shown_a_point_is_inspected_and_chosen_too(ran: Main
     assert ran.chips.choice.isVisible()
 
 
-def test_a_point_of_the_pareto_front_is_inspected_and_a_double_click_chooses(window: MainWindow) -> None:
+def test_a_point_of_the_pareto_front_is_inspected_and_a_double_click_chooses(
+    window: MainWindow,
+) -> None:
     first = run_again(window)
     window.workspace.show_page("compare")
     settle(window)
@@ -297,7 +327,8 @@ def test_a_point_of_the_pareto_front_is_inspected_and_a_double_click_chooses(win
     assert view.table.current().position == front[0]
     assert choose_button(window, "results-panel").isVisible()
     window.sections.compare.views.show_view("tests")
-    assert choose_button(window, "results-panel").isHidden()  # no model is inspected there
+    # no model is inspected there
+    assert choose_button(window, "results-panel").isHidden()
     window.sections.compare.views.show_view("pareto")
     double_click(view.plot, at)
     settle(window)
@@ -307,7 +338,9 @@ def test_a_point_of_the_pareto_front_is_inspected_and_a_double_click_chooses(win
     assert window.runs.shown.key == first.key
 
 
-def test_the_chip_of_the_form_shows_its_settings_or_takes_the_runs(looked: MainWindow) -> None:
+def test_the_chip_of_the_form_shows_its_settings_or_takes_the_runs(
+    looked: MainWindow,
+) -> None:
     chip, record = looked.chips.form, looked.runs.shown
     assert chip.isHidden()
     looked.session.change("editing", rule="smallest")
@@ -334,7 +367,9 @@ def test_the_chip_of_the_form_shows_its_settings_or_takes_the_runs(looked: MainW
     assert looked.runs.shown is smallest
 
 
-def test_the_menus_of_the_line_inspect_and_the_button_chooses(looked: MainWindow) -> None:
+def test_the_menus_of_the_line_inspect_and_the_button_chooses(
+    looked: MainWindow,
+) -> None:
     line, model = looked.toolbar.line, looked.current.model
     values = next(one for one in looked.runs.shown.combinations if one != model.values)
     line.picked.emit("parameters", values)
@@ -344,7 +379,10 @@ def test_the_menus_of_the_line_inspect_and_the_button_chooses(looked: MainWindow
     line.picked.emit("size", 1)
     settle(looked)
     assert looked.session.choice == NOTHING_CHOSEN
-    assert (looked.current.shown.inspection.values, looked.current.shown.inspection.x_value) == (values, 1)
+    assert (
+        looked.current.shown.inspection.values,
+        looked.current.shown.inspection.x_value,
+    ) == (values, 1)
     looked.workspace.show_page("select")
     press(choose_button(looked, "curves-panel"))
     settle(looked)
@@ -356,9 +394,13 @@ def test_the_menus_of_the_line_inspect_and_the_button_chooses(looked: MainWindow
     assert looked.current.shown.inspection.step is looked.current.by_protocol.step
 
 
-def test_words_of_a_model_name_its_parameters_where_they_differ(looked: MainWindow) -> None:
+def test_words_of_a_model_name_its_parameters_where_they_differ(
+    looked: MainWindow,
+) -> None:
     plan, model = looked.runs.shown.plan, looked.current.model
-    other = next(values for values in looked.runs.shown.combinations if values != model.values)
+    other = next(
+        values for values in looked.runs.shown.combinations if values != model.values
+    )
     same = Choice(model.values, 4)
     assert model_words(plan, Choice(model.values, 7), same) == "k = 7"
     words = model_words(plan, Choice(other, 7), same)

@@ -19,10 +19,15 @@ from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
 
 
-def test_a_fold_for_each_query_is_run_and_looked_at(opened: Opened, tmp_path: Path, folds: Path) -> None:
+def test_a_fold_for_each_query_is_run_and_looked_at(
+    opened: Opened, tmp_path: Path, folds: Path
+) -> None:
     one = str(folds / "Fold1" / "train.txt")
     own = {"regularization": 1.0, "n_features_to_select": 2}
-    save_plan(Plan(one, "l1-path", own, CRITERION, protocol="leave-query-out"), tmp_path / "plan.toml")
+    save_plan(
+        Plan(one, "l1-path", own, CRITERION, protocol="leave-query-out"),
+        tmp_path / "plan.toml",
+    )
     with opened() as window:
         window.open_path(str(tmp_path / "plan.toml"))
         wait_until(lambda: window.session.dataset is not None)
@@ -51,9 +56,14 @@ def test_a_fold_for_each_query_is_run_and_looked_at(opened: Opened, tmp_path: Pa
         assert row.summary.means["MAP"] == record.result.average["MAP"]
 
 
-def test_inner_folds_validate_where_no_part_does(opened: Opened, tmp_path: Path, folds: Path) -> None:
+def test_inner_folds_validate_where_no_part_does(
+    opened: Opened, tmp_path: Path, folds: Path
+) -> None:
     own = {"regularization": (1.0, 4.0)}
-    save_plan(Plan(str(folds), parameters=own, protocol="nested 3-fold"), tmp_path / "plan.toml")
+    save_plan(
+        Plan(str(folds), parameters=own, protocol="nested 3-fold"),
+        tmp_path / "plan.toml",
+    )
     with opened() as window:
         window.open_path(str(tmp_path / "plan.toml"))
         wait_until(lambda: window.session.dataset is not None)
@@ -69,8 +79,13 @@ def test_inner_folds_validate_where_no_part_does(opened: Opened, tmp_path: Path,
         assert window.sections.select.heat.plot.values.shape == (2, N_FEATURES)
         model, chosen = window.current.model, record.folds[2].chosen
         assert (model.values, model.step) == (chosen.unit.values, chosen.step)
-        window.session.select((2.0,), 3)  # between the grid's values: the inner folds validate it too
-        wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
+        # between the grid's values: the inner folds validate it too
+        window.session.select((2.0,), 3)
+        wait_until(
+            lambda: (
+                window.current.model is not None and window.current.model.key == LIVE
+            )
+        )
         assert window.current.model.path.validation["MAP"].shape == (N_STEPS,)
         settle(window)
 
@@ -82,8 +97,18 @@ def test_a_query_in_which_a_measure_is_not_defined_is_left_out_of_the_row(
     labels = part.y.copy()
     labels[: part.query_ptr[1]] = 0.0  # no pair of documents to disagree about
     save_letor(replace(part, y=labels), tmp_path / "one.txt")
-    own, measures = {"regularization": 1.0, "n_features_to_select": 2}, ("MAP", "Disagreement")
-    plan = Plan(str(tmp_path / "one.txt"), "l1-path", own, CRITERION, measures, protocol="leave-query-out")
+    own, measures = (
+        {"regularization": 1.0, "n_features_to_select": 2},
+        ("MAP", "Disagreement"),
+    )
+    plan = Plan(
+        str(tmp_path / "one.txt"),
+        "l1-path",
+        own,
+        CRITERION,
+        measures,
+        protocol="leave-query-out",
+    )
     save_plan(plan, tmp_path / "plan.toml")
     with opened() as window:
         window.open_path(str(tmp_path / "plan.toml"))
@@ -93,4 +118,6 @@ def test_a_query_in_which_a_measure_is_not_defined_is_left_out_of_the_row(
         assert np.isnan(result.folds[0].test["Disagreement"])
         [row] = window.sections.compare.panel.rows()
         assert row.summary.means == pytest.approx(result.average, rel=1e-14)
-        assert np.isfinite([*row.summary.deviations.values(), *row.summary.over_single.values()]).all()
+        assert np.isfinite(
+            [*row.summary.deviations.values(), *row.summary.over_single.values()]
+        ).all()

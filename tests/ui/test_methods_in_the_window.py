@@ -25,7 +25,10 @@ SUBSETS = {"n_features_to_select": 2, "measure": "MAP", "patience": 1}
 KINDS: dict[str, dict[str, Any]] = {
     "rounds": {"method": "rankboost", "parameters": {"n_rounds": 12}},
     "iterations": {"method": "fsmrank", "parameters": FSM},
-    "subsets": {"method": "fs-bfs", "parameters": {**SUBSETS, "regularization": (1.0, 4.0)}},
+    "subsets": {
+        "method": "fs-bfs",
+        "parameters": {**SUBSETS, "regularization": (1.0, 4.0)},
+    },
     "ranked": {
         "method": "gas",
         "ranker": "ranksvm",
@@ -61,7 +64,9 @@ def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_of_every_kind_is_shown_in_every_place(ran: MainWindow, kind: str, tmp_path: Path) -> None:
+def test_a_run_of_every_kind_is_shown_in_every_place(
+    ran: MainWindow, kind: str, tmp_path: Path
+) -> None:
     record = run_plan(ran, KINDS[kind])
     check_choice(ran, record)
     check_features(ran, record)
@@ -104,10 +109,17 @@ def check_curves(window: MainWindow, record: RunRecord) -> None:
     plots, model = window.sections.select.curves.plots(), window.current.model
     for setting in range(len(record.combinations)):
         path = record.paths[1, setting]
-        np.testing.assert_array_equal(plots["validation"].family[setting].xs, path.x_values)
-        np.testing.assert_array_equal(plots["validation"].family[setting].ys, path.validation["MAP"])
-        sign = -1.0 if record.plan.measured_criterion else 1.0  # of a measure, which is drawn as one
-        np.testing.assert_array_equal(plots["criterion"].family[setting].ys, sign * path.criterion)
+        np.testing.assert_array_equal(
+            plots["validation"].family[setting].xs, path.x_values
+        )
+        np.testing.assert_array_equal(
+            plots["validation"].family[setting].ys, path.validation["MAP"]
+        )
+        # of a measure, which is drawn as one
+        sign = -1.0 if record.plan.measured_criterion else 1.0
+        np.testing.assert_array_equal(
+            plots["criterion"].family[setting].ys, sign * path.criterion
+        )
     assert plots["validation"].family.choice == (model.key, model.x_value)
 
 
@@ -124,7 +136,10 @@ def check_map(window: MainWindow, record: RunRecord) -> None:
     for setting, row in enumerate(rows):
         path = record.paths[1, setting]
         cells = zip(header[1:], row[1:], strict=True)
-        expected = {f"k = {k}": v for k, v in zip(path.x_values, path.validation["MAP"], strict=True)}
+        expected = {
+            f"k = {k}": v
+            for k, v in zip(path.x_values, path.validation["MAP"], strict=True)
+        }
         assert {name: value for name, value in cells if not np.isnan(value)} == expected
 
 
@@ -147,7 +162,10 @@ def check_picking(window: MainWindow, record: RunRecord) -> None:
     path = record.paths[1, last]
     choose_on_curve(window, last, int(path.x_values[0]))
     model = window.current.model
-    assert model.step is path.steps[-1 if record.plan.step_kind is StepKind.ITERATIONS else 0]
+    assert (
+        model.step
+        is path.steps[-1 if record.plan.step_kind is StepKind.ITERATIONS else 0]
+    )
     window.commands["best"].trigger()
     assert window.current.model.step is record.folds[1].chosen.step
 
@@ -161,7 +179,9 @@ def check_means(window: MainWindow, record: RunRecord) -> None:
     np.testing.assert_allclose(ys, np.mean([path[: ys.size] for path in paths], axis=0))
 
 
-def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(ran: MainWindow) -> None:
+def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(
+    ran: MainWindow,
+) -> None:
     record = run_plan(ran, {"method": "l1-path", "ranker": "rankrls",
                                "ranker_parameters": {"regularization": (1.0, 4.0)}})  # fmt: skip
     assert ran.sections.select.curves.slider._symbol.text() == "RankRLS λ"
@@ -171,14 +191,20 @@ def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(ran: MainWindow)
     model = ran.current.shown.inspection
     assert (model.key, model.values) == (PROBE, (2.0,))
     again = Plan("x", "l1-path", ranker="rankrls").combination((2.0,))
-    assert model.path.unit.combination.ranker["regularization"] == again.ranker["regularization"] == 2.0
+    assert (
+        model.path.unit.combination.ranker["regularization"]
+        == again.ranker["regularization"]
+        == 2.0
+    )
     assert model.path.steps[-1].selected == record.paths[1, 0].steps[-1].selected
     ran.sections.select.curves.slider._slider.setValue(values.index(4.0))
     assert ran.current.shown.inspected.key == 1
     settle(ran)
 
 
-def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(ran: MainWindow) -> None:
+def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(
+    ran: MainWindow,
+) -> None:
     run_plan(ran, KINDS["ranked"])
     assert ran.sections.select.curves.slider.values() == (0.1, 1.0)
     ran.sections.select.curves.slider._slider.setValue(0)
@@ -197,7 +223,10 @@ def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked
     for fold in (1, 2):
         ran.session.look_at(fold)
         baseline = record.folds[fold].baseline
-        assert plot.family.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
+        assert plot.family.reference == (
+            baseline.validation["MAP"],
+            f"best single feature: {baseline.name}",
+        )
     ran.session.look_at(None)
     assert plot.family.reference is None
     settle(ran)
@@ -222,7 +251,9 @@ SMALL = {
 
 
 @pytest.mark.parametrize("key", [entry.key for entry in methods()])
-def test_every_method_is_chosen_in_the_form_and_its_run_is_shown(ran: MainWindow, key: str) -> None:
+def test_every_method_is_chosen_in_the_form_and_its_run_is_shown(
+    ran: MainWindow, key: str
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     ran.session.change("fold", folds=(1,))
     form = ran.sections.select.method.form

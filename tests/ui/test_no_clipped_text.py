@@ -109,15 +109,26 @@ print(json.dumps(found))
 """
 
 GREEDY = {"method": "greedy-rankrls", "parameters": {"regularization": (1.0, 32.0)}}
-FSMRANK = {"method": "fsmrank", "parameters": {"lambda1": (0.01,), "lambda2": (0.001, 0.01)}}
+FSMRANK = {
+    "method": "fsmrank",
+    "parameters": {"lambda1": (0.01,), "lambda2": (0.001, 0.01)},
+}
 RANKER = {"method": "ranksvm", "parameters": {"C": (0.00390625, 0.0625)}}
-TWO_STAGES = {"method": "gas", "ranker": "ranksvm", "ranker_parameters": {"C": (0.0625,)}}
+TWO_STAGES = {
+    "method": "gas",
+    "ranker": "ranksvm",
+    "ranker_parameters": {"C": (0.0625,)},
+}
 LARGEST = 18
 """Pixels of the text as View, Larger text makes it."""
 
 
 def _cut(
-    data: str, folder: Path, runs: list[dict[str, object]], sizes: list[tuple[int, ...]], language: str
+    data: str,
+    folder: Path,
+    runs: list[dict[str, object]],
+    sizes: list[tuple[int, ...]],
+    language: str,
 ) -> object:
     """Return what is cut in a window, and where."""
     surroundings = {
@@ -133,11 +144,17 @@ def _cut(
 @pytest.mark.thorough
 @pytest.mark.timeout(900)  # a minute of processor, of which a busy machine gives little
 @pytest.mark.parametrize(
-    ("language", "sizes"),  # texts are longer in German: what has its room there has it in English
-    [("en", [(1280, 760, LARGEST)]), ("de_DE", [(1280, 760, BASE), (1024, 700, LARGEST)])],
+    # texts are longer in German: what has its room there has it in English
+    ("language", "sizes"),
+    [
+        ("en", [(1280, 760, LARGEST)]),
+        ("de_DE", [(1280, 760, BASE), (1024, 700, LARGEST)]),
+    ],
     ids=["en", "de_DE"],
 )
-def test_nothing_is_cut_at_any_size(tmp_path: Path, language: str, sizes: list[tuple[int, ...]]) -> None:
+def test_nothing_is_cut_at_any_size(
+    tmp_path: Path, language: str, sizes: list[tuple[int, ...]]
+) -> None:
     runs = [GREEDY, FSMRANK, RANKER, TWO_STAGES]
     assert _cut("sample", tmp_path, runs, sizes, language) == {}
 
@@ -188,18 +205,28 @@ def test_what_is_cut_on_purpose_says_all_in_its_tooltip(stage: object) -> None:
     assert len(clipped(shown)) == 1
 
 
-def test_a_cell_and_a_header_without_room_are_found(stage: object, theme: Theme) -> None:
-    columns = Column("number", "a long title", "right"), Column("name", "name", stretch=True)
+def test_a_cell_and_a_header_without_room_are_found(
+    stage: object, theme: Theme
+) -> None:
+    columns = (
+        Column("number", "a long title", "right"),
+        Column("name", "name", stretch=True),
+    )
     table = TableView(theme, columns, "cells")
     table.set_rows([{"number": "1234567890123", "name": "a name " * 20}])
     shown = _shown(stage, table)
     assert clipped(shown) == []
     table.setColumnWidth(0, 40)
-    assert [text.split(": ")[1].split(" ")[0] for text in clipped(shown)] == ["header", "cell"]
+    assert [text.split(": ")[1].split(" ")[0] for text in clipped(shown)] == [
+        "header",
+        "cell",
+    ]
 
 
 def test_a_chip_without_room_for_its_id_is_found(stage: object, theme: Theme) -> None:
-    chip = FeatureChip(theme, 1234567, "a name that is far too long for the room beside the id")
+    chip = FeatureChip(
+        theme, 1234567, "a name that is far too long for the room beside the id"
+    )
     chip.setFixedWidth(120)
     shown = _shown(stage, chip)
     assert clipped(shown) == []

@@ -32,7 +32,10 @@ def test_a_run_is_done_and_what_cannot_be_kept_is_said_once(
         settle(window)
         assert [record.state for record in window.runs.records] == [RunState.DONE] * 2
     assert len(said) == 2
-    assert any(text.startswith("Runs are not stored and are lost when the window closes: ") for text in said)
+    assert any(
+        text.startswith("Runs are not stored and are lost when the window closes: ")
+        for text in said
+    )
     assert any(naming("plan").search(text) for text in said)
     assert all(str(home) in text for text in said)
     assert home.read_text() == "a file where the folder should be"

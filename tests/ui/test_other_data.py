@@ -35,7 +35,9 @@ def press(button: QAbstractButton) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_the_foot_of_select_names_no_run_of_other_data(window: MainWindow, other: Path, folds: Path) -> None:
+def test_the_foot_of_select_names_no_run_of_other_data(
+    window: MainWindow, other: Path, folds: Path
+) -> None:
     finish(window)
     strip = window.sections.select.strip
     assert strip._run.isVisibleTo(strip)
@@ -63,7 +65,9 @@ def halfway(opened: Opened, folds: Path, other: Path) -> Iterator[MainWindow]:
         finish(window)
         open_data(window, other)
         holds.set()
-        window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+        window.session.change(
+            "editing", method="rankrls", parameters={"regularization": (0.5, 2.0)}
+        )
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.current is not None)
         yield window
@@ -91,14 +95,18 @@ def test_views_of_a_run_at_work_show_no_run_of_other_data(halfway: MainWindow) -
 def press_row_of_run(window: MainWindow, key: int) -> None:
     table = window.sections.compare.panel.table
     indexes = [table.model().index(row, 3) for row in range(table.model().rowCount())]
-    [index] = [index for index in indexes if getattr(index.data(ROW_ROLE), "key", None) == key]
+    [index] = [
+        index for index in indexes if getattr(index.data(ROW_ROLE), "key", None) == key
+    ]
     table.scrollTo(index)
     at = table.visualRect(index).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
     settle(window)
 
 
-def test_queries_forgets_its_part_with_the_data(window: MainWindow, other: Path) -> None:
+def test_queries_forgets_its_part_with_the_data(
+    window: MainWindow, other: Path
+) -> None:
     finish(window)
     page = look(window)
     parts = [value for value, _ in page.bar.part.options()]
@@ -118,7 +126,9 @@ def test_queries_forgets_its_part_with_the_data(window: MainWindow, other: Path)
     assert len(page.list.table.rows()) == len(page.queries)
 
 
-def test_the_data_are_seen_first_when_they_are_opened(empty: MainWindow, folds: Path, other: Path) -> None:
+def test_the_data_are_seen_first_when_they_are_opened(
+    empty: MainWindow, folds: Path, other: Path
+) -> None:
     unseal(empty)
     assert empty.workspace.page != "data"
     open_data(empty, folds)
@@ -133,7 +143,9 @@ def test_the_data_are_seen_first_when_they_are_opened(empty: MainWindow, folds: 
     assert empty.workspace.page == "data"
 
 
-def test_data_that_are_run_at_once_are_seen_at_work(empty: MainWindow, folds: Path) -> None:
+def test_data_that_are_run_at_once_are_seen_at_work(
+    empty: MainWindow, folds: Path
+) -> None:
     empty.open_path(str(folds), run=True)
     wait_until(lambda: empty.runs.records and not empty.runs.busy)
     assert empty.workspace.page == "select"

@@ -17,7 +17,9 @@ SCRIPT = Path(__file__).parents[2] / "docs" / "screenshots.py"
 
 
 @pytest.mark.thorough
-def test_a_window_whose_pictures_are_taken_is_deleted_with_all_it_holds(theme: Theme, tmp_path: Path) -> None:
+def test_a_window_whose_pictures_are_taken_is_deleted_with_all_it_holds(
+    theme: Theme, tmp_path: Path
+) -> None:
     spec = importlib.util.spec_from_file_location("screenshots", SCRIPT)
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)
@@ -31,4 +33,6 @@ def test_a_window_whose_pictures_are_taken_is_deleted_with_all_it_holds(theme: T
     assert not isValid(window) and not isValid(page)
     assert set(QApplication.topLevelWidgets()) <= before
     with theme.building():
-        assert all(map(isValid, theme._unstyled)), "forgotten when the next one is built"
+        assert all(map(isValid, theme._unstyled)), (
+            "forgotten when the next one is built"
+        )

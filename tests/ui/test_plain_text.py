@@ -10,7 +10,14 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QHelpEvent, QTextDocument
 from PySide6.QtGui import Qt as Text
-from PySide6.QtWidgets import QHeaderView, QLabel, QStyleOptionViewItem, QTableView, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QLabel,
+    QStyleOptionViewItem,
+    QTableView,
+    QToolTip,
+    QWidget,
+)
 from waiting import wait_until
 from windows import N_FEATURES, Opened, finish, settle, slowly, write_folds
 
@@ -41,12 +48,15 @@ def tips(window: QWidget) -> Iterator[tuple[str, str]]:
         yield where, widget.toolTip()
         if isinstance(widget, QTableView) and (model := widget.model()) is not None:
             for section in range(model.columnCount()):
-                tip = model.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+                tip = model.headerData(
+                    section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
+                )
                 yield f"header of {where}", tip or ""
                 for row in range(model.rowCount()):
                     yield (
                         f"cell of {where}",
-                        model.index(row, section).data(Qt.ItemDataRole.ToolTipRole) or "",
+                        model.index(row, section).data(Qt.ItemDataRole.ToolTipRole)
+                        or "",
                     )
     for action in window.findChildren(QAction):
         yield f"action {action.text()}", action.toolTip()
@@ -59,11 +69,16 @@ def check(window: QWidget) -> int:
         if "no-such-picture" in tip:
             seen += 1
             assert EVIL in shown(tip), where
-    for label in ([window] if isinstance(window, QLabel) else []) + window.findChildren(QLabel):
+    for label in ([window] if isinstance(window, QLabel) else []) + window.findChildren(
+        QLabel
+    ):
         if label.objectName() in RICH:
             assert label.text().count(EVIL) == 0
         else:
-            assert label.textFormat() == Qt.TextFormat.PlainText, (label.objectName(), label.text())
+            assert label.textFormat() == Qt.TextFormat.PlainText, (
+                label.objectName(),
+                label.text(),
+            )
         seen += "no-such-picture" in label.text()
     return seen
 
@@ -72,18 +87,25 @@ def check(window: QWidget) -> int:
 def named_folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Data whose folder and whose features have such a name."""
     folder = write_folds(tmp_path_factory.mktemp("data") / EVIL)
-    lines = [f'{i},"{EVIL.replace(chr(34), chr(34) * 2)} {i}"' for i in range(1, N_FEATURES + 1)]
+    lines = [
+        f'{i},"{EVIL.replace(chr(34), chr(34) * 2)} {i}"'
+        for i in range(1, N_FEATURES + 1)
+    ]
     (folder / "features.csv").write_text("\n".join(["id,name", *lines]))
     return folder
 
 
-def test_a_name_that_looks_like_a_picture_is_a_text_everywhere(opened: Opened, named_folds: Path) -> None:
+def test_a_name_that_looks_like_a_picture_is_a_text_everywhere(
+    opened: Opened, named_folds: Path
+) -> None:
     with opened(named_folds) as window:
         settle(window)
         assert EVIL in window.session.dataset.name
         assert EVIL in window.session.dataset.folds[0].train.feature_names[0]
         parameters = window.session.plan.parameters
-        window.session.change("pinning", parameters={**parameters, "pinned": (2,), "banned": (8,)})
+        window.session.change(
+            "pinning", parameters={**parameters, "pinned": (2,), "banned": (8,)}
+        )
         assert check(window) > 2
         finish(window)
         window.sections.compare.panel.selected.emit(1)
@@ -91,7 +113,9 @@ def test_a_name_that_looks_like_a_picture_is_a_text_everywhere(opened: Opened, n
         assert check(window) > 6
 
 
-def test_the_statistics_and_the_documents_show_it_as_text(opened: Opened, named_folds: Path) -> None:
+def test_the_statistics_and_the_documents_show_it_as_text(
+    opened: Opened, named_folds: Path
+) -> None:
     with opened(named_folds) as window:
         settle(window)
         panel = window.findChild(QWidget, "data-panel")
@@ -140,7 +164,9 @@ def test_a_cell_that_is_cut_off_tells_its_text(
     opened: Opened, named_folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr(QToolTip, "showText", lambda _at, text, _view: said.append(text))
+    monkeypatch.setattr(
+        QToolTip, "showText", lambda _at, text, _view: said.append(text)
+    )
     with opened(named_folds) as window:
         settle(window)
         panel = window.findChild(QWidget, "data-panel")
@@ -148,7 +174,9 @@ def test_a_cell_that_is_cut_off_tells_its_text(
         window.workspace.show_page("data")
         table = window.sections.data.statistics.table
         for column in range(table.model().columnCount()):
-            table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            table.horizontalHeader().setSectionResizeMode(
+                column, QHeaderView.ResizeMode.Fixed
+            )
             table.setColumnWidth(column, 20)
             index = table.model().index(0, column)
             event = QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(), QPoint())
@@ -157,7 +185,9 @@ def test_a_cell_that_is_cut_off_tells_its_text(
     assert all(EVIL in shown(text) for text in said if "no-such-picture" in text)
 
 
-def test_a_question_shows_it_as_text(opened: Opened, named_folds: Path, questions: list[str]) -> None:
+def test_a_question_shows_it_as_text(
+    opened: Opened, named_folds: Path, questions: list[str]
+) -> None:
     with opened(named_folds, slowly) as window:
         window.commands["run"].trigger()
         window.sections.compare.changes.ask_removal(window.runs.records[0])
@@ -168,5 +198,11 @@ def test_a_question_shows_it_as_text(opened: Opened, named_folds: Path, question
 
 def test_labels_are_made_plain_in_one_place() -> None:
     package = Path(rankstudio.ui.__file__).parent
-    made = {path.name for path in package.rglob("*.py") if re.search(r"\bQLabel\(", path.read_text("utf-8"))}
-    assert made <= {"plain_text.py", "elided.py", "inspector_panel.py"}, "PlainLabel shows names as they are"
+    made = {
+        path.name
+        for path in package.rglob("*.py")
+        if re.search(r"\bQLabel\(", path.read_text("utf-8"))
+    }
+    assert made <= {"plain_text.py", "elided.py", "inspector_panel.py"}, (
+        "PlainLabel shows names as they are"
+    )

@@ -9,7 +9,10 @@ from processes import started
 from waiting import wait_until
 from windows import Opened, finish, open_window, write_folds
 
-from rankstudio.engine.methods.selection.greedy_rankrls import _solved_kernel, _statistics_kernel
+from rankstudio.engine.methods.selection.greedy_rankrls import (
+    _solved_kernel,
+    _statistics_kernel,
+)
 from rankstudio.engine.support.compilation import announce
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES
 from rankstudio.ui.style.theme import Theme
@@ -20,7 +23,9 @@ def _says(window) -> tuple[str, str, str]:  # type: ignore[no-untyped-def]
     return window.status.text(), *(plot.placeholder for plot in plots)
 
 
-def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(opened: Opened) -> None:
+def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(
+    opened: Opened,
+) -> None:
     with opened() as window:
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
         compiling = threading.Thread(target=announce, args=["select"])
@@ -28,7 +33,9 @@ def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(opened: 
         compiling.join()
         wait_until(lambda: window.status.text() != "Ready")
         sentence = window.status.text()
-        assert sentence.startswith("Compiling for this computer (first use only): kernel ")
+        assert sentence.startswith(
+            "Compiling for this computer (first use only): kernel "
+        )
         assert _says(window) == (sentence, sentence, sentence)
         window.models.preparing.emit("")
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
@@ -44,15 +51,22 @@ def test_what_a_task_compiles_is_said_until_the_task_is_done(opened: Opened) -> 
 
         worker.task("something", compile_something, on_done=lambda _: None)
         wait_until(
-            lambda: window.status.text() == "Compiling for this computer (first use only): kernel tied_pairs"
+            lambda: (
+                window.status.text()
+                == "Compiling for this computer (first use only): kernel tied_pairs"
+            )
         )
         compiled.set()
         wait_until(lambda: not worker.jobs)
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
 
 
-def test_a_warm_engine_is_prepared_without_a_word(opened: Opened, theme: Theme, tmp_path: Path) -> None:
-    with open_window(theme, tmp_path / "config", write_folds(tmp_path / "data")) as window:
+def test_a_warm_engine_is_prepared_without_a_word(
+    opened: Opened, theme: Theme, tmp_path: Path
+) -> None:
+    with open_window(
+        theme, tmp_path / "config", write_folds(tmp_path / "data")
+    ) as window:
         window.models.warm_up()
         wait_until(lambda: not window.models.run_worker.jobs, 120)
         said: list[str] = []
@@ -67,11 +81,17 @@ def test_the_warm_up_compiles_what_the_sample_needs(opened: Opened) -> None:
     with opened() as window:
         window.models.warm_up()
         wait_until(lambda: not window.models.run_worker.jobs, 120)
-        for kernel in (_solved_kernel.start, _solved_kernel.select, _statistics_kernel.extend):
+        for kernel in (
+            _solved_kernel.start,
+            _solved_kernel.select,
+            _statistics_kernel.extend,
+        ):
             assert len(kernel.signatures) == 1
 
 
-def test_what_the_window_loads_has_no_scikit_learn_which_can_be_had_later(tmp_path: Path) -> None:
+def test_what_the_window_loads_has_no_scikit_learn_which_can_be_had_later(
+    tmp_path: Path,
+) -> None:
     text = (
         "import sys\n"
         "from rankstudio.ui.background import tasks\n"

@@ -10,7 +10,16 @@ import pytest
 from hands import ys
 from waiting import turn, wait_until
 from walks.stage import Gate
-from windows import N_STEPS, Opened, breaking, finish, noting, settle, slowly, write_folds
+from windows import (
+    N_STEPS,
+    Opened,
+    breaking,
+    finish,
+    noting,
+    settle,
+    slowly,
+    write_folds,
+)
 from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -37,23 +46,31 @@ def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
         for setting in range(3):
             path = record.paths[fold, setting]
             np.testing.assert_array_equal(ys(window, setting), path.validation["MAP"])
-            np.testing.assert_array_equal(ys(window, setting, "criterion"), path.criterion)
+            np.testing.assert_array_equal(
+                ys(window, setting, "criterion"), path.criterion
+            )
         rows = window.sections.features.features.table.rows()
-        ids = record.dataset.feature_ids[list(record.paths[fold, model.key].steps[-1].selected)]
+        ids = record.dataset.feature_ids[
+            list(record.paths[fold, model.key].steps[-1].selected)
+        ]
         assert [row.feature_id for row in rows] == ids.tolist()
     settle(window)
     wait_until(lambda: window.current.test)
     assert window.current.test == pytest.approx(dict(record.folds[2].test))
     [row] = window.sections.compare.panel.rows()
     assert row.state == "done"
-    assert row.summary.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
+    assert row.summary.means == pytest.approx(
+        {m: record.result.average[m] for m in record.plan.measures}
+    )
 
 
 @pytest.mark.smoke
 def test_pause_resume_step_and_stop(opened: Opened, folds: Path) -> None:
     found = []
 
-    def counted(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+    def counted(
+        plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
+    ) -> Iterator[Event]:
         for event in slowly(plan, dataset, target):
             found.extend([event] * isinstance(event, StepDone))
             yield event
@@ -72,7 +89,9 @@ def test_pause_resume_step_and_stop(opened: Opened, folds: Path) -> None:
         wait_until(lambda: window.sections.compare.panel.rows()[0].state == "paused")
 
         def steps() -> int:
-            return record.units_done * N_STEPS + sum(len(s) for s in record.growing.values())
+            return record.units_done * N_STEPS + sum(
+                len(s) for s in record.growing.values()
+            )
 
         wait_until(lambda: steps() == len(found))
         before = len(found)
@@ -90,7 +109,9 @@ def test_pause_resume_step_and_stop(opened: Opened, folds: Path) -> None:
         assert window.current.model.step is record.folds[1].chosen.step
 
 
-def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(opened: Opened, folds: Path) -> None:
+def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
+    opened: Opened, folds: Path
+) -> None:
     with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.session.fold == 2)
@@ -105,7 +126,9 @@ def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(opened: Open
         assert window.session.fold == 1
 
 
-def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(opened: Opened, folds: Path) -> None:
+def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(
+    opened: Opened, folds: Path
+) -> None:
     gate = Gate()
     gate.hold_after(5)
     with opened(folds, gate.run) as window:
@@ -115,7 +138,9 @@ def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(opened:
         for state in ("paused", "running"):
             window.commands["pause"].trigger()
             wait_until(lambda: not window.refresh_timer.is_active)
-            assert [row.state for row in window.sections.compare.panel.rows()] == [state]
+            assert [row.state for row in window.sections.compare.panel.rows()] == [
+                state
+            ]
 
 
 @pytest.mark.thorough
@@ -133,7 +158,8 @@ def test_a_run_that_goes_on_draws_no_point_twice(opened: Opened, folds: Path) ->
         wait_until(lambda: record.state.ended)
         assert len(ys(window, 0, "criterion"))
         window.commands["go_on"].trigger()
-        window.sections.data.panel.foldChosen.emit(1)  # and no longer the fold that the run is at
+        # and no longer the fold that the run is at
+        window.sections.data.panel.foldChosen.emit(1)
         assert not len(ys(window, 0, "criterion"))
         wait_until(lambda: record.state.ended)
         settle(window)
@@ -143,7 +169,9 @@ def test_a_run_that_goes_on_draws_no_point_twice(opened: Opened, folds: Path) ->
             )
 
 
-def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(opened: Opened, folds: Path) -> None:
+def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(
+    opened: Opened, folds: Path
+) -> None:
     gate = Gate()
     gate.hold_after(N_STEPS + 6)  # in the second path
     with opened(folds, gate.run) as window:
@@ -162,7 +190,8 @@ def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(opened: Open
         settle(window)
         before, model = record.paths[1, 0], window.current.model
         assert model.step is before.steps[model.position]
-        gate.hold_after(5)  # the study has told of the first path again, and nothing more is there
+        # the study has told of the first path again, and nothing more is there
+        gate.hold_after(5)
         window.commands["go_on"].trigger()
         wait_until(lambda: gate.holds and record.paths[1, 0] is not before)
         window.session.select(record.combinations[0], 3)
@@ -193,12 +222,17 @@ def test_runs_queue_and_a_waiting_one_can_be_cancelled(
         assert window.runs.shown is third
         window.sections.compare.panel.removed.emit((third.key,))
         wait_until(lambda: not window.models.run_worker.jobs)
-        assert [row.key for row in window.sections.compare.panel.rows()] == [first.key, second.key]
+        assert [row.key for row in window.sections.compare.panel.rows()] == [
+            first.key,
+            second.key,
+        ]
         window.sections.compare.panel.selected.emit(first.key)
         assert window.runs.shown is first
 
 
-def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(opened: Opened, folds: Path) -> None:
+def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(
+    opened: Opened, folds: Path
+) -> None:
     with opened(folds, breaking) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].state is RunState.FAILED)
@@ -212,13 +246,17 @@ def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(opened: Opene
         assert window.runs.records[1].state is RunState.DONE
 
 
-def test_what_a_method_notes_of_its_results_is_a_notice(opened: Opened, folds: Path) -> None:
+def test_what_a_method_notes_of_its_results_is_a_notice(
+    opened: Opened, folds: Path
+) -> None:
     with opened(folds, noting) as window:
         finish(window)
         assert window.notice.text() == "Fold 1 is odd."  # the first of a kind
 
 
-def test_a_measure_that_chose_nothing_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:
+def test_a_measure_that_chose_nothing_is_a_notice(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     """The wrong column was taken for the label: all documents are relevant."""
     rows = [f"{i // 8},{1 + i % 4},{i * 7 % 11},{i * 5 % 13}" for i in range(80)]
     (tmp_path / "rated.csv").write_text("\n".join(["qid,label,a,b", *rows]))
@@ -231,7 +269,9 @@ def test_a_measure_that_chose_nothing_is_a_notice(empty: MainWindow, tmp_path: P
     assert naming("MAP labels").search(empty.notice.text())
 
 
-def test_the_message_of_a_run_is_there_where_the_run_is(opened: Opened, folds: Path) -> None:
+def test_the_message_of_a_run_is_there_where_the_run_is(
+    opened: Opened, folds: Path
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     with opened(folds, noting) as window:
         finish(window)
@@ -265,10 +305,14 @@ def test_the_message_of_a_run_is_there_where_the_run_is(opened: Opened, folds: P
 
 
 def test_a_plan_that_does_not_fit_the_data_is_a_sentence(window: MainWindow) -> None:
-    window.session.change("pinning", parameters={**window.session.plan.parameters, "pinned": (99,)})
+    window.session.change(
+        "pinning", parameters={**window.session.plan.parameters, "pinned": (99,)}
+    )
     window.commands["run"].trigger()
     wait_until(lambda: not window.runs.busy)
-    assert window.notice.text().startswith("pinned: expected ids of the dataset's features, 1 to 8")
+    assert window.notice.text().startswith(
+        "pinned: expected ids of the dataset's features, 1 to 8"
+    )
 
 
 def test_stepping_without_a_run_starts_a_paused_one(window: MainWindow) -> None:

@@ -29,7 +29,9 @@ def window(ran: MainWindow) -> MainWindow:
 
 
 def measured_by(window: MainWindow, key: str) -> None:
-    next(a for a in window.commands.submenus["convention"].actions() if a.data() == key).trigger()
+    next(
+        a for a in window.commands.submenus["convention"].actions() if a.data() == key
+    ).trigger()
     settle(window)
 
 
@@ -37,7 +39,9 @@ def drawn(window: MainWindow, key: object) -> list[float]:
     return list(window.sections.select.curves.validation_plot.family[key].ys)
 
 
-def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window: MainWindow) -> None:
+def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(
+    window: MainWindow,
+) -> None:
     finish(window)
     window.session.look_at(1)
     window.session.change("editing", method="rankrls", parameters={})
@@ -55,7 +59,10 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
     assert window.commands["undo"].text() == "&Undo going to run 1"
     window.commands["undo"].trigger()  # a look at several runs is one change
     settle(window)
-    assert window.session.plan.method == "rankrls" and "going" not in window.commands["undo"].text()
+    assert (
+        window.session.plan.method == "rankrls"
+        and "going" not in window.commands["undo"].text()
+    )
     window.sections.compare.panel.selected.emit(2)
     assert window.current.model.step is ranker.step
     window.sections.compare.panel.selected.emit(1)
@@ -99,7 +106,9 @@ def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) ->
     settle(window)
 
 
-def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(opened: Opened, folds: Path) -> None:
+def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(
+    opened: Opened, folds: Path
+) -> None:
     with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
@@ -110,7 +119,9 @@ def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(opened: O
         settle(window)
 
 
-def test_a_run_that_waited_does_not_take_away_data_opened_since(opened: Opened, folds: Path) -> None:
+def test_a_run_that_waited_does_not_take_away_data_opened_since(
+    opened: Opened, folds: Path
+) -> None:
     with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         window.session.change("another run", seed=window.session.plan.seed + 1)
@@ -138,7 +149,9 @@ def test_a_plan_names_its_data_from_its_own_folder(opened: Opened, folds: Path) 
         settle(window)
 
 
-def test_a_plan_that_is_none_changes_nothing(window: MainWindow, tmp_path: Path) -> None:
+def test_a_plan_that_is_none_changes_nothing(
+    window: MainWindow, tmp_path: Path
+) -> None:
     before = window.session.plan
     (tmp_path / "plan.toml").write_text("data = 3")
     window.open_path(str(tmp_path / "plan.toml"))
@@ -150,32 +163,49 @@ def test_a_method_without_pins_offers_none(window: MainWindow) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     finish(window)
     assert window.commands["pin"].isEnabled()
-    window.session.change("editing", method="l1-path", parameters={"regularization": (1.0,)})
+    window.session.change(
+        "editing", method="l1-path", parameters={"regularization": (1.0,)}
+    )
     finish(window)
     assert window.runs.records[-1].state is RunState.DONE
     assert not window.commands["pin"].isEnabled()
     features = window.sections.features.features
     assert not features._pin.isEnabled()
     offered = features.table.row_actions(features.table.current())
-    assert not any(action.enabled for action in offered if action.text in ("Pin", "Ban"))
+    assert not any(
+        action.enabled for action in offered if action.text in ("Pin", "Ban")
+    )
 
 
-def test_a_path_of_another_method_is_not_drawn_among_curves_of_other_axes(window: MainWindow) -> None:
-    window.session.change("two axes", method="fsmsvm", parameters={"lambda1": (0.1, 1.0), "C": (0.1, 1.0)})
+def test_a_path_of_another_method_is_not_drawn_among_curves_of_other_axes(
+    window: MainWindow,
+) -> None:
+    window.session.change(
+        "two axes", method="fsmsvm", parameters={"lambda1": (0.1, 1.0), "C": (0.1, 1.0)}
+    )
     finish(window)
     window.session.look_at(1)
     window.session.change("one axis", method="greedy-rankrls", parameters={})
     settle(window)
-    assert window.current.model is not None and window.current.model.plan.method == "fsmsvm"
+    assert (
+        window.current.model is not None
+        and window.current.model.plan.method == "fsmsvm"
+    )
     assert LIVE not in window.sections.select.curves.validation_plot.family
     window.session.change(
-        "two axes again", method="fsmsvm", parameters={"lambda1": (0.1, 1.0), "C": (0.1, 1.0)}
+        "two axes again",
+        method="fsmsvm",
+        parameters={"lambda1": (0.1, 1.0), "C": (0.1, 1.0)},
     )
-    wait_until(lambda: window.current.model is not None and window.current.model.key != LIVE)
+    wait_until(
+        lambda: window.current.model is not None and window.current.model.key != LIVE
+    )
     settle(window)
 
 
-def test_the_first_run_of_a_new_study_has_no_choice_of_the_study_before(opened: Opened, folds: Path) -> None:
+def test_the_first_run_of_a_new_study_has_no_choice_of_the_study_before(
+    opened: Opened, folds: Path
+) -> None:
     with opened(folds) as window:
         one = {"method": "greedy-rankrls", "parameters": {"regularization": (1.0, 4.0)}}
         words = {"importance": ("map", "ndcg@10"), "regularization": (1.0,)}

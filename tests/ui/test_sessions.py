@@ -45,7 +45,9 @@ def test_a_folder_dropped_opens_with_its_folds(empty: MainWindow, folds: Path) -
     wait_until(lambda: empty.sections.data.panel.has_summary(1))
 
 
-def test_the_parts_of_a_fold_dropped_together_open_as_one(empty: MainWindow, folds: Path) -> None:
+def test_the_parts_of_a_fold_dropped_together_open_as_one(
+    empty: MainWindow, folds: Path
+) -> None:
     drop(empty, *sorted((folds / "Fold2").iterdir()))
     wait_until(lambda: empty.session.dataset is not None)
     [fold] = empty.session.dataset.folds
@@ -64,7 +66,9 @@ def test_the_sample_opens_from_the_welcome_page(empty: MainWindow) -> None:
     assert empty._settings.recent == ()
 
 
-def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Path) -> None:
+def test_a_bad_file_leaves_everything_as_it_is(
+    window: MainWindow, tmp_path: Path
+) -> None:
     before, plan = window.session.dataset, window.session.plan
     bad = tmp_path / "bad.txt"
     bad.write_text("2 qid:1 1:0.5\n1 qid:1 1:abc\n")
@@ -80,11 +84,16 @@ def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Pat
     assert str(bad) not in window._settings.recent
 
 
-def test_the_datasets_of_a_folder_are_offered_by_buttons(empty: MainWindow, tmp_path: Path) -> None:
+def test_the_datasets_of_a_folder_are_offered_by_buttons(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     places = [write_folds(tmp_path / name, 1) for name in ("Raw", "Scaled")]
     empty.open_path(str(tmp_path))
     wait_until(lambda: empty.notice.newest)
-    buttons = {button.text(): button for button in empty.notice.newest.findChildren(QPushButton)}
+    buttons = {
+        button.text(): button
+        for button in empty.notice.newest.findChildren(QPushButton)
+    }
     assert [*buttons] == ["Raw", "Scaled"]
     buttons["Scaled"].click()
     wait_until(lambda: empty.session.dataset is not None)
@@ -92,7 +101,9 @@ def test_the_datasets_of_a_folder_are_offered_by_buttons(empty: MainWindow, tmp_
     assert empty.notice.text() == ""
 
 
-def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_can_be_cancelled(
+    window: MainWindow, folds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reading = threading.Event()
 
     def endless(path, *, cancelled, progress, **_):  # type: ignore[no-untyped-def]
@@ -111,7 +122,9 @@ def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: 
     assert window.notice.text() == ""
 
 
-def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_path: Path) -> None:
+def test_a_plan_opens_with_its_data(
+    empty: MainWindow, window: MainWindow, tmp_path: Path
+) -> None:
     window.session.toggle("pinned", 2)
     save_plan(window.session.plan, tmp_path / "plan.toml")
     empty.open_path(str(tmp_path / "plan.toml"))
@@ -152,8 +165,10 @@ def test_the_study_comes_back_after_the_process_was_killed(
 ) -> None:
     window.session.toggle("banned", 3)
     wait_until(lambda: Settings(tmp_path / "config").plan == window.session.plan)
-    wait_until(lambda: "[study]" in (tmp_path / "config" / "window.ini").read_text())  # not only set
-    shutil.copytree(tmp_path / "config", tmp_path / "killed")  # as they are while the window is open
+    # not only set
+    wait_until(lambda: "[study]" in (tmp_path / "config" / "window.ini").read_text())
+    # as they are while the window is open
+    shutil.copytree(tmp_path / "config", tmp_path / "killed")
     with opened(config="killed") as again:
         again.open_controller.restore()
         wait_until(lambda: again.session.dataset is not None)
@@ -161,7 +176,9 @@ def test_the_study_comes_back_after_the_process_was_killed(
         settle(again)
 
 
-def test_data_that_are_gone_at_the_next_start_are_named(opened: Opened, tmp_path: Path) -> None:
+def test_data_that_are_gone_at_the_next_start_are_named(
+    opened: Opened, tmp_path: Path
+) -> None:
     data = write_folds(tmp_path / "Gone", 1)
     with opened(data):
         pass
@@ -188,7 +205,9 @@ def test_shortcuts_reach_the_commands(window: MainWindow) -> None:
     settle(window)
 
 
-def test_every_control_of_the_toolbar_has_a_name_and_a_tooltip(window: MainWindow) -> None:
+def test_every_control_of_the_toolbar_has_a_name_and_a_tooltip(
+    window: MainWindow,
+) -> None:
     buttons = window.toolbar.findChildren(type(window.toolbar.measure_button))
     named = [b for b in buttons if b.objectName()]
     assert len(named) >= 10
@@ -202,7 +221,10 @@ def test_how_files_are_read_is_chosen_in_the_menu_and_reads_them_again(
     empty: MainWindow, tmp_path: Path
 ) -> None:
     file = tmp_path / "nulls.txt"
-    lines = [f"{r % 3} qid:{r // 4} 1:{'NULL' if r % 5 == 0 else 2 + r % 4} 2:{r}" for r in range(40)]
+    lines = [
+        f"{r % 3} qid:{r // 4} 1:{'NULL' if r % 5 == 0 else 2 + r % 4} 2:{r}"
+        for r in range(40)
+    ]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     window = empty
     window.open_path(str(file))
@@ -213,7 +235,11 @@ def test_how_files_are_read_is_chosen_in_the_menu_and_reads_them_again(
     def choose(name: str, key: str) -> None:
         before = window.session.dataset
         next(a for a in menus[name].actions() if a.data() == key).trigger()
-        wait_until(lambda: window.session.dataset is not before and not window.models.loader.busy)
+        wait_until(
+            lambda: (
+                window.session.dataset is not before and not window.models.loader.busy
+            )
+        )
 
     choose("missing", "zero")
     assert window.session.plan.missing == "zero"

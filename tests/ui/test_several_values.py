@@ -21,10 +21,16 @@ from rankstudio.ui.model.selected_model import PROBE
 
 prepare = settle
 
-SIZES = {"regularization": (1.0, 4.0), "n_features_to_select": (2, None), "search": ("forward", "floating")}
+SIZES = {
+    "regularization": (1.0, 4.0),
+    "n_features_to_select": (2, None),
+    "search": ("forward", "floating"),
+}
 
 
-def test_a_plan_with_lists_is_opened_run_and_looked_at(opened: Opened, tmp_path: Path, folds: Path) -> None:
+def test_a_plan_with_lists_is_opened_run_and_looked_at(
+    opened: Opened, tmp_path: Path, folds: Path
+) -> None:
     save_plan(Plan(str(folds), parameters=SIZES), tmp_path / "lists.toml")
     with opened() as window:
         window.open_path(str(tmp_path / "lists.toml"))
@@ -51,7 +57,9 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(opened: Opened, tmp_path:
 
 def test_the_slider_moves_the_grid_and_leaves_the_other_values(ran: MainWindow) -> None:
     ranker = {"ranker": "rankrls", "ranker_parameters": {"regularization": (1.0, 4.0)}}
-    ran.session.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker)
+    ran.session.change(
+        "editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker
+    )
     finish(ran)
     ran.session.look_at(1)
     ran.session.select(("unit", 4.0), 3)
@@ -59,7 +67,8 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(ran: MainWindow) 
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
     assert ran.current.inspected_values == ("unit", 1.0)
-    slider._slider.setValue(slider._slider.value() + 1)  # between the grid's values, where no run has a path
+    # between the grid's values, where no run has a path
+    slider._slider.setValue(slider._slider.value() + 1)
     settle(ran)
     assert ran.current.shown.inspection.key == PROBE
     assert ran.current.values == ("unit", 4.0)
@@ -75,7 +84,10 @@ def test_without_a_grid_the_slider_rests(ran: MainWindow) -> None:
     record = ran.runs.shown
     assert {len(path.steps) for path in record.paths.values()} == {5, 9}
     assert ran.sections.select.curves.label(1) == "rounds = 9"
-    assert "one curve per rounds, 5 dark … 9 bright" in ran.sections.select.curves._below.text()
+    assert (
+        "one curve per rounds, 5 dark … 9 bright"
+        in ran.sections.select.curves._below.text()
+    )
     ran.session.select((9,), 7)
     settle(ran)
     assert ran.current.model.x_value == 7
@@ -88,7 +100,9 @@ def test_without_a_grid_the_slider_rests(ran: MainWindow) -> None:
     settle(ran)
 
 
-def test_several_values_are_typed_shown_and_taken_back(ran: MainWindow, tmp_path: Path) -> None:
+def test_several_values_are_typed_shown_and_taken_back(
+    ran: MainWindow, tmp_path: Path
+) -> None:
     form = ran.sections.select.method.form
     size = form.field("n_features_to_select")
     type_into(size, "2..4, all")
@@ -109,10 +123,16 @@ def test_several_values_are_typed_shown_and_taken_back(ran: MainWindow, tmp_path
     assert ran.session.plan.parameters["pinned"] == (4,)
     ran.session.change("editing", parameters={"search": ["floating", "forward"]})
     search = form.field("search")
-    assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 6)
+    assert (search.editor.currentText(), search.editor.count()) == (
+        "floating, forward",
+        6,
+    )
     assert not search.reset_button.isHidden()
     pick(form, "search", "floating")
-    assert (search.editor.count(), ran.session.plan.parameters["search"]) == (5, "floating")
+    assert (search.editor.count(), ran.session.plan.parameters["search"]) == (
+        5,
+        "floating",
+    )
     ran.session.undo.undo()
     assert ran.session.plan.parameters["search"] == ("floating", "forward")
     search.editor.activated.emit(search.editor.currentIndex())
@@ -152,14 +172,21 @@ def test_several_choices_are_ticked(ran: MainWindow) -> None:
 
 
 def test_measures_and_switches_show_several_values(ran: MainWindow) -> None:
-    ran.session.change("editing", method="single-feature", parameters={"measure": ["MAP", "P@5"]})
+    ran.session.change(
+        "editing", method="single-feature", parameters={"measure": ["MAP", "P@5"]}
+    )
     measure = ran.sections.select.method.form.field("measure")
     assert measure.editor.currentText() == "MAP, P@5"
     write(measure, "map, ndcg@3")
     assert ran.session.plan.parameters["measure"] == ("MAP", "NDCG@3")
-    ran.session.change("editing", method="fsmrank", parameters={"project": [False, True]})
+    ran.session.change(
+        "editing", method="fsmrank", parameters={"project": [False, True]}
+    )
     switch = ran.sections.select.method.form.field("project").editor
-    assert (switch.checkState(), switch.text()) == (Qt.CheckState.PartiallyChecked, "both")
+    assert (switch.checkState(), switch.text()) == (
+        Qt.CheckState.PartiallyChecked,
+        "both",
+    )
     switch.click()
     assert ran.session.plan.parameters["project"] is True
     assert (switch.isTristate(), switch.text()) == (False, "")
@@ -167,10 +194,16 @@ def test_measures_and_switches_show_several_values(ran: MainWindow) -> None:
 
 def test_there_is_no_slider_where_its_value_is_the_only_one(ran: MainWindow) -> None:
     slider = ran.sections.select.curves.slider
-    ran.session.change("editing", method="fsmrank-top", parameters={"lambda1": (0.1,), "lambda2": (1e-4,)})
+    ran.session.change(
+        "editing",
+        method="fsmrank-top",
+        parameters={"lambda1": (0.1,), "lambda2": (1e-4,)},
+    )
     assert not ran.session.plan.live
     assert slider.isHidden()
-    ran.session.change("editing", parameters={"lambda1": (0.1, 1.0), "lambda2": (1e-4,)})
+    ran.session.change(
+        "editing", parameters={"lambda1": (0.1, 1.0), "lambda2": (1e-4,)}
+    )
     assert not slider.isHidden()
 
 

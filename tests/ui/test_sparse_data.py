@@ -46,7 +46,9 @@ SPARSE = "or sparse."
 NONE = {"", "–"}
 
 _NUMBER = re.compile(r"[-+−]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
-_DURATION = re.compile(r"\d+(?:\.\d+)? (?:ms|s|min|h)\b|\d+:\d\d(?::\d\d)?|\d+(?:\.\d+)? (?:B|kB|MB|GB)\b")
+_DURATION = re.compile(
+    r"\d+(?:\.\d+)? (?:ms|s|min|h)\b|\d+:\d\d(?::\d\d)?|\d+(?:\.\d+)? (?:B|kB|MB|GB)\b"
+)
 
 Texts = dict[tuple[str, str], list[str]]
 """What is said, by page or tab and panel."""
@@ -91,11 +93,15 @@ def shown(stage: Stage, plan: dict[str, Any], complaints: Complaints) -> Texts:
         window.workspace.show_page(place)
         stage.rest()
         assert not complaints.take(), f"{plan}, {place}"
-        texts["notices", place] = [window.notice.text() if window.notice.isVisible() else ""]
+        texts["notices", place] = [
+            window.notice.text() if window.notice.isVisible() else ""
+        ]
         for widget in window.findChildren(QWidget):
             if widget.isVisible():
                 own = texts.setdefault((place, panel_of(widget)), [])
-                own += [_DURATION.sub("T", text) for text in said(widget) if "…" not in text]
+                own += [
+                    _DURATION.sub("T", text) for text in said(widget) if "…" not in text
+                ]
     return texts
 
 
@@ -106,9 +112,13 @@ def close(a: str, b: str) -> bool:
     if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
         return False
     numbers = (
-        (float(n.replace("−", "-").replace(",", "")) for n in _NUMBER.findall(text)) for text in (a, b)
+        (float(n.replace("−", "-").replace(",", "")) for n in _NUMBER.findall(text))
+        for text in (a, b)
     )
-    return all(isclose(*pair, rel_tol=1e-3, abs_tol=1.1e-4) for pair in zip(*numbers, strict=True))
+    return all(
+        isclose(*pair, rel_tol=1e-3, abs_tol=1.1e-4)
+        for pair in zip(*numbers, strict=True)
+    )
 
 
 def in_windows(
@@ -142,10 +152,15 @@ def differences(dense: Texts, sparse: Texts) -> Iterator[str]:
     """Yield what a window says of sparse rows alone, or of dense ones alone."""
     for place in dense | sparse:
         ours, theirs = dense.get(place, []), sparse.get(place, [])
-        if place in NOT_SHOWN and any(SPARSE in text for text in sparse.get((place[0], NAMED[place[0]]), [])):
+        if place in NOT_SHOWN and any(
+            SPARSE in text for text in sparse.get((place[0], NAMED[place[0]]), [])
+        ):
             continue
         if place == SECTIONS:
-            ours, theirs = ([text for text in said if "sections" not in text] for said in (ours, theirs))
+            ours, theirs = (
+                [text for text in said if "sections" not in text]
+                for said in (ours, theirs)
+            )
         odd = [pair for pair in zip(ours, theirs, strict=False) if not close(*pair)]
         if odd or len(ours) != len(theirs):
             yield f"{place}: {odd[:5]}, {ours[len(theirs) :]} and {theirs[len(ours) :]}"
@@ -167,8 +182,13 @@ def held_against_dense(kinds: list[str], *given: Any) -> None:
 
 @pytest.mark.thorough
 def test_pages_of_drawn_methods(
-    theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+    theme: Theme,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    pytestconfig: pytest.Config,
 ) -> None:
     option = pytestconfig.getoption
     drawn = Random(option("--sparse-seed") or 1).sample(sorted(KINDS), len(KINDS))
-    held_against_dense(drawn[: option("--sparse-runs") or CHECKS], theme, tmp_path, monkeypatch)
+    held_against_dense(
+        drawn[: option("--sparse-runs") or CHECKS], theme, tmp_path, monkeypatch
+    )

@@ -52,7 +52,11 @@ def test_the_form_offers_it_with_a_field_that_explains_itself(form: MethodForm) 
     box.activated.emit(box.currentIndex())
     assert form.method_key() == "toy"
     assert form.caption() == "Nobody 2031"
-    for text in (ENTRY.description.title, ENTRY.description.summary, ENTRY.description.formula):
+    for text in (
+        ENTRY.description.title,
+        ENTRY.description.summary,
+        ENTRY.description.formula,
+    ):
         assert text in box.toolTip()
     field = form.field("power")
     assert field.isVisible()
@@ -67,10 +71,14 @@ def test_the_form_offers_it_with_a_field_that_explains_itself(form: MethodForm) 
     QTest.keyClicks(field.editor, "0.5")
     QTest.keyClick(field.editor, Qt.Key.Key_Return)
     assert edits[-1]["parameters"] == {"power": 0.5}
-    assert form.field("ranked_by").isVisible(), "it selects, so others may rank with its features"
+    assert form.field("ranked_by").isVisible(), (
+        "it selects, so others may rank with its features"
+    )
 
 
-def test_the_terminal_has_its_option_and_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_terminal_has_its_option_and_its_help(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["run", "--method", "toy", "--help"])
     assert ended.value.code == 0
@@ -80,7 +88,12 @@ def test_the_terminal_has_its_option_and_its_help(capsys: pytest.CaptureFixture[
     assert main(["methods", "toy"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     paper = ENTRY.description
-    for part in ("toy – Toy covariance (selector), Nobody 2031", paper.summary, paper.formula, POWER.source):
+    for part in (
+        "toy – Toy covariance (selector), Nobody 2031",
+        paper.summary,
+        paper.formula,
+        POWER.source,
+    ):
         assert part in text
     assert f"--toy-power power: {POWER.expected}; default 1 {POWER.help}" in text
     assert main(["methods"]) == 0
@@ -88,7 +101,9 @@ def test_the_terminal_has_its_option_and_its_help(capsys: pytest.CaptureFixture[
 
 
 def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    spec = importlib.util.spec_from_file_location(
+        "generate", ROOT / "docs" / "generate.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -98,9 +113,20 @@ def generator() -> ModuleType:
 def test_the_guide_has_its_section() -> None:
     page = generator().methods_page()
     section = page[page.index("## Toy covariance") :].split("\n## ")[0]
-    assert page.index("# Selectors") < page.index("## Toy covariance") < page.index("# Rankers")
+    assert (
+        page.index("# Selectors")
+        < page.index("## Toy covariance")
+        < page.index("# Rankers")
+    )
     paper = ENTRY.description
-    texts = (paper.citation, paper.title, "`toy`", paper.summary, paper.formula, ENTRY.criterion.name)
+    texts = (
+        paper.citation,
+        paper.title,
+        "`toy`",
+        paper.summary,
+        paper.formula,
+        ENTRY.criterion.name,
+    )
     for text in texts:
         assert text in section
     row = next(line for line in section.splitlines() if "`--toy-power`" in line)
@@ -117,7 +143,14 @@ def folds(plan: Plan) -> tuple[FoldResult, ...]:
 
 def test_a_plan_runs_it_and_others_rank_with_what_it_selects() -> None:
     own = folds(Plan("small", "toy", {"power": 0.5}))
-    rows = folds(Plan("small", "toy", ranker="rankrls", ranker_parameters={"regularization": (0.5, 2.0)}))
+    rows = folds(
+        Plan(
+            "small",
+            "toy",
+            ranker="rankrls",
+            ranker_parameters={"regularization": (0.5, 2.0)},
+        )
+    )
     for fold, alone, ranked in zip(dataset(2).folds, own, rows, strict=True):
         [path] = alone.paths
         fitted = Toy(power=0.5).fit(fold.train.X, fold.train.y, qid=fold.train.qid)

@@ -49,7 +49,9 @@ def choose_method(window: MainWindow, key: str, **parameters: Any) -> None:
 def glide(window: MainWindow, by: int = 3) -> None:
     """Move the slider by so many stops."""
     slider = window.sections.select.curves.slider._slider
-    slider.setValue(slider.value() + (by if slider.value() + by <= slider.maximum() else -by))
+    slider.setValue(
+        slider.value() + (by if slider.value() + by <= slider.maximum() else -by)
+    )
     settle(window)
 
 
@@ -77,7 +79,9 @@ def figure_of(window: MainWindow) -> tuple[str, object]:
     return plot_figure(window.models, plot).caption, plot.numbers()
 
 
-def test_captions_of_comparisons_name_the_runs_that_are_drawn(dealt: MainWindow) -> None:
+def test_captions_of_comparisons_name_the_runs_that_are_drawn(
+    dealt: MainWindow,
+) -> None:
     """They named all finished runs, of other folds and other data, too."""
     window = dealt
     finish(window)
@@ -89,7 +93,9 @@ def test_captions_of_comparisons_name_the_runs_that_are_drawn(dealt: MainWindow)
     for key, drawn, others in ((1, {1, 2}, {3}), (3, {3}, {1, 2})):
         look_at_run(window, key)
         caption = plot_figure(window.models, plot).caption
-        titles = {run: f"{run} {window.runs.record(run).plan.title}" for run in (1, 2, 3)}
+        titles = {
+            run: f"{run} {window.runs.record(run).plan.title}" for run in (1, 2, 3)
+        }
         assert all(titles[run] in caption for run in drawn), caption
         assert not any(titles[run] in caption for run in others), caption
 
@@ -97,7 +103,9 @@ def test_captions_of_comparisons_name_the_runs_that_are_drawn(dealt: MainWindow)
 RANKRLS = {"regularization": (0.5, 2.0)}
 
 
-def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(window: MainWindow) -> None:
+def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(
+    window: MainWindow,
+) -> None:
     choose_method(window, "rankrls", **RANKRLS)
     finish(window)
     belongs_together(window)
@@ -106,7 +114,9 @@ def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(windo
     choose_method(window, "greedy-rankrls")
     belongs_together(window)
     assert figure_of(window) == figure, "nor does a figure change"
-    assert window.current.model.step is before.step, "a run is shown until another one is"
+    assert window.current.model.step is before.step, (
+        "a run is shown until another one is"
+    )
     glide(window)
     belongs_together(window)
     assert window.current.shown.inspection.key == PROBE
@@ -116,19 +126,32 @@ def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(windo
     assert window.current.model.plan.method == "greedy-rankrls"
 
 
-def test_a_comparison_after_a_click_on_a_curve_shows_each_run_by_itself(window: MainWindow) -> None:
+def test_a_comparison_after_a_click_on_a_curve_shows_each_run_by_itself(
+    window: MainWindow,
+) -> None:
     finish(window)
     choose_on_curve(window, 1, 3)
     belongs_together(window)
-    compare(window, fsmrank=_FSMRANK, gas={"regularization": (0.5, 1.0, 2.0, 4.0)}, rankrls=RANKRLS)
+    compare(
+        window,
+        fsmrank=_FSMRANK,
+        gas={"regularization": (0.5, 1.0, 2.0, 4.0)},
+        rankrls=RANKRLS,
+    )
     belongs_together(window)
     for key in (2, 1, 3, 4, 2, 1):
         look_at_run(window, key)
         belongs_together(window)
 
 
-def test_a_choice_among_many_is_not_marked_on_the_map_of_a_run_with_few(window: MainWindow) -> None:
-    choose_method(window, "greedy-rankrls", regularization=tuple(2.0**power for power in range(11)))
+def test_a_choice_among_many_is_not_marked_on_the_map_of_a_run_with_few(
+    window: MainWindow,
+) -> None:
+    choose_method(
+        window,
+        "greedy-rankrls",
+        regularization=tuple(2.0**power for power in range(11)),
+    )
     finish(window)
     choose_on_curve(window, 10, 3)
     belongs_together(window)
@@ -141,7 +164,9 @@ def test_a_choice_among_many_is_not_marked_on_the_map_of_a_run_with_few(window: 
 
 
 @pytest.mark.parametrize("page", ["select", "compare"])
-def test_a_click_from_one_run_to_another_of_other_grids(window: MainWindow, page: str) -> None:
+def test_a_click_from_one_run_to_another_of_other_grids(
+    window: MainWindow, page: str
+) -> None:
     finish(window)
     choose_method(window, "fsmrank", **_FSMRANK)
     finish(window)
@@ -151,7 +176,9 @@ def test_a_click_from_one_run_to_another_of_other_grids(window: MainWindow, page
         belongs_together(window)
 
 
-def test_a_run_of_two_axes_is_removed_under_the_slider(window: MainWindow, questions: list[str]) -> None:
+def test_a_run_of_two_axes_is_removed_under_the_slider(
+    window: MainWindow, questions: list[str]
+) -> None:
     parameters = {**window.session.plan.parameters, "n_features_to_select": (3, 4)}
     window.session.change("editing", parameters=parameters)
     finish(window)
@@ -167,7 +194,9 @@ def test_nothing_of_a_removed_run_stays_nor_over_the_next_data(
 ) -> None:
     finish(window)
     glide(window)
-    window.session.change("editing", parameters={**window.session.plan.parameters, "pinned": (3,)})
+    window.session.change(
+        "editing", parameters={**window.session.plan.parameters, "pinned": (3,)}
+    )
     belongs_together(window)
     window.sections.compare.panel.removed.emit((1,))
     belongs_together(window)
@@ -175,10 +204,14 @@ def test_nothing_of_a_removed_run_stays_nor_over_the_next_data(
     window.open_path(str(tmp_path / "Other"))
     wait_until(lambda: window.session.dataset.name == "Other")
     belongs_together(window)
-    assert all(plot.is_empty() for plot in window.sections.select.curves.plots().values())
+    assert all(
+        plot.is_empty() for plot in window.sections.select.curves.plots().values()
+    )
 
 
-def test_left_out_queries_are_not_asked_of_a_method_without_them(window: MainWindow) -> None:
+def test_left_out_queries_are_not_asked_of_a_method_without_them(
+    window: MainWindow,
+) -> None:
     window.session.select((2.0,), None)
     wait_until(lambda: window.current.model is not None)
     window.commands["left_out"].trigger()
@@ -196,7 +229,9 @@ def divide(window: MainWindow, protocol: str) -> None:
     settle(window)
 
 
-def test_the_plan_asks_for_other_folds_than_the_data_have_yet(dealt: MainWindow) -> None:
+def test_the_plan_asks_for_other_folds_than_the_data_have_yet(
+    dealt: MainWindow,
+) -> None:
     divide(dealt, "leave-query-out")
     glide(dealt)
     assert dealt.current.model is not None
@@ -210,7 +245,9 @@ def test_the_plan_asks_for_other_folds_than_the_data_have_yet(dealt: MainWindow)
     belongs_together(dealt)
 
 
-def test_a_run_of_other_folds_is_not_named_where_nothing_of_it_is_shown(dealt: MainWindow) -> None:
+def test_a_run_of_other_folds_is_not_named_where_nothing_of_it_is_shown(
+    dealt: MainWindow,
+) -> None:
     finish(dealt)
     belongs_together(dealt)
     divide(dealt, "5-fold")
@@ -227,14 +264,19 @@ def test_other_folds_and_back_choose_by_what_chose_before(dealt: MainWindow) -> 
     divide(dealt, "leave-query-out")
     assert dealt.session.plan.select_by == "criterion"
     divide(dealt, "given")
-    assert (dealt.session.plan.select_by, dealt.session.plan.rule) == (before.select_by, before.rule)
+    assert (dealt.session.plan.select_by, dealt.session.plan.rule) == (
+        before.select_by,
+        before.rule,
+    )
     dealt.session.change("editing", select_by="criterion")
     for protocol in ("5-fold, nested 5-fold", "leave-query-out", "given"):
         divide(dealt, protocol)
         assert dealt.session.plan.select_by == "criterion", "as it was chosen by hand"
 
 
-def test_the_seal_leaves_no_sentence_behind(window: MainWindow, questions: list[str]) -> None:
+def test_the_seal_leaves_no_sentence_behind(
+    window: MainWindow, questions: list[str]
+) -> None:
     finish(window)
     window.session.look_at(1)
     belongs_together(window)
@@ -246,7 +288,9 @@ def test_the_seal_leaves_no_sentence_behind(window: MainWindow, questions: list[
         belongs_together(window)
 
 
-def test_the_form_changes_while_a_run_works_which_is_stopped(window: MainWindow) -> None:
+def test_the_form_changes_while_a_run_works_which_is_stopped(
+    window: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     window.commands["step"].trigger()
     for _ in range(3):

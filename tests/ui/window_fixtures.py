@@ -16,7 +16,14 @@ from typing import Any
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QThread,
+    QTimer,
+    QtMsgType,
+    qInstallMessageHandler,
+)
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 from windows import Opened, finish, open_window, visited, write_folds
@@ -48,7 +55,9 @@ class _Started:
 
     def running(self, is_running: Callable[[Any], bool]) -> list[Any]:
         """Return those that still run."""
-        alive = [one for ref in self._refs if (one := ref()) is not None and isValid(one)]
+        alive = [
+            one for ref in self._refs if (one := ref()) is not None and isValid(one)
+        ]
         self._refs = [weakref.ref(one) for one in alive if is_running(one)]
         return [one for one in alive if is_running(one)]
 
@@ -77,12 +86,24 @@ def prompt() -> Iterator[None]:
         patch.setattr(app_model, "_TASK_MILLISECONDS", 4)
         patch.setattr(measured_runs, "_QUIET_MILLISECONDS", 3_600_000)
         patch.setattr(turns, "_REFRESH_MILLISECONDS", 40)
-        if find_spec("rankstudio.plugins.features") is not None:  # the folder of an ability may be absent
-            patch.setattr("rankstudio.plugins.features.window.controller._SETTLED_MILLISECONDS", 10)
-            patch.setattr("rankstudio.plugins.features.window.substitutes_panel._SETTLED_MILLISECONDS", 10)
+        # the folder of an ability may be absent
+        if find_spec("rankstudio.plugins.features") is not None:
+            patch.setattr(
+                "rankstudio.plugins.features.window.controller._SETTLED_MILLISECONDS",
+                10,
+            )
+            patch.setattr(
+                "rankstudio.plugins.features.window.substitutes_panel._SETTLED_MILLISECONDS",
+                10,
+            )
         if find_spec("rankstudio.plugins.report") is not None:
-            patch.setattr("rankstudio.plugins.report.window.controller._TYPING_PAUSE_MILLISECONDS", 20)
-            patch.setattr("rankstudio.plugins.report.window.panels._REDRAW_MILLISECONDS", 10)
+            patch.setattr(
+                "rankstudio.plugins.report.window.controller._TYPING_PAUSE_MILLISECONDS",
+                20,
+            )
+            patch.setattr(
+                "rankstudio.plugins.report.window.panels._REDRAW_MILLISECONDS", 10
+            )
         yield
 
 
@@ -120,7 +141,8 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
     As in the program, garbage is searched for by this thread alone, and not in the middle of Qt's work.
     """
     gc.disable()
-    shared = _THREADS.running(QThread.isRunning)  # of a window that several tests share, which may work on
+    # of a window that several tests share, which may work on
+    shared = _THREADS.running(QThread.isRunning)
     said: list[str] = []
 
     def listen(kind: QtMsgType, _context: object, text: str) -> None:
@@ -138,9 +160,15 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
     deadline = time.monotonic() + _GRACE
     while time.monotonic() < deadline and not shared and _TIMERS.running(_pending):
         QCoreApplication.processEvents()
-    timers = [f"{type(t.parent()).__name__}'s" for t in _TIMERS.running(QTimer.isActive) if not shared]
+    timers = [
+        f"{type(t.parent()).__name__}'s"
+        for t in _TIMERS.running(QTimer.isActive)
+        if not shared
+    ]
     threads = [
-        t.objectName() or type(t).__name__ for t in _THREADS.running(QThread.isRunning) if t not in shared
+        t.objectName() or type(t).__name__
+        for t in _THREADS.running(QThread.isRunning)
+        if t not in shared
     ]
     theme.set_mode("light")
     collect_due()
@@ -186,7 +214,9 @@ def shelf_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def opened(theme: Theme, tmp_path: Path) -> Opened:
     """Open a window as `open_window` does, with settings in a folder of the test: "config", or another."""
 
-    def open_one(*given: Any, config: str = "config", **options: Any) -> AbstractContextManager[MainWindow]:
+    def open_one(
+        *given: Any, config: str = "config", **options: Any
+    ) -> AbstractContextManager[MainWindow]:
         return open_window(theme, tmp_path / config, *given, **options)
 
     return open_one
@@ -201,7 +231,10 @@ def window(opened: Opened, folds: Path) -> Iterator[MainWindow]:
 
 @pytest.fixture(scope="module")
 def shared(
-    request: pytest.FixtureRequest, theme: Theme, tmp_path_factory: pytest.TempPathFactory, folds: Path
+    request: pytest.FixtureRequest,
+    theme: Theme,
+    tmp_path_factory: pytest.TempPathFactory,
+    folds: Path,
 ) -> Iterator[MainWindow]:
     """A window with those data that the tests of a module share, each by `ran`.
 

@@ -40,7 +40,9 @@ def pages_present(window: MainWindow, *pages: str) -> list[str]:
 
 def write_folds(folder: Path, n_folds: int = 2) -> Path:
     """Write a small dataset with folds as LETOR text."""
-    data = make_ranking(30, n_informative=3, n_redundant=2, n_noise=2, n_constant=1, documents=(4, 9))
+    data = make_ranking(
+        30, n_informative=3, n_redundant=2, n_noise=2, n_constant=1, documents=(4, 9)
+    )
     for fold in data.folds[:n_folds]:
         there = folder / f"Fold{fold.number}"
         there.mkdir(parents=True)
@@ -49,7 +51,9 @@ def write_folds(folder: Path, n_folds: int = 2) -> Path:
     return folder
 
 
-def slowly(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+def slowly(
+    plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
+) -> Iterator[Event]:
     """Run a plan so slowly that there is time to press a button."""
     for event in engine_run(plan, dataset, target):
         time.sleep(0.004)
@@ -59,7 +63,9 @@ def slowly(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) 
 def held(wait: Callable[[int, Event], object]) -> Callable[..., Iterator[Event]]:
     """Return what runs a plan, and waits after some of its events; no longer than 10 s each time."""
 
-    def run(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+    def run(
+        plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
+    ) -> Iterator[Event]:
         for number, event in enumerate(engine_run(plan, dataset, target)):
             yield event
             wait(number, event)
@@ -67,7 +73,9 @@ def held(wait: Callable[[int, Event], object]) -> Callable[..., Iterator[Event]]
     return run
 
 
-def breaking(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+def breaking(
+    plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
+) -> Iterator[Event]:
     """Run a plan, and fail in the middle as a bug would."""
     for number, event in enumerate(engine_run(plan, dataset, target)):
         if number == 30:
@@ -75,7 +83,9 @@ def breaking(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
         yield event
 
 
-def noting(plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None) -> Iterator[Event]:
+def noting(
+    plan: Plan, dataset: FoldedDataset, kept: RunTarget | None = None
+) -> Iterator[Event]:
     """Run a plan with a method that has something to say of each of its paths."""
     for event in engine_run(plan, dataset, kept):
         if isinstance(event, UnitFinished):
@@ -109,7 +119,9 @@ def open_window(
             wait_until(lambda: window.session.dataset is not None)
             window.workspace.show_page(place)
             window.session.change(
-                "editing", method="greedy-rankrls", parameters={"regularization": (0.25, 1.0, 4.0)}
+                "editing",
+                method="greedy-rankrls",
+                parameters={"regularization": (0.25, 1.0, 4.0)},
             )
         yield window
     finally:
@@ -137,7 +149,12 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
         session.measure,
         session.sealed,
     )
-    done, records, shown, size = session.undo.index(), runs.records, runs.shown, window.size()
+    done, records, shown, size = (
+        session.undo.index(),
+        runs.records,
+        runs.shown,
+        window.size(),
+    )
     place = window.workspace.page
     window.activateWindow()  # that of a panel or a dialog may have had the keyboard
     wait_until(window.isActiveWindow)
@@ -149,7 +166,8 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
     for record in set(runs.records) - set(records):
         runs.remove(record)
     assert runs.records == records, "a run is gone that other tests need"
-    if (session.plan, session.choice) != (plan, choice):  # a series of changes that went on
+    # a series of changes that went on
+    if (session.plan, session.choice) != (plan, choice):
         session.go_back_to(plan, "as it was", choice)
     for record in records:
         marks.tick(record.key, True)
@@ -210,7 +228,9 @@ def settle(window: MainWindow) -> None:
     wait_until(lambda: not window.models.task_worker.jobs)
     wait_until(lambda: window.runs.busy or not window.refresh_timer.is_active)
     asked = window.findChildren(OnDemand)
-    wait_until(lambda: not (window.models.task_worker.jobs or any(one.waits for one in asked)))
+    wait_until(
+        lambda: not (window.models.task_worker.jobs or any(one.waits for one in asked))
+    )
 
 
 def press_keys(window: MainWindow, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> None:

@@ -39,17 +39,25 @@ def random_data(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def first_best(values: dict[int, float]) -> int:
     """Return the lowest key among the largest values."""
-    return min(key for key, value in values.items() if value >= max(values.values()) - NEAR)
+    return min(
+        key for key, value in values.items() if value >= max(values.values()) - NEAR
+    )
 
 
 def varying(X, qid) -> list[int]:
     """Return the features that vary within some query."""
-    return [j for j in range(X.shape[1]) if any(np.ptp(X[qid == q, j]) > 0 for q in set(qid))]
+    return [
+        j
+        for j in range(X.shape[1])
+        if any(np.ptp(X[qid == q, j]) > 0 for q in set(qid))
+    ]
 
 
 def average_precision(labels: list[float]) -> float:
     relevant = [place for place, label in enumerate(labels, start=1) if label >= 1]
-    return sum(count / place for count, place in enumerate(relevant, start=1)) / max(len(relevant), 1)
+    return sum(count / place for count, place in enumerate(relevant, start=1)) / max(
+        len(relevant), 1
+    )
 
 
 def map_alone(X, y, qid, j: int) -> float:
@@ -59,7 +67,11 @@ def map_alone(X, y, qid, j: int) -> float:
         values = []
         for q in sorted(set(qid)):
             rows = np.flatnonzero(qid == q).tolist()
-            values.append(average_precision([y[i] for i in sorted(rows, key=lambda i: -sign * X[i, j])]))
+            values.append(
+                average_precision(
+                    [y[i] for i in sorted(rows, key=lambda i: -sign * X[i, j])]
+                )
+            )
         results.append(sum(values) / len(values))
     return max(results)
 
@@ -83,7 +95,10 @@ def information(first: list[float], second: list[float]) -> float:
     rows = Counter(first)
     columns = Counter(second)
     cells = Counter(zip(first, second, strict=True))
-    return sum(n / total * log(n * total / (rows[a] * columns[b])) for (a, b), n in cells.items())
+    return sum(
+        n / total * log(n * total / (rows[a] * columns[b]))
+        for (a, b), n in cells.items()
+    )
 
 
 def binned(column: np.ndarray, n_bins: int) -> list[int]:
@@ -118,7 +133,11 @@ def test_mrmr(seed: int, scheme: str) -> None:
                 continue
             redundancy = sum(information(bins[j], bins[s]) for s in order) / len(order)
             divisor = redundancy + 0.01 * log(2)
-            scores[j] = relevance[j] - redundancy if scheme == "difference" else relevance[j] / divisor
+            scores[j] = (
+                relevance[j] - redundancy
+                if scheme == "difference"
+                else relevance[j] / divisor
+            )
         order.append(first_best(scores))
         remaining.remove(order[-1])
     fitted = MRMR(scheme=scheme, n_bins=n_bins)
@@ -136,14 +155,18 @@ def test_mmr_and_msd(seed: int) -> None:
     remaining, order = list(features), list[int]()
     while remaining:
         values = {
-            j: (1 - c) * rel[j] + c * sum(1 - sim[j, s] for s in order) / len(order) if order else rel[j]
+            j: (1 - c) * rel[j] + c * sum(1 - sim[j, s] for s in order) / len(order)
+            if order
+            else rel[j]
             for j in remaining
         }
         order.append(first_best(values))
         remaining.remove(order[-1])
     fitted = MMR(measure="MAP", trade_off=c)
     assert order_of(fitted, X, y, qid) == with_constant(order, X.shape[1])
-    np.testing.assert_allclose(fitted.relevance_[features], [rel[j] for j in features], atol=1e-12)
+    np.testing.assert_allclose(
+        fitted.relevance_[features], [rel[j] for j in features], atol=1e-12
+    )
 
     remaining, order = list(features), []
     while len(remaining) > 1:
@@ -151,7 +174,9 @@ def test_mmr_and_msd(seed: int) -> None:
             (i, j): (1 - c) * (rel[i] + rel[j]) + 2 * c * (1 - sim[i, j])
             for i, j in combinations(remaining, 2)
         }
-        pair = min(p for p, value in pairs.items() if value >= max(pairs.values()) - NEAR)
+        pair = min(
+            p for p, value in pairs.items() if value >= max(pairs.values()) - NEAR
+        )
         first = first_best({j: rel[j] for j in pair})
         order += [first, pair[0] + pair[1] - first]
         remaining = [j for j in remaining if j not in pair]
@@ -184,10 +209,16 @@ def test_ngas_and_xgas(seed: int) -> None:
         alike = {j: -sim[order[-1], j] for j in remaining}
         candidates = list[int]()
         for _ in range(max(1, int(share * len(remaining) + 0.5))):
-            candidates.append(first_best({j: value for j, value in alike.items() if j not in candidates}))
+            candidates.append(
+                first_best(
+                    {j: value for j, value in alike.items() if j not in candidates}
+                )
+            )
         order.append(first_best({j: rel[j] for j in candidates}))
         remaining.remove(order[-1])
-    assert order_of(XGAS(measure="MAP", share=share), X, y, qid) == with_constant(order, X.shape[1])
+    assert order_of(XGAS(measure="MAP", share=share), X, y, qid) == with_constant(
+        order, X.shape[1]
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -203,7 +234,10 @@ def test_hcas(seed: int, linking: str) -> None:
         if linking == "single":
             return min(between)
         # Ward's formula in closed form, of distances in place of squared ones.
-        within = [sum(base[i, j] for i in part for j in part) / len(part) ** 2 for part in (first, second)]
+        within = [
+            sum(base[i, j] for i in part for j in part) / len(part) ** 2
+            for part in (first, second)
+        ]
         weight = 2 * len(first) * len(second) / (len(first) + len(second))
         return weight * (sum(between) / len(between) - sum(within) / 2)
 
@@ -215,10 +249,16 @@ def test_hcas(seed: int, linking: str) -> None:
         if len(clusters) == 1:
             break
         pairs = {
-            (first, second): distance(first, second) for first, second in combinations(sorted(clusters), 2)
+            (first, second): distance(first, second)
+            for first, second in combinations(sorted(clusters), 2)
         }
-        first, second = min(pair for pair, value in pairs.items() if value <= min(pairs.values()) + NEAR)
-        clusters = [*(c for c in clusters if c not in (first, second)), tuple(sorted((*first, *second)))]
+        first, second = min(
+            pair for pair, value in pairs.items() if value <= min(pairs.values()) + NEAR
+        )
+        clusters = [
+            *(c for c in clusters if c not in (first, second)),
+            tuple(sorted((*first, *second))),
+        ]
     assert sorted(fitted) == list(range(X.shape[1]))
 
 
@@ -227,15 +267,21 @@ def test_hcas_has_the_clusters_of_scipy(linking: str) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 7)) @ rng.normal(size=(7, 9))
     y = np.tile([0.0, 1.0, 2.0], 20)
-    fitted = HCAS(measure="MAP", linkage=linking).fit(X, y, qid=np.repeat(np.arange(10), 6))
+    fitted = HCAS(measure="MAP", linkage=linking).fit(
+        X, y, qid=np.repeat(np.arange(10), 6)
+    )
     distances = (1 - fitted.similarity_)[np.triu_indices(9, 1)]
     # Ward's formula of distances is that of scipy with their roots.
     merges = linkage(np.sqrt(distances) if linking == "ward" else distances, linking)
     leaders = dict(enumerate(range(9)))
     for number, (first, second, *_) in enumerate(merges, start=9):
-        assert {leaders[int(first)], leaders[int(second)]} <= set(fitted.selection_order_[: 18 - number])
+        assert {leaders[int(first)], leaders[int(second)]} <= set(
+            fitted.selection_order_[: 18 - number]
+        )
         leaders[number] = max(
-            leaders[int(first)], leaders[int(second)], key=lambda j: (fitted.relevance_[j], -j)
+            leaders[int(first)],
+            leaders[int(second)],
+            key=lambda j: (fitted.relevance_[j], -j),
         )
     assert leaders[16] == fitted.selection_order_[0]
 

@@ -25,7 +25,10 @@ def gain_of_readers(labels: list[float], greatest: float) -> float:
 
 
 def first_relevant(labels: list[float]) -> int:
-    return next((rank for rank, label in enumerate(labels, start=1) if label >= 1), len(labels) + 1)
+    return next(
+        (rank for rank, label in enumerate(labels, start=1) if label >= 1),
+        len(labels) + 1,
+    )
 
 
 def orders(labels: list[float], scores: list[float]) -> list[list[float]]:
@@ -48,7 +51,9 @@ def test_measures_of_queries_with_ties(seed: int) -> None:
     scores = rng.integers(0, 4, size=qid.size).astype(float)
     names = ["FirstRank", "GradedRBP", "GradedRBP@2"]
     for convention in ("standard", "sklearn"):
-        found = evaluate(y, scores, qid, measures=names, convention=convention).per_query
+        found = evaluate(
+            y, scores, qid, measures=names, convention=convention
+        ).per_query
         for q in range(5):
             labels, own = y[qid == q].tolist(), scores[qid == q].tolist()
             if convention == "standard":

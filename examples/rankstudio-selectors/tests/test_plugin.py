@@ -31,10 +31,16 @@ def test_nothing_but_the_api_is_imported() -> None:
     for path in Path(rankstudio_selectors.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [node.module] if isinstance(node, ast.ImportFrom) else []
-            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
             for name in names:
                 if name.startswith("rankstudio."):
-                    assert name in ("rankstudio.api", "rankstudio.api.window"), path.name
+                    assert name in ("rankstudio.api", "rankstudio.api.window"), (
+                        path.name
+                    )
 
 
 @pytest.mark.parametrize("make", [entry.load for entry in PLUGIN.methods])
@@ -45,23 +51,37 @@ def test_constant_and_equal_features(make) -> None:
     assert make()().fit(X, y, qid=qid).selection_order_.tolist() == [0, 1, 2]
     X[:, 1] = X[:, 2] = y
     assert make()().fit(X, y, qid=qid).selection_order_.tolist() == [1, 2, 0]
-    assert make()(n_features_to_select=1).fit(X, y, qid=qid).selection_order_.tolist() == [1]
+    assert make()(n_features_to_select=1).fit(
+        X, y, qid=qid
+    ).selection_order_.tolist() == [1]
 
 
 def test_the_german_catalog_has_what_the_entries_say() -> None:
-    folder = Path(rankstudio_selectors.__file__).parent / "locale" / "de" / "LC_MESSAGES"
+    folder = (
+        Path(rankstudio_selectors.__file__).parent / "locale" / "de" / "LC_MESSAGES"
+    )
     with (folder / "rankstudio_selectors.mo").open("rb") as file:
         german = GNUTranslations(file)
     entries = *PLUGIN.measures, *PLUGIN.analyses
     texts = [text for entry in entries for text in (entry.label, entry.summary)]
-    own = [p for entry in PLUGIN.methods for p in entry.parameters if p.name in ("scheme", "trade_off")]
+    own = [
+        p
+        for entry in PLUGIN.methods
+        for p in entry.parameters
+        if p.name in ("scheme", "trade_off")
+    ]
     for text in (*texts, *(p.help for p in own), *(p.label for p in own)):
         assert german.gettext(text) != text
 
 
 def test_wrong_parameters_are_refused() -> None:
     X = np.arange(12.0).reshape(6, 2)
-    for wrong in (MRMR(n_bins=1), MRMR(scheme="product"), HCAS(linkage="average"), HCAS(similarity="cosine")):
+    for wrong in (
+        MRMR(n_bins=1),
+        MRMR(scheme="product"),
+        HCAS(linkage="average"),
+        HCAS(similarity="cosine"),
+    ):
         with pytest.raises(ValueError):
             wrong.fit(X, np.arange(6.0), qid=np.repeat([1, 2], 3))
 

@@ -14,7 +14,10 @@ from rankstudio.cli.replacement import add_force_option, check_outputs, recorded
 from rankstudio.cli.streams import STANDARD, form_of_output, write_output
 from rankstudio.cli.study_file_option import reading
 from rankstudio.cli.terminal import Block, tell
-from rankstudio.engine.analysis.comparisons.significance import RunComparison, compare_groups
+from rankstudio.engine.analysis.comparisons.significance import (
+    RunComparison,
+    compare_groups,
+)
 from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.results.results import RunResult
@@ -26,9 +29,19 @@ from rankstudio.engine.metrics.names import split_names
 from rankstudio.engine.support.item_groups import grouped
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.reported_runs import Opener, ReportedRun, ReportSource
+    from rankstudio.engine.analysis.reported_runs import (
+        Opener,
+        ReportedRun,
+        ReportSource,
+    )
 
-FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json"}
+FORMATS = {
+    "text": ".txt",
+    "markdown": ".md",
+    "latex": ".tex",
+    "csv": ".csv",
+    "json": ".json",
+}
 """How tables can be written, each with the ending of its files."""
 
 PARTS = ("validation", "test")
@@ -89,15 +102,21 @@ table for publication:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     # Which runs are compared, and how.
-    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="study file")
-    parser.add_argument("--measure", help="measure to compare; the selection criterion by default")
+    parser.add_argument(
+        "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
+    )
+    parser.add_argument(
+        "--measure", help="measure to compare; the selection criterion by default"
+    )
     parser.add_argument(
         "--against",
         metavar="RUN",
         help="reference run: its number in the table, or its method, such as gas or gas/ranksvm "
         "(final ranker RankSVM); the best by default",
     )
-    parser.add_argument("--data", metavar="NAME", help="compare only the runs on this dataset")
+    parser.add_argument(
+        "--data", metavar="NAME", help="compare only the runs on this dataset"
+    )
     parser.add_argument(
         "--part",
         choices=PARTS,
@@ -105,18 +124,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "rank the runs and the test part is left out; by default test, or validation for data whose test "
         "part is sealed",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation and the bootstrap")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the randomisation and the bootstrap",
+    )
 
     # Table for a publication.
     _add_table_options(parser)
 
     # Where and how the comparison is written.
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=FORMATS, help="output format; text by default")
     form.add_argument(
-        "--markdown", action="store_const", const="markdown", dest="format", help="print Markdown"
+        "--format", choices=FORMATS, help="output format; text by default"
     )
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="print JSON")
+    form.add_argument(
+        "--markdown",
+        action="store_const",
+        const="markdown",
+        dest="format",
+        help="print Markdown",
+    )
+    form.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="print JSON"
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -147,17 +179,30 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
     # How the best and the significant cells are marked.
     table.add_argument(
-        "--bold", action="store_true", help="print the best of each column bold and underline the second"
+        "--bold",
+        action="store_true",
+        help="print the best of each column bold and underline the second",
     )
     table.add_argument(
-        "--marks", action="store_true", help="mark significant differences from the row of --against"
+        "--marks",
+        action="store_true",
+        help="mark significant differences from the row of --against",
     )
     names = "; ".join(f"{key}: {name}" for key, name in TESTS.items())
     table.add_argument(
-        "--test", choices=TESTS, help=f"significance test of the marks: {names}; randomisation by default"
+        "--test",
+        choices=TESTS,
+        help=f"significance test of the marks: {names}; randomisation by default",
     )
-    table.add_argument("--sd", action="store_true", help="add the standard deviation over the folds")
-    table.add_argument("--digits", type=_number_of_digits, metavar="N", help="decimal places; 4 by default")
+    table.add_argument(
+        "--sd", action="store_true", help="add the standard deviation over the folds"
+    )
+    table.add_argument(
+        "--digits",
+        type=_number_of_digits,
+        metavar="N",
+        help="decimal places; 4 by default",
+    )
     endings = ", ".join(f"{key} ({suffix})" for key, suffix in _SUFFIXES.items())
     table.add_argument(
         "--to",
@@ -169,7 +214,9 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
 def _number_of_digits(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) > _MAX_DIGITS:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to {_MAX_DIGITS}, got {text}")
+        raise argparse.ArgumentTypeError(
+            f"expected a number from 0 to {_MAX_DIGITS}, got {text}"
+        )
     return int(text)
 
 
@@ -194,7 +241,11 @@ def run(args: argparse.Namespace) -> int:
         case "csv":
             text = csv_text(*tests_table(compared)).rstrip("\n")
         case _:
-            tables = (table for comparison in compared for table in sections(comparison, args.seed))
+            tables = (
+                table
+                for comparison in compared
+                for table in sections(comparison, args.seed)
+            )
             text = document(tables, form)
     if args.out is None and isinstance(text, Block):
         tell(text)
@@ -214,7 +265,9 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
             if args.out is not None:
                 check_outputs([args.out], args, recorded_files(study))
             is_table = _is_table_wanted(args)
-            sources.append(read_study(study, opener, includes_hidden=not is_table, fits_all=True))
+            sources.append(
+                read_study(study, opener, includes_hidden=not is_table, fits_all=True)
+            )
     return sources
 
 
@@ -223,10 +276,14 @@ def _data_opener(name: str | None) -> Opener:
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
     opener = DataOpener()
-    return lambda plan, recorded: opener(plan, recorded) if name in (None, recorded.name) else None
+    return lambda plan, recorded: (
+        opener(plan, recorded) if name in (None, recorded.name) else None
+    )
 
 
-def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) -> list[RunResult]:
+def _compared_runs(
+    sources: Sequence[ReportSource], args: argparse.Namespace
+) -> list[RunResult]:
     """Return the runs on the part that ``--part`` names.
 
     By default, these are runs without sealed test parts.
@@ -250,7 +307,9 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
     return runs
 
 
-def _run_on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> ReportedRun:
+def _run_on_part(
+    run: ReportedRun, reported: ReportedRun, part: str | None
+) -> ReportedRun:
     """Return a run with or without its test part; without a named part, as its study shows the run."""
     match part:
         case "test":
@@ -261,15 +320,23 @@ def _run_on_part(run: ReportedRun, reported: ReportedRun, part: str | None) -> R
             return reported
 
 
-def _compare_runs(runs: Sequence[RunResult], args: argparse.Namespace) -> list[RunComparison]:
+def _compare_runs(
+    runs: Sequence[RunResult], args: argparse.Namespace
+) -> list[RunComparison]:
     """Compare the runs of each group on each dataset.
 
     Runs are numbered from 1 on each dataset.
     """
-    against = int(args.against) if args.against and args.against.isdecimal() else args.against
+    against = (
+        int(args.against) if args.against and args.against.isdecimal() else args.against
+    )
     _check_dataset(args, [result.data_name for result in runs])
     datasets = grouped(runs, lambda result: result.data_name)
-    chosen = {name: dataset_runs for name, dataset_runs in datasets.items() if args.data in (None, name)}
+    chosen = {
+        name: dataset_runs
+        for name, dataset_runs in datasets.items()
+        if args.data in (None, name)
+    }
     if not chosen:
         compare_groups({})  # raises the error that there are no runs to compare
     return [
@@ -284,12 +351,22 @@ def _compare_runs(runs: Sequence[RunResult], args: argparse.Namespace) -> list[R
 def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
     """Raise a ParameterError where no completed run is on the dataset of ``--data``."""
     if names and args.data not in (None, *names):
-        raise ParameterError("--data", args.data, f"one of {', '.join(dict.fromkeys(names))}")
+        raise ParameterError(
+            "--data", args.data, f"one of {', '.join(dict.fromkeys(names))}"
+        )
 
 
 def _is_table_wanted(args: argparse.Namespace) -> bool:
     """Return whether a table for publication is wanted: by an option, or by a suffix of such tables only."""
-    options = (args.measures, args.by, args.bold, args.marks, args.test, args.sd, args.to)
+    options = (
+        args.measures,
+        args.by,
+        args.bold,
+        args.marks,
+        args.test,
+        args.sd,
+        args.to,
+    )
     suffix = args.out.suffix.lower() if args.out and not args.format else ""
     suffixes_of_tables_only = set(_SUFFIXES.values()) - set(FORMATS.values())
     return any(options) or args.digits is not None or suffix in suffixes_of_tables_only
@@ -313,11 +390,15 @@ def _write_table(args: argparse.Namespace) -> int:
             f"--format: expected one of {', '.join(_SUFFIXES)} for a table for publication, "
             f"got {args.format}."
         )
-    form = table_format(form_of_output(args.to or args.format, args.out, _SUFFIXES, "--to", "markdown"))
+    form = table_format(
+        form_of_output(args.to or args.format, args.out, _SUFFIXES, "--to", "markdown")
+    )
     if args.out is not None:
         check_outputs([args.out], args)
     elif form.text is None:
-        raise PlanError(f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE.")
+        raise PlanError(
+            f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE."
+        )
 
     # Runs of the table, on the one dataset that the options name.
     runs = list(table_runs(_report_sources(args), args.part))
@@ -326,7 +407,9 @@ def _write_table(args: argparse.Namespace) -> int:
     names = split_names(args.measures or args.measure or "")
 
     # The reference run is a number, or the name of a method.
-    against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
+    against = (
+        int(args.against) if (args.against or "").isdecimal() else args.against or ""
+    )
 
     # Any option of a test asks for its marks.
     marks = args.marks or args.test is not None
@@ -339,7 +422,8 @@ def _write_table(args: argparse.Namespace) -> int:
         test=args.test or "randomisation",
     )
     content = form.content(
-        result_table(runs, query), TableStyle(digits=args.digits, bold=args.bold, marks=marks, sd=args.sd)
+        result_table(runs, query),
+        TableStyle(digits=args.digits, bold=args.bold, marks=marks, sd=args.sd),
     )
     write_output(args.out or STANDARD, content)
     return 0

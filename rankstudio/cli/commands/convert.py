@@ -81,7 +81,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     # Input and output, with their formats.
     add_data(parser, "data file or folder of folds; - is standard input")
-    parser.add_argument("out", metavar="OUT", type=Path, help="file or folder to write; - is standard output")
+    parser.add_argument(
+        "out",
+        metavar="OUT",
+        type=Path,
+        help="file or folder to write; - is standard output",
+    )
     parser.add_argument(
         "--from",
         dest="form",
@@ -120,22 +125,34 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
     # Features to keep.
-    parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
+    parser.add_argument(
+        "--features", help="ids of the features to keep, such as 39,23; all by default"
+    )
     add_selection_options(parser)
-    add_feature_set_option(parser, "--renumber also writes the part with the kept features")
+    add_feature_set_option(
+        parser, "--renumber also writes the part with the kept features"
+    )
 
     # Preprocessing, and the folds to create.
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
     parser.add_argument(
-        "--protocol", default="given", help="protocol that creates folds: given, 5-fold, split 60/20/20 …"
+        "--protocol",
+        default="given",
+        help="protocol that creates folds: given, 5-fold, split 60/20/20 …",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the protocol; 0 by default")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the protocol; 0 by default"
+    )
     parser.add_argument("--no-comments", action="store_true", help="omit comments")
     add_column_options(parser.add_argument_group("columns of tables"))
     add_force_option(parser)
     add_memory_option(parser)
-    parser.add_argument("--json", action="store_true", help="print the written files and their sizes as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the written files and their sizes as JSON",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -145,7 +162,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
     check_numbers(args, seed=0)
-    check_outputs([args.out, *filter(None, [args.unmatched])], args)  # before a long file is read
+    # before a long file is read
+    check_outputs([args.out, *filter(None, [args.unmatched])], args)
 
     # Read the data, or join the runs with their judgments.
     runs = _named_runs(args)
@@ -160,7 +178,9 @@ def run(args: argparse.Namespace) -> int:
     )
     if runs is not None and args.judgments is not None:
         raise PlanError("--judgments and --run: expected one of them, got both.")
-    dataset = open_data(plan) if runs is None else _judged_documents(plan, args.data, runs)
+    dataset = (
+        open_data(plan) if runs is None else _judged_documents(plan, args.data, runs)
+    )
     if form.has_word_ids and format_of_key(dataset.origin.read_as.format).is_joined:
         dataset = _with_plain_ids(dataset)
 
@@ -169,16 +189,24 @@ def run(args: argparse.Namespace) -> int:
         tell(f"Note: {warning}", file=sys.stderr)
     if dataset.origin.columns.judges:
         label = dataset.origin.columns.label
-        tell(f"Note: the labels of {label} are written, and no others.", file=sys.stderr)
+        tell(
+            f"Note: the labels of {label} are written, and no others.", file=sys.stderr
+        )
     files = DatasetFiles(
-        dataset=dataset, out=args.out, form=form, kept=_kept_feature_ids(args), renumber=args.renumber
+        dataset=dataset,
+        out=args.out,
+        form=form,
+        kept=_kept_feature_ids(args),
+        renumber=args.renumber,
     )
 
     # Refuse outputs that cannot be written, before anything is written.
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
     if not files.single and args.out.is_file():
-        raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
+        raise PlanError(
+            f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file."
+        )
     check_outputs(files.paths, args)
     if args.unmatched is not None:
         _write_unmatched(args, plan)
@@ -186,7 +214,11 @@ def run(args: argparse.Namespace) -> int:
     # One file goes to standard output; files on disk are written one by one.
     comments = not args.no_comments
     if is_standard(args.out):
-        _print_data(files.written_data(next(iter(files.parts.values()))), form, comments=comments)
+        _print_data(
+            files.written_data(next(iter(files.parts.values()))),
+            form,
+            comments=comments,
+        )
         return 0
     written: list[dict[str, Any]] = []
     lost: dict[str, None] = {}
@@ -194,12 +226,21 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             tell(*map(str, part.files))
         data = part.data
-        sizes = {"documents": data.n_documents, "queries": data.n_queries, "features": data.n_features}
+        sizes = {
+            "documents": data.n_documents,
+            "queries": data.n_queries,
+            "features": data.n_features,
+        }
         written.append({"path": str(part.path), **sizes})
         # The table of features that --renumber writes has their names.
-        lost |= dict.fromkeys(w for w in part.losses if not (args.renumber and w == NAMES))
+        lost |= dict.fromkeys(
+            w for w in part.losses if not (args.renumber and w == NAMES)
+        )
     if lost:
-        tell(f"Note: {form.label} cannot store {', '.join(lost)}; not written.", file=sys.stderr)
+        tell(
+            f"Note: {form.label} cannot store {', '.join(lost)}; not written.",
+            file=sys.stderr,
+        )
     if args.json:
         tell(as_json(written))
     return 0
@@ -224,7 +265,9 @@ def _output_format(args: argparse.Namespace) -> DataFormat:
 def _input_path(args: argparse.Namespace) -> Path:
     """Return the path of the data to read; for standard input, of a file with the ending of its format."""
     if args.form and not is_standard(args.data):
-        raise PlanError(f"--from: only for standard input (DATA is -), got {args.data}. Omit --from.")
+        raise PlanError(
+            f"--from: only for standard input (DATA is -), got {args.data}. Omit --from."
+        )
     return input_file(args.data, format_of_key(args.form or "letor").ending)
 
 
@@ -245,7 +288,9 @@ def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
     from rankstudio.engine.data.formats.trec import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:
-        raise PlanError("--qrels: expected at least one TREC run, as in --run bm25=run.txt, got none.")
+        raise PlanError(
+            "--qrels: expected at least one TREC run, as in --run bm25=run.txt, got none."
+        )
     return None if args.runs is None else by_name(args.runs, "--run", "bm25=run.txt")
 
 
@@ -254,7 +299,9 @@ def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedD
     from rankstudio.engine.data.formats.data_file import load_trec
     from rankstudio.engine.data.table import scaling
 
-    data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling(plan.normalize))
+    data = load_trec(
+        qrels, runs, missing=plan.missing, normalize=scaling(plan.normalize)
+    )
     return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
 
 
@@ -262,10 +309,15 @@ def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset with query ids for LETOR text: numbers, where an id has a space or the sign "#"."""
     parts = (part for fold in dataset.folds for part in fold.parts.values())
     queries = dict.fromkeys(query for part in parts for query in part.query_ids)
-    are_single_words = all(len(query.split()) == 1 and "#" not in query for query in queries)
+    are_single_words = all(
+        len(query.split()) == 1 and "#" not in query for query in queries
+    )
     if are_single_words:
         return dataset
-    tell("Note: LETOR text has no queries of several words: they are numbered from 1.", file=sys.stderr)
+    tell(
+        "Note: LETOR text has no queries of several words: they are numbered from 1.",
+        file=sys.stderr,
+    )
     numbers = {query: str(number) for number, query in enumerate(queries, start=1)}
 
     def numbered(part: RankingDataset) -> RankingDataset:
@@ -294,12 +346,19 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
     # Features that a model or a run selected.
     if args.selected is not None:
         if args.features is not None:
-            raise PlanError("--features and --selected: expected one of them, got both.")
+            raise PlanError(
+                "--features and --selected: expected one of them, got both."
+            )
         return selected_features(args.selected, args.number, args.fold)
     # Options that need a selected run.
-    for option, value in (("--selected-run", args.number), ("--selected-fold", args.fold)):
+    for option, value in (
+        ("--selected-run", args.number),
+        ("--selected-fold", args.fold),
+    ):
         if value is not None:
-            raise PlanError(f"{option}: only with --selected. Add --selected, or omit {option}.")
+            raise PlanError(
+                f"{option}: only with --selected. Add --selected, or omit {option}."
+            )
     # Listed ids.
     if args.features is None:
         return None
@@ -309,7 +368,9 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
     except ValueError:
         ids = ()
     if not ids or len(set(ids)) != len(ids):
-        raise PlanError(f"--features: expected distinct ids such as 39,23, got {text!r}.")
+        raise PlanError(
+            f"--features: expected distinct ids such as 39,23, got {text!r}."
+        )
     return ids
 
 
@@ -341,13 +402,16 @@ def add_selection_options(parser: Any) -> None:
     )
 
 
-def selected_features(path: Path, number: int | None, fold: int | None) -> tuple[int, ...]:
+def selected_features(
+    path: Path, number: int | None, fold: int | None
+) -> tuple[int, ...]:
     """Return the ids of the features that a run selected in a fold.
 
     Raises
     ------
     PlanError
-        Where the file has no selected features, or has several runs or folds of which none is named.
+        Where the file has no selected features, or has several runs or folds of which
+        none is named.
     DataError, StoreError
         Where a model or a study cannot be read.
     """
@@ -361,23 +425,30 @@ def selected_features(path: Path, number: int | None, fold: int | None) -> tuple
     from rankstudio.engine.export.models import load_model
 
     if fold is not None:
-        raise PlanError(f"--selected-fold: expected a study or a results.json as --selected, got {path}.")
+        raise PlanError(
+            f"--selected-fold: expected a study or a results.json as --selected, got {path}."
+        )
     return tuple(sorted(load_model(path).needed))
 
 
-def _selection_of_fold(path: Path, folds: dict[int, tuple[int, ...]], fold: int | None) -> tuple[int, ...]:
+def _selection_of_fold(
+    path: Path, folds: dict[int, tuple[int, ...]], fold: int | None
+) -> tuple[int, ...]:
     """Return the feature ids of a fold, by default of the only fold.
 
     Raises
     ------
     PlanError
-        Without such a fold, for a fold without features, or for None where there are several folds.
+        Without such a fold, for a fold without features, or for None where there are
+        several folds.
     """
     numbers = ", ".join(map(str, list(folds)[:_MAX_LISTED_FOLDS]))
     if len(folds) > _MAX_LISTED_FOLDS:
         numbers += " …"
     if fold is None and len(folds) != 1:
-        raise PlanError(f"--selected-fold: {path} has folds {numbers}; expected one of them, got none.")
+        raise PlanError(
+            f"--selected-fold: {path} has folds {numbers}; expected one of them, got none."
+        )
     ids = folds.get(next(iter(folds)) if fold is None else fold)
     if not ids:
         raise PlanError(
@@ -399,7 +470,9 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
             f"{path}: the file cannot be read: {error.strerror}. Expected {_EXPECTED_SOURCE}."
         ) from error
     except (ValueError, RecursionError) as error:
-        raise PlanError(f"{path}: expected {_EXPECTED_SOURCE}, found invalid JSON ({error}).") from error
+        raise PlanError(
+            f"{path}: expected {_EXPECTED_SOURCE}, found invalid JSON ({error})."
+        ) from error
     if not isinstance(values, dict) or "folds" not in values:
         return None
     # Each fold once, with a list of feature ids; other entries are refused.
@@ -414,19 +487,31 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
                 f'and in "selected" a list of distinct ids. Expected {_EXPECTED_SOURCE}.'
             )
         if number in folds:
-            raise PlanError(f"{path}: found fold {number} twice, expected each fold once.")
+            raise PlanError(
+                f"{path}: found fold {number} twice, expected each fold once."
+            )
         folds[number] = tuple(ids)
     if not folds:
-        raise PlanError(f"{path}: expected {_EXPECTED_SOURCE}, found results without folds.")
+        raise PlanError(
+            f"{path}: expected {_EXPECTED_SOURCE}, found results without folds."
+        )
     return folds
 
 
 def _is_id(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _ID_LIMIT
+    return (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and 1 <= value < _ID_LIMIT
+    )
 
 
 def _are_ids(values: object) -> TypeGuard[list[int]]:
-    return isinstance(values, list) and all(map(_is_id, values)) and len(set(values)) == len(values)
+    return (
+        isinstance(values, list)
+        and all(map(_is_id, values))
+        and len(set(values)) == len(values)
+    )
 
 
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
@@ -434,5 +519,7 @@ def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]
     with reading(path) as (study, runs):
         results = study.finished([one_run(path, runs, number, "--selected-run")])
     if not results:
-        raise PlanError(f"--selected-run: expected a completed run of {path}, found an unfinished one.")
+        raise PlanError(
+            f"--selected-run: expected a completed run of {path}, found an unfinished one."
+        )
     return {fold.fold: fold.selected for fold in results[0].folds}

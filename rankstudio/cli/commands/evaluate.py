@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.data_options import SAMPLE_FILE, add_column_options, add_data, columns_from, data_file
+from rankstudio.cli.data_options import (
+    SAMPLE_FILE,
+    add_column_options,
+    add_data,
+    columns_from,
+    data_file,
+)
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text, explained, number
 from rankstudio.cli.streams import input_file, is_standard, shown_input
@@ -37,12 +43,21 @@ used."""
 def _epilog() -> str:
     """Return the measures and the conventions with their meanings, from the catalogues."""
     forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
-    first = {Cut.NONE: "", Cut.OPTIONAL: "all documents, or the first k", Cut.NEEDED: "the first k documents"}
+    first = {
+        Cut.NONE: "",
+        Cut.OPTIONAL: "all documents, or the first k",
+        Cut.NEEDED: "the first k documents",
+    }
     measures = [
-        (forms[family.cut].format(family.name), family.help.format(first=first[family.cut]))
+        (
+            forms[family.cut].format(family.name),
+            family.help.format(first=first[family.cut]),
+        )
         for family in FAMILIES
     ]
-    conventions = [(convention.key, convention.summary) for convention in CONVENTIONS.values()]
+    conventions = [
+        (convention.key, convention.summary) for convention in CONVENTIONS.values()
+    ]
     note = "Measures of plug-ins are listed by rankstudio plugins."
     return f"measures:\n{explained(measures)}\n\n{note}\n\nconventions:\n{explained(conventions)}"
 
@@ -55,7 +70,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     # Data, with their scores or a model.
     add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
     parser.add_argument(
-        "scores", metavar="SCORES", type=Path, nargs="?", help="text file with one score per line"
+        "scores",
+        metavar="SCORES",
+        type=Path,
+        nargs="?",
+        help="text file with one score per line",
     )
     parser.add_argument(
         "--model",
@@ -85,7 +104,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="highest label of the whole dataset, used by ERR; by default the highest label in DATA",
     )
     add_column_options(parser.add_argument_group("columns of tables"))
-    parser.add_argument("--per-query", action="store_true", help="also print the measures of each query")
+    parser.add_argument(
+        "--per-query", action="store_true", help="also print the measures of each query"
+    )
     add_memory_option(parser)
     parser.add_argument(
         "--json",
@@ -102,8 +123,14 @@ def run(args: argparse.Namespace) -> int:
     # Exactly one source of scores: a score file or a model.
     args.data = data_file(args.data)
     if (args.scores is None) == (args.model is None):
-        raise ParameterError("SCORES", "both" if args.scores else "neither", "either a score file or --model")
-    measures = LETOR_MEASURES if args.measures is None else _measure_names(args.measures)
+        raise ParameterError(
+            "SCORES",
+            "both" if args.scores else "neither",
+            "either a score file or --model",
+        )
+    measures = (
+        LETOR_MEASURES if args.measures is None else _measure_names(args.measures)
+    )
     source = args.scores or args.model
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
@@ -157,11 +184,17 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     average: dict[str, Any] = dict(result)
     if result.auc_interval is not None:
         average["AUC interval"] = list(result.auc_interval)
-    rules = {"convention": result.convention.key, "greatest_grade": result.greatest_grade}
+    rules = {
+        "convention": result.convention.key,
+        "greatest_grade": result.greatest_grade,
+    }
     if not per_query:
         return {**rules, **average}
     queries = [
-        {"query": str(query), **{name: float(values[q]) for name, values in result.per_query.items()}}
+        {
+            "query": str(query),
+            **{name: float(values[q]) for name, values in result.per_query.items()},
+        }
         for q, query in enumerate(result.query_ids.tolist())
     ]
     return {**rules, "average": average, "queries": queries}
@@ -180,14 +213,22 @@ def averages_as_text(result: Evaluation) -> str:
     columns: list[int | None] = [*sorted(cut for cut in cuts if cut is not None)]
     if None in cuts:
         columns.append(None)
-    rows = [[labels[key], *(row.get(cut, "") for cut in columns)] for key, row in values.items()]
-    return as_text(["measure", *("all" if cut is None else f"@{cut}" for cut in columns)], rows)
+    rows = [
+        [labels[key], *(row.get(cut, "") for cut in columns)]
+        for key, row in values.items()
+    ]
+    return as_text(
+        ["measure", *("all" if cut is None else f"@{cut}" for cut in columns)], rows
+    )
 
 
 def queries_as_text(result: Evaluation) -> Block:
     """Return a table of the measures of each query, with a row for each query."""
     rows = [
-        [str(query), *(number(float(values[q])) for values in result.per_query.values())]
+        [
+            str(query),
+            *(number(float(values[q])) for values in result.per_query.values()),
+        ]
         for q, query in enumerate(result.query_ids.tolist())
     ]
     return as_text(["query", *result.per_query], rows)

@@ -7,14 +7,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankstudio.cli.data_options import add_model, add_sample_option, refuse_both, take_model
+from rankstudio.cli.data_options import (
+    add_model,
+    add_sample_option,
+    refuse_both,
+    take_model,
+)
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, explained
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.cli.terminal import tell
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.feature_sets import LABELS, FeatureSet, feature_set_beside, read_feature_set
+from rankstudio.engine.data.feature_sets import (
+    LABELS,
+    FeatureSet,
+    feature_set_beside,
+    read_feature_set,
+)
 from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
@@ -55,10 +65,19 @@ def _epilog() -> str:
     """Return the formats with their descriptions, from the registry."""
     entries = []
     for form in model_formats().values():
-        limit = "" if form.linear and form.trees else f"{'Tree' if form.trees else 'Linear'} models only."
+        limit = (
+            ""
+            if form.linear and form.trees
+            else f"{'Tree' if form.trees else 'Linear'} models only."
+        )
         extra = f'Needs the extra "{form.extra}".' if form.extra else ""
         entries.append((form.key, " ".join(filter(None, (form.summary, limit, extra)))))
-    entries.append((FEATURE_SET, "The feature set of a search engine with the features of the model alone."))
+    entries.append(
+        (
+            FEATURE_SET,
+            "The feature set of a search engine with the features of the model alone.",
+        )
+    )
     return f"formats:\n{explained(entries)}"
 
 
@@ -76,9 +95,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="format (see below)",
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write; - prints it")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="file to write; - prints it",
+    )
     # How the export is verified.
-    parser.add_argument("--data", type=Path, help="data file or folder of folds for the verification")
+    parser.add_argument(
+        "--data", type=Path, help="data file or folder of folds for the verification"
+    )
     add_sample_option(parser, "verify on the bundled sample")
     parser.add_argument(
         "--feature-set",
@@ -90,7 +117,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_memory_option(parser)
     parser.add_argument("--no-proof", action="store_true", help="skip the verification")
     add_force_option(parser)
-    parser.add_argument("--json", action="store_true", help="print files and verification as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print files and verification as JSON"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -106,7 +135,9 @@ def run(args: argparse.Namespace) -> int:
     form = model_format(args.to)
     function, unfit = _score_function(args, model, form)
     # Documents on which the written model is compared with the original.
-    parts, source, reason = ([], "", "") if args.no_proof else _trial_documents(args, model)
+    parts, source, reason = (
+        ([], "", "") if args.no_proof else _trial_documents(args, model)
+    )
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
     # Write the files, unless standard output takes the only one.
@@ -115,7 +146,9 @@ def run(args: argparse.Namespace) -> int:
     if is_standard(args.out):
         n_scored = len(set(files) - {ABOUT})
         if n_scored > 1:
-            raise PlanError(f"--out: expected a file, because {form.label} has {n_scored} files, got -.")
+            raise PlanError(
+                f"--out: expected a file, because {form.label} has {n_scored} files, got -."
+            )
     else:
         check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
@@ -123,30 +156,45 @@ def run(args: argparse.Namespace) -> int:
     # Rank with the written files to prove that the ranking is the same.
     proof = None
     if not args.no_proof:
-        proof = unproved(reason) if reason else ranking_proof(model, function, form, files, parts)
-    notes = " ".join(filter(None, (unfit, tr(form.fitted) if fitted != function else "")))
+        proof = (
+            unproved(reason)
+            if reason
+            else ranking_proof(model, function, form, files, parts)
+        )
+    notes = " ".join(
+        filter(None, (unfit, tr(form.fitted) if fitted != function else ""))
+    )
     _print_outcome(args, written, notes, proof, source)
     if is_standard(args.out):
         write_output(args.out, next(iter(files.values())))
     return 0
 
 
-def _score_function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tuple[ScoreFunction, str]:
+def _score_function(
+    args: argparse.Namespace, model: Model, form: ModelFormat
+) -> tuple[ScoreFunction, str]:
     """Return the score function with the definitions of a feature set, and a note.
 
-    The note says why a feature set beside the data is not used; "" if it is used, or if there is none.
+    The note says why a feature set beside the data is not used; "" if it is used, or if
+    there is none.
     """
     function = score_function(model)
     if args.feature_set is not None:
         features = read_feature_set(args.feature_set)
         if features.engine != form.engine:
-            keys = (entry.key for entry in model_formats().values() if entry.engine == features.engine)
+            keys = (
+                entry.key
+                for entry in model_formats().values()
+                if entry.engine == features.engine
+            )
             raise PlanError(
                 f"--feature-set: {args.feature_set} is for {LABELS[features.engine]}, "
                 f"expected --to {' or '.join(keys)}, got --to {form.key}."
             )
         return defined(function, features), ""
-    return defined_where_possible(function, _feature_set_of_data(args, model), form.engine)
+    return defined_where_possible(
+        function, _feature_set_of_data(args, model), form.engine
+    )
 
 
 def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet | None:
@@ -159,7 +207,9 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
     """Write the part of a feature set that a model needs."""
     # The feature set of the option, or the one beside the data.
     feature_set = (
-        read_feature_set(args.feature_set) if args.feature_set else _feature_set_of_data(args, model)
+        read_feature_set(args.feature_set)
+        if args.feature_set
+        else _feature_set_of_data(args, model)
     )
     if feature_set is None:
         raise PlanError(
@@ -174,13 +224,24 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
     if is_standard(args.out):
         write_output(args.out, text.encode())
         return 0
-    check_outputs([args.out], args, [*_data_paths(model), *filter(None, [args.feature_set])])
+    check_outputs(
+        [args.out], args, [*_data_paths(model), *filter(None, [args.feature_set])]
+    )
     write_text(args.out, text)
     n = len(used)
     size = len(feature_set.names)
     summary = f"{n} of the {size} features of the set are used."
     if args.json:
-        tell(as_json({"format": FEATURE_SET, "written": [str(args.out)], "used": n, "features": size}))
+        tell(
+            as_json(
+                {
+                    "format": FEATURE_SET,
+                    "written": [str(args.out)],
+                    "used": n,
+                    "features": size,
+                }
+            )
+        )
     else:
         tell(f"Written: {args.out}", file=sys.stderr)
         tell(summary)
@@ -188,17 +249,34 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
 
 
 def _print_outcome(
-    args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, data_name: str
+    args: argparse.Namespace,
+    written: list[str],
+    note: str,
+    proof: RankingProof | None,
+    data_name: str,
 ) -> None:
     """Print the written files, the changes for the format, and whether the exported model ranks alike."""
     # Without a verification there are no numbers of queries.
     sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
-        outcome = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
-        single = {"identical_in_single_precision": proof.single} if proof and proof.single is not None else {}
+        outcome = (
+            {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
+        )
+        single = (
+            {"identical_in_single_precision": proof.single}
+            if proof and proof.single is not None
+            else {}
+        )
         tell(
             as_json(
-                {"format": args.to, "written": written, **outcome, **single, "proof": sentence, "note": note}
+                {
+                    "format": args.to,
+                    "written": written,
+                    **outcome,
+                    **single,
+                    "proof": sentence,
+                    "note": note,
+                }
             )
         )
         return
@@ -216,10 +294,13 @@ def _data_paths(model: Model) -> list[Path]:
     return inputs_of_plan(plan_from_dict(model.plan)) if model.plan else []
 
 
-def _trial_documents(args: argparse.Namespace, model: Model) -> tuple[list[RankingDataset], str, str]:
+def _trial_documents(
+    args: argparse.Namespace, model: Model
+) -> tuple[list[RankingDataset], str, str]:
     """Return documents for the verification, their description, and the reason why there are none.
 
-    The reason is "" if there are documents. Where the options name data, an error is raised instead.
+    The reason is "" if there are documents. Where the options name data, an error is
+    raised instead.
     """
     from rankstudio.engine.experiment.model_data import trial_parts
 
@@ -232,4 +313,8 @@ def _trial_documents(args: argparse.Namespace, model: Model) -> tuple[list[Ranki
 
 
 def _proof_sentence(proof: RankingProof, data_name: str) -> str:
-    return f"{proof.sentence} Data: {data_name}." if data_name and not proof.failure else proof.sentence
+    return (
+        f"{proof.sentence} Data: {data_name}."
+        if data_name and not proof.failure
+        else proof.sentence
+    )

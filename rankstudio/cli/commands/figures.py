@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, recorded_files, write_new
-from rankstudio.cli.study_file_option import add_run_choice, reading, run_choice, tell_others
+from rankstudio.cli.study_file_option import (
+    add_run_choice,
+    reading,
+    run_choice,
+    tell_others,
+)
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.errors import ParameterError, StoreError, one_line
 from rankstudio.engine.metrics.names import measure
@@ -52,8 +57,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     # Which figures, and where to.
     parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; created if it does not exist")
-    parser.add_argument("--list", action="store_true", help="list the names of the figures without writing")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="output folder; created if it does not exist",
+    )
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="list the names of the figures without writing",
+    )
     parser.add_argument(
         "--only",
         metavar="NAMES",
@@ -61,16 +75,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
     # How the figures look.
-    parser.add_argument("--to", metavar="FORMATS", default="pdf", help="pdf, svg, png, csv (default: pdf)")
+    parser.add_argument(
+        "--to",
+        metavar="FORMATS",
+        default="pdf",
+        help="pdf, svg, png, csv (default: pdf)",
+    )
     parser.add_argument(
         "--width",
         default="column",
         metavar="WIDTH",
         help="length such as 85mm or 3.5in, or one of the names below (default: column)",
     )
-    parser.add_argument("--height", metavar="HEIGHT", help="length; by default it depends on the figure")
     parser.add_argument(
-        "--font", type=float, metavar="POINTS", help="text size; by default it depends on the width"
+        "--height", metavar="HEIGHT", help="length; by default it depends on the figure"
+    )
+    parser.add_argument(
+        "--font",
+        type=float,
+        metavar="POINTS",
+        help="text size; by default it depends on the width",
     )
     parser.add_argument(
         "--colors",
@@ -78,21 +102,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="light",
         help="light: screen colors; print: dark colors and markers, readable in grayscale (default: light)",
     )
-    parser.add_argument("--dpi", type=float, default=300.0, help="PNG resolution (default: 300)")
+    parser.add_argument(
+        "--dpi", type=float, default=300.0, help="PNG resolution (default: 300)"
+    )
 
     # What the figures show.
     add_run_choice(parser)
-    parser.add_argument("--measure", help="measure to show; the selection criterion by default")
     parser.add_argument(
-        "--without-data", action="store_true", help="do not read the data; omit the bands that need them"
+        "--measure", help="measure to show; the selection criterion by default"
     )
-    parser.add_argument("--json", action="store_true", help="print the written files as JSON")
+    parser.add_argument(
+        "--without-data",
+        action="store_true",
+        help="do not read the data; omit the bands that need them",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the written files as JSON"
+    )
     add_force_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.figures.study_figures import made, named_figures, study_figures
+    from rankstudio.engine.analysis.figures.study_figures import (
+        made,
+        named_figures,
+        study_figures,
+    )
     from rankstudio.engine.analysis.reported_runs import DataOpener, no_data, read_study
     from rankstudio.engine.export.figures.files import figure_files, formats_of
     from rankstudio.engine.export.figures.style import style_of
@@ -115,10 +151,14 @@ def run(args: argparse.Namespace) -> int:
     tell_others(source, "The figures show")
 
     # List the figures, or draw and write them.
-    figures = named_figures(study_figures(replace(source, measure=name)), args.only or "")
+    figures = named_figures(
+        study_figures(replace(source, measure=name)), args.only or ""
+    )
     if args.list:
         tell(
-            as_json([{"name": figure.name, "title": figure.title} for figure in figures])
+            as_json(
+                [{"name": figure.name, "title": figure.title} for figure in figures]
+            )
             if args.json
             else _figure_list(figures)
         )
@@ -135,4 +175,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _figure_list(figures: Sequence[StudyFigure]) -> Block:
     width = max((len(figure.name) for figure in figures), default=0)
-    return Block("\n".join(one_line(f"{figure.name:<{width}}  {figure.title}") for figure in figures))
+    return Block(
+        "\n".join(
+            one_line(f"{figure.name:<{width}}  {figure.title}") for figure in figures
+        )
+    )

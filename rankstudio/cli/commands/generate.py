@@ -28,7 +28,10 @@ Existing files are overwritten only with --force."""
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
-        "folder", metavar="FOLDER", type=Path, help="output folder; created if it does not exist"
+        "folder",
+        metavar="FOLDER",
+        type=Path,
+        help="output folder; created if it does not exist",
     )
     for option, default, help_text in (
         ("--documents", 3_771_125, "total number of documents"),
@@ -44,26 +47,44 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             help=f"{help_text}; {default:,} by default",
         )
     add_force_option(parser)
-    parser.add_argument("--json", action="store_true", help="print the written files as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print the written files as JSON"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.data.large_folder import LargeData, write_folder, written_files
+    from rankstudio.engine.data.large_folder import (
+        LargeData,
+        write_folder,
+        written_files,
+    )
 
     # Refuse existing files before the data are written.
     data = LargeData(
-        n_documents=args.documents, n_queries=args.queries, n_features=args.features, seed=args.seed
+        n_documents=args.documents,
+        n_queries=args.queries,
+        n_features=args.features,
+        seed=args.seed,
     )
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
     # Write shard by shard, with progress.
     with closing(write_folder(data, args.folder)) as steps:
-        _, stopped = last_state(steps, lambda n_documents: n_documents, data.n_documents)
+        _, stopped = last_state(
+            steps, lambda n_documents: n_documents, data.n_documents
+        )
     if stopped:
         return INTERRUPTED
     if args.json:
-        tell(as_json([{"path": str(path), "bytes": path.stat().st_size} for path in files.values()]))
+        tell(
+            as_json(
+                [
+                    {"path": str(path), "bytes": path.stat().st_size}
+                    for path in files.values()
+                ]
+            )
+        )
     else:
         tell(*map(str, files.values()))
     return 0
@@ -75,7 +96,10 @@ def _whole_number(text: str) -> int:
         number = float(text)
     except ValueError:
         number = 0.5  # not whole, and so refused below
-    # Up to 2^53, about 9e15, a float has the exact value of every whole number; above it may be rounded.
+    # Up to 2^53, about 9e15, a float has the exact value of every whole number; above
+    # it may be rounded.
     if not number.is_integer() or number > 1e15:
-        raise argparse.ArgumentTypeError(f"expected a whole number such as 31531 or 3.77e6, got {text}")
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number such as 31531 or 3.77e6, got {text}"
+        )
     return int(number)

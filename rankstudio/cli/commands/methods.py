@@ -23,8 +23,12 @@ the key of a method to list only that method.
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("method", nargs="?", help="key of a method, such as greedy-rankrls")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument(
+        "method", nargs="?", help="key of a method, such as greedy-rankrls"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON instead of text"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,7 +46,15 @@ def as_dict(entry: Method) -> dict[str, Any]:
     parameters = [
         {
             name: _without_tuples(getattr(p, name))
-            for name in ("name", "option", "symbol", "default", "expected", "help", "source")
+            for name in (
+                "name",
+                "option",
+                "symbol",
+                "default",
+                "expected",
+                "help",
+                "source",
+            )
         }
         for p in entry.parameters
     ]
@@ -67,9 +79,13 @@ def as_text(entry: Method) -> str:
     # Name, summary and formula.
     text = entry.description
     lines = [f"{entry.key}  –  {entry.label} ({entry.family}), {text.citation}"]
-    lines += textwrap.wrap(text.summary, 92, initial_indent="  ", subsequent_indent="  ")
+    lines += textwrap.wrap(
+        text.summary, 92, initial_indent="  ", subsequent_indent="  "
+    )
     if text.formula:
-        lines += textwrap.wrap(text.formula, 92, initial_indent="    ", subsequent_indent="      ")
+        lines += textwrap.wrap(
+            text.formula, 92, initial_indent="    ", subsequent_indent="      "
+        )
     if entry.group_rule:
         lines.append(f"  {entry.group_rule}")
     if entry.lacking:
@@ -77,7 +93,9 @@ def as_text(entry: Method) -> str:
     # Parameters.
     for p in entry.parameters:
         lines.append(f"  {p.option:<12} {p.label}: {p.expected}; {default(p)}")
-        lines += textwrap.wrap(p.help, 92, initial_indent=" " * 15, subsequent_indent=" " * 15)
+        lines += textwrap.wrap(
+            p.help, 92, initial_indent=" " * 15, subsequent_indent=" " * 15
+        )
         if p.source:
             lines.append(f"{' ' * 15}{p.source}")
     return "\n".join(lines)

@@ -10,7 +10,12 @@ from typing import Any
 from rankstudio.cli.code_options import allow_named_code
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
-from rankstudio.cli.streams import STANDARD, form_of_output, refuse_output_with_json, write_output
+from rankstudio.cli.streams import (
+    STANDARD,
+    form_of_output,
+    refuse_output_with_json,
+    write_output,
+)
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
 from rankstudio.cli.terminal import tell
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
@@ -30,7 +35,9 @@ _FORMATS_BY_KEY = {form.key: form for form in PLAN_FORMATS}
 
 EPILOG = (
     "formats:\n"
-    + "\n".join(f"  {form.key:<10} {form.suffix:<7} {form.help}" for form in PLAN_FORMATS)
+    + "\n".join(
+        f"  {form.key:<10} {form.suffix:<7} {form.help}" for form in PLAN_FORMATS
+    )
     + """
 
 Programs and notebooks need Python with RankStudio installed; the curves of a notebook need the extra
@@ -40,17 +47,26 @@ Programs and notebooks need Python with RankStudio installed; the curves of a no
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    source: Any = parser.add_argument("source", type=Path, metavar="STUDY", help="study file, or TOML plan")
-    source.also = ("text",)  # a plan is a text file: refuse_other_kinds accepts it beside a study
+    source: Any = parser.add_argument(
+        "source", type=Path, metavar="STUDY", help="study file, or TOML plan"
+    )
+    # a plan is a text file: refuse_other_kinds accepts it beside a study
+    source.also = ("text",)
     add_run_number(parser, "--run")
     parser.add_argument(
         "--to",
         choices=_FORMATS_BY_KEY,
         help="format; by default determined by the ending of --out, otherwise toml",
     )
-    parser.add_argument("--results", default="", metavar="DIR", help="new folder for the results")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of printing")
-    parser.add_argument("--json", action="store_true", help="print format, run and text as JSON")
+    parser.add_argument(
+        "--results", default="", metavar="DIR", help="new folder for the results"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write to a file instead of printing"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print format, run and text as JSON"
+    )
     add_force_option(parser)
 
 
@@ -58,7 +74,9 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     refuse_output_with_json(args)
     endings = {key: form.suffix for key, form in _FORMATS_BY_KEY.items()}
-    form = _FORMATS_BY_KEY[form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)]
+    form = _FORMATS_BY_KEY[
+        form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)
+    ]
     plan, computed_with = _plan_and_versions(args)
     if args.out is not None:
         check_outputs([args.out], args, inputs_of_plan(plan))

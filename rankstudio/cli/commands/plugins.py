@@ -29,7 +29,9 @@ To leave a plug-in out, add --without NAME to any command."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON instead of text"
+    )
     parser.add_argument(
         "--check",
         metavar="NAME",
@@ -41,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     if args.check is not None:
         return _print_checks(args.check, json=args.json)
-    for loaded in plugins().loaded:  # so that warnings about invalid entries come before the list
+    # so that warnings about invalid entries come before the list
+    for loaded in plugins().loaded:
         added_by(loaded)
 
     # Loaded plug-ins with the keys of what they add.
@@ -53,7 +56,10 @@ def run(args: argparse.Namespace) -> int:
             "version": loaded.version,
             "built in": loaded.built_in,
             "summary": loaded.plugin.summary,
-            **{kind: [entry.key for entry in entries] for kind, entries in added_by(loaded).items()},
+            **{
+                kind: [entry.key for entry in entries]
+                for kind, entries in added_by(loaded).items()
+            },
         }
         for loaded in registry.loaded
     ]
@@ -69,7 +75,11 @@ def run(args: argparse.Namespace) -> int:
         for plugin in registry.failed
     ]
     if args.json:
-        tell(as_json({"plugins": rows, "failed": failed, "left out": list(registry.left_out)}))
+        tell(
+            as_json(
+                {"plugins": rows, "failed": failed, "left out": list(registry.left_out)}
+            )
+        )
         return 0
     _tell_rows(rows)
     for failure in failed:
@@ -133,7 +143,11 @@ def _entries_named(name: str) -> list[Method]:
     # Suggest the nearest name.
     if not entries:
         close = nearest(name, [*loaded, *(entry.key for entry in methods())])
-        hint = tr("did you mean {close}?").format(close=close) if close else tr("see rankstudio plugins.")
+        hint = (
+            tr("did you mean {close}?").format(close=close)
+            if close
+            else tr("see rankstudio plugins.")
+        )
         text = tr("There is no plug-in or method {name}; {hint}")
         raise PlanError(text.format(name=shown(name), hint=hint))
     return entries

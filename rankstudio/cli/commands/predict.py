@@ -18,7 +18,12 @@ from rankstudio.cli.data_options import (
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs
-from rankstudio.cli.streams import STANDARD, input_file, refuse_output_with_json, write_output
+from rankstudio.cli.streams import (
+    STANDARD,
+    input_file,
+    refuse_output_with_json,
+    write_output,
+)
 from rankstudio.cli.terminal import tell
 
 HELP = "score the documents of a file with a model"
@@ -47,7 +52,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_column_options(parser.add_argument_group("columns of tables"))
     add_force_option(parser)
-    parser.add_argument("--json", action="store_true", help="print the scores as a JSON list")
+    parser.add_argument(
+        "--json", action="store_true", help="print the scores as a JSON list"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,10 +68,13 @@ def run(args: argparse.Namespace) -> int:
     refuse_output_with_json(args)
     if args.out is not None:
         check_outputs([args.out], args)  # before a long file is read
-    scores, data, notes = score_file(args.model, input_file(args.data), columns_from(args))
+    scores, data, notes = score_file(
+        args.model, input_file(args.data), columns_from(args)
+    )
     for note in (*notes, *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
-    if data.file_rows is not None:  # documents were sorted by query: restore the order of the file
+    # documents were sorted by query: restore the order of the file
+    if data.file_rows is not None:
         scores_in_file_order = np.empty_like(scores)
         scores_in_file_order[data.file_rows] = scores
         scores = scores_in_file_order

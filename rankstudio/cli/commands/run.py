@@ -28,12 +28,20 @@ from rankstudio.cli.run_options import (
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
 from rankstudio.cli.terminal import tell
 from rankstudio.cli.worker_options import workers
-from rankstudio.engine.analysis.comparisons.batch import folder_name, is_comparison, load_comparison
+from rankstudio.engine.analysis.comparisons.batch import (
+    folder_name,
+    is_comparison,
+    load_comparison,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.workers import Workers
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.engine.experiment.reports import REFITTED, results_as_dict, write_results
+from rankstudio.engine.experiment.reports import (
+    REFITTED,
+    results_as_dict,
+    write_results,
+)
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.models import save_model
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_SCORES
@@ -44,7 +52,9 @@ __all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "run"]
 SAMPLE_FOLDER = "rankstudio-sample"
 
 HELP = "run an experiment in the terminal"
-USAGE = "rankstudio run [PLAN] [--data PLACE] [--method NAME] [--ranker NAME] [OPTION …]"
+USAGE = (
+    "rankstudio run [PLAN] [--data PLACE] [--method NAME] [--ranker NAME] [OPTION …]"
+)
 DESCRIPTION = """\
 Run an experiment: for each fold, train on the training part, choose the parameters and the number of features
 on the validation part, and evaluate the chosen model on the test part.
@@ -68,7 +78,8 @@ def _paths_beside(data: Sequence[str], path: Path) -> list[str]:
     """Return the data of a comparison; names of files beside its plan become paths."""
     places = [(path.parent / name).absolute() for name in data]
     return [
-        str(location) if is_there(location) else name for location, name in zip(places, data, strict=True)
+        str(location) if is_there(location) else name
+        for location, name in zip(places, data, strict=True)
     ]
 
 
@@ -77,12 +88,17 @@ def run(args: argparse.Namespace) -> int:
     if args.resume is not None:
         refuse_beside_resume(args)
     with workers(args) as at_hand:
-        return _resume(args, at_hand) if args.resume is not None else _run_or_evaluate(args, at_hand)
+        return (
+            _resume(args, at_hand)
+            if args.resume is not None
+            else _run_or_evaluate(args, at_hand)
+        )
 
 
 def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
     """Run a plan or a comparison, or evaluate given scores and models."""
-    # A file with several runs is a comparison; its data are those of the options or its own.
+    # A file with several runs is a comparison; its data are those of the options or its
+    # own.
     path = plan_file(args)
     evaluates_given = bool(args.scores or args.models)
     if path is not None:
@@ -95,7 +111,9 @@ def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
             data = [SAMPLE]
         data = data or _paths_beside(comparison.data, path)
         if not data:
-            raise PlanError(f'{path}: no data to compare on. Add --data, or a line such as data = "folder".')
+            raise PlanError(
+                f'{path}: no data to compare on. Add --data, or a line such as data = "folder".'
+            )
         stopped = compare(comparison, data, args, at_hand)
         return _exit_status(args, stopped, study_path(args.study, args.out))
     # The sample without an output goes to a folder of its own, with figures.
@@ -106,7 +124,11 @@ def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
     if evaluates_given:
         return _run_all(args, at_hand, study, _given_tasks(args, out))
     # Choices stated by the user or the plan; others follow the data.
-    stated = {name for name in ("select_by", "convention") if path or getattr(args, name) is not None}
+    stated = {
+        name
+        for name in ("select_by", "convention")
+        if path or getattr(args, name) is not None
+    }
     figures = args.figures or is_sample_study
     task = _Task(plan=plan_from(args), stated=stated, out=out, figures=figures)
     return _run_all(args, at_hand, study, [task])
@@ -121,7 +143,9 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     scores = by_name(args.scores or (), "--scores", "neural=scores")
     models = by_name(args.models or (), "--models", "former=results/models")
     if repeated := [name for name in models if name in scores]:
-        raise PlanError(f"--models: expected each name once, got {repeated[0]!r} again.")
+        raise PlanError(
+            f"--models: expected each name once, got {repeated[0]!r} again."
+        )
     _refuse_beside_scores(args)
     # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
@@ -143,7 +167,11 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
 
 def _refuse_beside_scores(args: argparse.Namespace) -> None:
     """Raise a PlanError for options of training, because given scores and models are not trained."""
-    options = [name for name in ("method", "ranker", "rule", "select_by") if getattr(args, name) is not None]
+    options = [
+        name
+        for name in ("method", "ranker", "rule", "select_by")
+        if getattr(args, name) is not None
+    ]
     options += [name for name in ("refit", "preferences") if getattr(args, name)]
     if options:
         option = f"--{options[0].replace('_', '-')}"
@@ -166,8 +194,19 @@ def _resume(args: argparse.Namespace, at_hand: Workers) -> int:
         allow_code_of(args, plans, args.resume)
     tasks = []
     for plan in plans:
-        out = args.out if args.out is None or len(plans) == 1 else args.out / folder_name(plan)
-        tasks.append(_Task(plan=plan, stated={"select_by", "convention"}, out=out, figures=args.figures))
+        out = (
+            args.out
+            if args.out is None or len(plans) == 1
+            else args.out / folder_name(plan)
+        )
+        tasks.append(
+            _Task(
+                plan=plan,
+                stated={"select_by", "convention"},
+                out=out,
+                figures=args.figures,
+            )
+        )
     return _run_all(args, at_hand, args.resume, tasks)
 
 
@@ -176,13 +215,20 @@ class _Task:
     """A run to carry out."""
 
     plan: Plan
-    stated: Collection[str]  # "select_by" and "convention" where the user set them; otherwise the data decide
+    # "select_by" and "convention" where the user set them; otherwise the data decide
+    stated: Collection[str]
     out: Path | None  # folder of the results
     figures: bool  # whether to draw figures into the folder
-    given: tuple[str, Path, bool] | None = None  # name and place of scores or models, and whether of models
+    # name and place of scores or models, and whether of models
+    given: tuple[str, Path, bool] | None = None
 
 
-def _run_all(args: argparse.Namespace, at_hand: Workers, study: Path | None, tasks: Sequence[_Task]) -> int:
+def _run_all(
+    args: argparse.Namespace,
+    at_hand: Workers,
+    study: Path | None,
+    tasks: Sequence[_Task],
+) -> int:
     """Carry out runs one after the other and print their results.
 
     In JSON, several runs are a list.
@@ -214,9 +260,9 @@ def _run_task(
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them and whether the run was stopped.
 
-    Results of another run are replaced only with ``--force``. Finished units are kept in the study, and units
-    that are in the study already are not computed again. With ``--refit``, a run that was not stopped also
-    trains the final model on all queries.
+    Results of another run are replaced only with ``--force``. Finished units are kept
+    in the study, and units that are in the study already are not computed again. With
+    ``--refit``, a run that was not stopped also trains the final model on all queries.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
@@ -228,15 +274,19 @@ def _run_task(
     if args.refit and plan.entry.given:
         raise PlanError(f"--refit: {plan.title} is not trained. Omit --refit.")
     if args.refit and out is None:
-        raise PlanError("--refit: expected --out with a folder for the model, got none.")
+        raise PlanError(
+            "--refit: expected --out with a folder for the model, got none."
+        )
     if out is not None:
-        make_folder(out)  # before the work: a folder that cannot be made ends the command at once
+        # before the work: a folder that cannot be made ends the command at once
+        make_folder(out)
 
     # Open the data, and settle the choices that depend on them.
     with preparation():
         dataset = open_data(plan)
     if args.refit:
-        parts_of_every_query(dataset)  # before the work, too: raises an error where a refit is impossible
+        # before the work, too: raises an error where a refit is impossible
+        parts_of_every_query(dataset)
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:
         tell(
@@ -245,9 +295,17 @@ def _run_task(
         )
     if task.given is not None:
         plan = _given_plan(plan, *task.given, dataset)
-    estimate(plan, dataset)  # refuses a plan that does not fit the data, before a study is made
+    # refuses a plan that does not fit the data, before a study is made
+    estimate(plan, dataset)
     if out is not None:
-        refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
+        refuse_other_run(
+            plan,
+            out,
+            figures=task.figures,
+            refitted=args.refit,
+            force=args.force,
+            study=study,
+        )
     _print_data_notes(plan, dataset)
 
     # Run the plan, or resume it from the study.
@@ -260,7 +318,9 @@ def _run_task(
         refitted = args.refit and not stopped
         if out is not None:
             written = [str(path) for path in write_results(result, out)]
-            written += _write_figures(result, out) if task.figures and result.folds else []
+            written += (
+                _write_figures(result, out) if task.figures and result.folds else []
+            )
             written += [_write_final_model(result, dataset, out)] if refitted else []
             tell(f"Written: {', '.join(written)}", file=sys.stderr)
         if log is not None:
@@ -298,7 +358,9 @@ def _labels_note(dataset: FoldedDataset, key: str) -> str:
     return convention_note(dataset.origin.known, greatest, key)
 
 
-def _given_plan(plan: Plan, name: str, path: Path, models: bool, dataset: FoldedDataset) -> Plan:
+def _given_plan(
+    plan: Plan, name: str, path: Path, models: bool, dataset: FoldedDataset
+) -> Plan:
     """Return the plan of given scores or models.
 
     Print a note on the folds without scores or models.
@@ -310,7 +372,10 @@ def _given_plan(plan: Plan, name: str, path: Path, models: bool, dataset: Folded
     if left_out:
         numbers = ", ".join(map(str, left_out))
         kind = "models" if models else "scores"
-        tell(f"Note: {name}: no {kind} for fold {numbers} of {dataset.name}.", file=sys.stderr)
+        tell(
+            f"Note: {name}: no {kind} for fold {numbers} of {dataset.name}.",
+            file=sys.stderr,
+        )
     return plan
 
 
@@ -328,8 +393,9 @@ def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> 
 def _write_figures(result: RunResult, out: Path) -> list[str]:
     """Draw the criterion and the validation measures of a run by size, as PNG files.
 
-    A figure has one curve for each combination of parameters. For a run of greedy RankRLS, the figures are
-    Figures 3 and 4 of its paper. For a method without steps, nothing is drawn.
+    A figure has one curve for each combination of parameters. For a run of greedy
+    RankRLS, the figures are Figures 3 and 4 of its paper. For a method without steps,
+    nothing is drawn.
     """
     from rankstudio.engine.analysis.figures.run_figures import path_figure
     from rankstudio.engine.export.figures.files import figure_bytes, write_figure_files
@@ -340,5 +406,7 @@ def _write_figures(result: RunResult, out: Path) -> list[str]:
         figure = path_figure(result, name)
         if figure is not None and not figure.empty:
             stem = f"validation-{name.replace('@', '-at-')}" if name else "criterion"
-            files.append((out / f"{stem}.png", figure_bytes(figure, style_of("page"), "png")))
+            files.append(
+                (out / f"{stem}.png", figure_bytes(figure, style_of("page"), "png"))
+            )
     return [str(path) for path in write_figure_files(files)]

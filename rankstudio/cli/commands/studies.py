@@ -22,8 +22,12 @@ Resume an unfinished run with rankstudio run --resume STUDY."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="study file")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON instead of a table"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,7 +57,16 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         tell(as_json(listed))
         return 0
-    header = ["study", "run", "method", "data", "state", "started", "seconds", "version"]
+    header = [
+        "study",
+        "run",
+        "method",
+        "data",
+        "state",
+        "started",
+        "seconds",
+        "version",
+    ]
     rows = [
         [
             Path(row["study"]).name,

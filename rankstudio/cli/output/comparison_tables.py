@@ -11,7 +11,10 @@ from typing import Any
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.terminal import Block
 from rankstudio.engine.analysis.comparisons.batch import Comparison, comparison_table
-from rankstudio.engine.analysis.comparisons.comparability import ComparableGroup, comparable_groups
+from rankstudio.engine.analysis.comparisons.comparability import (
+    ComparableGroup,
+    comparable_groups,
+)
 from rankstudio.engine.analysis.comparisons.published import Published, printed_of
 from rankstudio.engine.analysis.comparisons.significance import (
     CorrectedTest,
@@ -20,7 +23,10 @@ from rankstudio.engine.analysis.comparisons.significance import (
     best_run,
     pin_effects,
 )
-from rankstudio.engine.analysis.features.selection_stability import stability_of, stability_table
+from rankstudio.engine.analysis.features.selection_stability import (
+    stability_of,
+    stability_table,
+)
 from rankstudio.engine.analysis.tried_models.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -48,7 +54,16 @@ _TEST_COLUMNS = [
 _TEST_COLUMNS += ["better/equal/worse"]
 
 # Columns of the tests in CSV, with the names that the results of tests have in JSON.
-_CSV_TEST_COLUMNS = ["mean_difference", "low", "high", "t", "p_t", "p_t_holm", "p_randomisation", "p_holm"]
+_CSV_TEST_COLUMNS = [
+    "mean_difference",
+    "low",
+    "high",
+    "t",
+    "p_t",
+    "p_t_holm",
+    "p_randomisation",
+    "p_holm",
+]
 _CSV_TEST_COLUMNS += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 
 
@@ -63,13 +78,19 @@ def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     if runs_with_stability:
         title = f"{compared.data}: selection stability over {compared.group.folds_text}"
         yield stability_table(title, runs_with_stability)
-    yield from (_front_table(compared, front) for front in _both_fronts(compared) if front is not None)
+    yield from (
+        _front_table(compared, front)
+        for front in _both_fronts(compared)
+        if front is not None
+    )
     effects = _pin_effects(compared, seed)
     if effects:
         yield _pins_table(compared, effects)
 
 
-def _both_fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFront | None]:
+def _both_fronts(
+    compared: RunComparison,
+) -> tuple[ParetoFront | None, ParetoFront | None]:
     """Return the Pareto fronts by size and by cost.
 
     The result is None for runs that are not ranked.
@@ -81,13 +102,18 @@ def _both_fronts(compared: RunComparison) -> tuple[ParetoFront | None, ParetoFro
 
 
 def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
-    return () if compared.group.unranked else pin_effects(compared.runs, compared.measure, seed)
+    return (
+        ()
+        if compared.group.unranked
+        else pin_effects(compared.runs, compared.measure, seed)
+    )
 
 
 def tests(compared: RunComparison) -> TextTable:
     """Return the table of a group: averages, with each run's tests against the reference.
 
-    Beside averages on the test part, the table has averages that are cross-fitted on the validation part.
+    Beside averages on the test part, the table has averages that are cross-fitted on
+    the validation part.
     """
     # Columns that only test values, or only ranked groups, have.
     group = compared.group
@@ -100,13 +126,23 @@ def tests(compared: RunComparison) -> TextTable:
     rows = []
     for position, (number, result) in enumerate(group.runs.items()):
         cells = [_mean_cell(result, compared.measure, group.key.part)]
-        cells += [_mean_cell(result, compared.measure, Part.CROSS_FITTED)] if is_test else []
+        cells += (
+            [_mean_cell(result, compared.measure, Part.CROSS_FITTED)] if is_test else []
+        )
         cells += _test_cells(compared, position) if is_ranked else []
-        rows.append([str(number), plan_text(result.plan), range_text(result.sizes), *cells])
+        rows.append(
+            [str(number), plan_text(result.plan), range_text(result.sizes), *cells]
+        )
     against = f", against run {compared.against}" if is_ranked else ""
     title = f"{compared.data}: {compared.measure}, {group.scope}{against}"
     note = " ".join(filter(None, [_group_note(group), _unfitted_note(compared)]))
-    return TextTable(title=title, header=["run", "method", "k", *columns], rows=rows, left=(1, 2), note=note)
+    return TextTable(
+        title=title,
+        header=["run", "method", "k", *columns],
+        rows=rows,
+        left=(1, 2),
+        note=note,
+    )
 
 
 def _unfitted_note(compared: RunComparison) -> str:
@@ -158,8 +194,17 @@ def _test_values(tested: CorrectedTest) -> list[str]:
     uncorrected = test.p_t, test.p_wilcoxon, test.p_randomisation
     corrected = tested.p_t_holm, tested.p_wilcoxon_holm, tested.p_holm
     # Each test has two columns: its p, and then its p with Holm's correction.
-    p_texts = [p_text(p_value) for pair in zip(uncorrected, corrected, strict=True) for p_value in pair]
-    return [f"{test.mean_difference:+.4f}", interval, *p_texts, f"{test.wins}/{test.ties}/{test.losses}"]
+    p_texts = [
+        p_text(p_value)
+        for pair in zip(uncorrected, corrected, strict=True)
+        for p_value in pair
+    ]
+    return [
+        f"{test.mean_difference:+.4f}",
+        interval,
+        *p_texts,
+        f"{test.wins}/{test.ties}/{test.losses}",
+    ]
 
 
 def plan_text(plan: Plan) -> str:
@@ -168,7 +213,11 @@ def plan_text(plan: Plan) -> str:
     if plan.entry.given:
         return plan.title
     method = method_text(plan.entry, plan.parameters)
-    methods = f"{method}, then {method_text(ranker, plan.ranker_parameters)}" if ranker else method
+    methods = (
+        f"{method}, then {method_text(ranker, plan.ranker_parameters)}"
+        if ranker
+        else method
+    )
     return f"{methods}{plan.share_text}"
 
 
@@ -177,9 +226,14 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     changed_parameters = [
         f"{p.label} {p.format(value)}"
         for p in entry.parameters
-        if (value := parameters[p.name]) != p.default and not (p in entry.grids and p.several(value))
+        if (value := parameters[p.name]) != p.default
+        and not (p in entry.grids and p.several(value))
     ]
-    return f"{entry.label} ({', '.join(changed_parameters)})" if changed_parameters else entry.label
+    return (
+        f"{entry.label} ({', '.join(changed_parameters)})"
+        if changed_parameters
+        else entry.label
+    )
 
 
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
@@ -191,16 +245,32 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
         error = "" if isnan(model.error) else f"{model.error:.4f}"
         plan = compared.runs[model.run].plan
         combination = ", ".join(
-            f"{axis.label} {axis.format(value)}" for axis, value in zip(plan.axes, model.values, strict=True)
+            f"{axis.label} {axis.format(value)}"
+            for axis, value in zip(plan.axes, model.values, strict=True)
         )
         least = "smallest" if front.by == "size" else "cheapest"
-        mark = f"{least} within one standard error of the best" if position == front.suggested else ""
+        mark = (
+            f"{least} within one standard error of the best"
+            if position == front.suggested
+            else ""
+        )
         run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
         cost = [] if front.by == "size" else [significant(model.x)]
-        rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark])
+        rows.append(
+            [*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark]
+        )
     # Costs are the first column, if the front is by cost.
     costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(front.by, [])
-    header = [*costs, "features", compared.measure, "standard error", "run", "method", "with", ""]
+    header = [
+        *costs,
+        "features",
+        compared.measure,
+        "standard error",
+        "run",
+        "method",
+        "with",
+        "",
+    ]
     note = (
         f"Measure and {front.by} are means over the folds, for one parameter combination and step. The "
         "measure is from the validation part that chooses them, so it is higher than an estimate."
@@ -210,7 +280,11 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     # The last three columns are texts.
     n_costs = len(costs)
     return TextTable(
-        title=title, header=header, rows=rows, left=(n_costs + 4, n_costs + 5, n_costs + 6), note=note
+        title=title,
+        header=header,
+        rows=rows,
+        left=(n_costs + 4, n_costs + 5, n_costs + 6),
+        note=note,
     )
 
 
@@ -226,16 +300,36 @@ def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTa
         ]
         for effect in effects
     ]
-    title = f"{compared.data}: effect of pinned and banned features, {compared.group.scope}"
+    title = (
+        f"{compared.data}: effect of pinned and banned features, {compared.group.scope}"
+    )
     return TextTable(title=title, header=header, rows=rows, left=(1, 2))
 
 
-def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
+def tests_table(
+    compared: Sequence[RunComparison],
+) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the header and the rows of the CSV file: one row for each run, with all digits."""
     # The order of the columns is that of the values in _csv_row.
-    header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
+    header = [
+        "data",
+        "measure",
+        "run",
+        "method",
+        "ranker",
+        "features_min",
+        "features_max",
+        "average",
+    ]
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
-    header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
+    header += [
+        "jaccard",
+        "kuncheva",
+        "lustgarten",
+        "nogueira",
+        "nogueira_low",
+        "nogueira_high",
+    ]
     header += [
         "cross_fitted",
         "not_cross_fitted",
@@ -247,7 +341,11 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
         "protocol",
     ]
     header += ["apart", "unranked"]
-    rows = [_csv_row(comparison, run) for comparison in compared for run in _runs_as_dicts(comparison)]
+    rows = [
+        _csv_row(comparison, run)
+        for comparison in compared
+        for run in _runs_as_dicts(comparison)
+    ]
     return header, rows
 
 
@@ -263,7 +361,12 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
     # In the order of the file's header.
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
-        *(min(sizes, default=""), max(sizes, default=""), run["average"], compared.against),
+        *(
+            min(sizes, default=""),
+            max(sizes, default=""),
+            run["average"],
+            compared.against,
+        ),
         *(test.get(name, "") for name in _CSV_TEST_COLUMNS),
         *(stability.get(name, "") for name in ("jaccard", "kuncheva", "lustgarten")),
         *(nogueira.get(name, "") for name in ("value", "low", "high")),
@@ -286,7 +389,11 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
         "front": _front_as_dicts(by_size, numbers),
         "front_by_cost": _front_as_dicts(by_cost, numbers),
         "pins": [
-            {"run": numbers[effect.run], "against": numbers[effect.other], **_test_as_dict(effect.tested)}
+            {
+                "run": numbers[effect.run],
+                "against": numbers[effect.other],
+                **_test_as_dict(effect.tested),
+            }
             for effect in _pin_effects(compared, seed)
         ],
     }
@@ -314,7 +421,9 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
     # Each run with its test against the reference, if it was compared.
     name = compared.measure
     part = compared.group.key.part
-    for (number, result), tested in zip(compared.group.runs.items(), compared.tests, strict=True):
+    for (number, result), tested in zip(
+        compared.group.runs.items(), compared.tests, strict=True
+    ):
         yield {
             "run": number,
             "method": result.plan.method,
@@ -330,17 +439,26 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 
 
 def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
-    corrected = {name: getattr(tested, name) for name in ("p_t_holm", "p_wilcoxon_holm", "p_holm")}
+    corrected = {
+        name: getattr(tested, name)
+        for name in ("p_t_holm", "p_wilcoxon_holm", "p_holm")
+    }
     return {**asdict(tested.test), **corrected}
 
 
-def _front_as_dicts(front: ParetoFront | None, numbers: Sequence[int]) -> list[dict[str, Any]]:
+def _front_as_dicts(
+    front: ParetoFront | None, numbers: Sequence[int]
+) -> list[dict[str, Any]]:
     if front is None:
         return []
     models = [(position, front.models[position]) for position in front.optimal]
     rows = []
     for index, model in models:
-        row = {**asdict(model), "run": numbers[model.run], "suggested": index == front.suggested}
+        row = {
+            **asdict(model),
+            "run": numbers[model.run],
+            "suggested": index == front.suggested,
+        }
         x = row.pop("x")
         rows.append(row if front.by == "size" else {**row, front.by: x})
     return rows
@@ -360,7 +478,10 @@ Printed = Mapping[str, tuple[Published, ...]]
 
 
 def write(
-    comparison: Comparison, results: Sequence[RunResult], out: Path, tested: Sequence[RunComparison] = ()
+    comparison: Comparison,
+    results: Sequence[RunResult],
+    out: Path,
+    tested: Sequence[RunComparison] = (),
 ) -> None:
     """Write the tables into a folder, as Markdown and as CSV; with the tests only if `tested` has them.
 
@@ -377,22 +498,39 @@ def write(
 
 
 def shown(
-    comparison: Comparison, results: Sequence[RunResult], tested: Sequence[RunComparison], json: bool
+    comparison: Comparison,
+    results: Sequence[RunResult],
+    tested: Sequence[RunComparison],
+    json: bool,
 ) -> Block:
     """Return the tables as text, or as one document in JSON."""
     if not json:
         title = one_line(comparison.title)
-        return Block("\n\n".join(filter(None, [title, document(_all_tables(results, tested))])))
+        return Block(
+            "\n\n".join(filter(None, [title, document(_all_tables(results, tested))]))
+        )
     names, values = comparison_table(results)
     rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in values]
-    return as_json({"title": comparison.title, "rows": rows, "tests": [as_dict(c, 0) for c in tested]})
+    return as_json(
+        {
+            "title": comparison.title,
+            "rows": rows,
+            "tests": [as_dict(c, 0) for c in tested],
+        }
+    )
 
 
-def _all_tables(results: Sequence[RunResult], tested: Sequence[RunComparison]) -> Iterator[TextTable]:
+def _all_tables(
+    results: Sequence[RunResult], tested: Sequence[RunComparison]
+) -> Iterator[TextTable]:
     for runs in grouped(results, lambda result: result.data_name).values():
         for group in comparable_groups(dict(enumerate(runs, start=1))):
             yield averages(group)
-            yield from (tests(compared) for compared in tested if compared.group.runs == group.runs)
+            yield from (
+                tests(compared)
+                for compared in tested
+                if compared.group.runs == group.runs
+            )
 
 
 def averages(group: ComparableGroup[int]) -> TextTable:
@@ -402,13 +540,23 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     """
     # Columns: the measures, and the published values of those that have some.
     runs = list(group.runs.values())
-    names = list(dict.fromkeys(name for result in runs for name in result.plan.measures))
+    names = list(
+        dict.fromkeys(name for result in runs for name in result.plan.measures)
+    )
     printed = [printed_of(result) for result in runs]
-    printed_names = [name for name in names if any(printed_of_run.get(name) for printed_of_run in printed)]
+    printed_names = [
+        name
+        for name in names
+        if any(printed_of_run.get(name) for printed_of_run in printed)
+    ]
     # The best value of each measure is marked, unless the runs must not be ranked.
     ranked = [] if group.unranked else runs
     leaders = {name: best_run(ranked, name) for name in names}
-    best = {name: leader.average[name] for name, leader in leaders.items() if leader is not None}
+    best = {
+        name: leader.average[name]
+        for name, leader in leaders.items()
+        if leader is not None
+    }
     header = ["method", "ranked by", "k", *names]
     for name in printed_names:
         header += [f"printed {name}", "difference"]
@@ -421,13 +569,20 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     ]
     baseline = runs[0].baseline
     # The space at the end is below the stars of the runs.
-    single = [f"{baseline[name]:.4f} " if name in baseline else f"{NOTHING} " for name in names]
+    single = [
+        f"{baseline[name]:.4f} " if name in baseline else f"{NOTHING} "
+        for name in names
+    ]
     n_printed_columns = 2 * len(printed_names) + 1
     rows.append(["best single feature", "", "1", *single, *[""] * n_printed_columns])
     rules = rules_text(group.key.convention, names)
     title = f"{group.key.data_name}: averages, {group.scope}, {rules} convention"
     return TextTable(
-        title=title, header=header, rows=rows, left=(0, 1, len(header) - 1), note=_group_note(group)
+        title=title,
+        header=header,
+        rows=rows,
+        left=(0, 1, len(header) - 1),
+        note=_group_note(group),
     )
 
 
@@ -447,7 +602,11 @@ def _printed_rows(
         f"{_mean_cell(result, name, result.part)}{'*' if star else ' '}"
         for name, star in zip(names, is_best, strict=True)
     ]
-    ranker = method_text(plan.ranker_entry, plan.ranker_parameters) if plan.ranker_entry else ""
+    ranker = (
+        method_text(plan.ranker_entry, plan.ranker_parameters)
+        if plan.ranker_entry
+        else ""
+    )
     head = [
         f"{method_text(plan.entry, plan.parameters)}{plan.share_text}",
         ranker,
@@ -462,7 +621,8 @@ def _printed_rows(
         for published in published_averages
     }
     if not sources:
-        n_printed_columns = 2 * len(printed_names) + 1  # value and difference of each measure, and source
+        # value and difference of each measure, and source
+        n_printed_columns = 2 * len(printed_names) + 1
         return [[*head, *[""] * n_printed_columns]]
     rows: list[list[str]] = []
     for label, source in sorted(sources, key=lambda s: s[1]):
@@ -474,7 +634,12 @@ def _printed_rows(
                 for published in printed.get(name, ())
                 if (published.label, published.source) == (label, source)
             ]
-            cells += [f"{values[0]:.4f}", f"{average[name] - values[0]:+.4f}"] if values else ["", ""]
-        first_cells = head if not rows else [""] * len(head)  # only the first row repeats the run
+            cells += (
+                [f"{values[0]:.4f}", f"{average[name] - values[0]:+.4f}"]
+                if values
+                else ["", ""]
+            )
+        # only the first row repeats the run
+        first_cells = head if not rows else [""] * len(head)
         rows.append([*first_cells, *cells, f"{label}, {source}"])
     return rows

@@ -12,7 +12,10 @@ from rankstudio.engine.data.feature_groups import Groups, feature_groups_of, in_
 from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
+from rankstudio.engine.experiment.plan.preference_source import (
+    learned_from,
+    preferences_of,
+)
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -21,7 +24,8 @@ from rankstudio.engine.metrics.names import measure
 
 _MAX_LISTED_IDS = 10  # features of a model
 _MAX_NAMED_FEATURES = 12  # features with their names
-_MAX_FOLD_ROWS = 30  # folds up to which each has a row; with more, only the mean is printed
+# folds up to which each has a row; with more, only the mean is printed
+_MAX_FOLD_ROWS = 30
 
 
 def summary(result: RunResult) -> Block:
@@ -33,14 +37,20 @@ def summary(result: RunResult) -> Block:
     settings += ["round"] if plan.step_kind is StepKind.ROUNDS else []
     header = ["fold", *settings, "k", *measures, "features"]
     has_many_folds = len(result.folds) > _MAX_FOLD_ROWS
-    rows = [] if has_many_folds else [_fold_row(fold, plan, measures) for fold in result.folds]
+    rows = (
+        []
+        if has_many_folds
+        else [_fold_row(fold, plan, measures) for fold in result.folds]
+    )
 
     # A row of the means over the folds.
     if len(result.folds) > 1 and measures:
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
         }
-        row = _average_row("mean", n_settings=len(settings), size="", means=means, measures=measures)
+        row = _average_row(
+            "mean", n_settings=len(settings), size="", means=means, measures=measures
+        )
         rows.append(row)
 
     # A row of the best single feature of each fold.
@@ -60,8 +70,14 @@ def summary(result: RunResult) -> Block:
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if has_many_folds else ""
     title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")
-    title += f"\nLearned from {one_line(learned_from(preferences_of(plan)))}" if preferences_of(plan) else ""
-    notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
+    title += (
+        f"\nLearned from {one_line(learned_from(preferences_of(plan)))}"
+        if preferences_of(plan)
+        else ""
+    )
+    notes = "".join(
+        f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes
+    )
     table = as_text(header, rows, left_columns=(0, len(header) - 1))
     return Block(
         f"{title}\n{table}{_feature_names_text(result, has_many_folds)}\n{result.seconds:.1f} s{notes}"
@@ -71,21 +87,35 @@ def summary(result: RunResult) -> Block:
 def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     """Return the names of the features that the table lists by id, without features that have no name."""
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
-    folds = () if has_many_folds else result.folds  # the table does not list the features of many folds
+    # the table does not list the features of many folds
+    folds = () if has_many_folds else result.folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
-    return "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110) if named else ""
+    return (
+        "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110)
+        if named
+        else ""
+    )
 
 
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
     """Return the row of a fold: its number, the chosen model, and its measures."""
     step = fold.chosen.step
     values = _fold_measures(fold)
-    chosen = [axis.format(v) for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)]
+    chosen = [
+        axis.format(v)
+        for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)
+    ]
     chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
     size = str(len(fold.selected)) if step.learned else ""
     measured = (f"{values[m]:.4f}" for m in measures)
-    return [str(fold.fold), *chosen, size, *measured, _ids_text(fold.selected, feature_groups_of(plan))]
+    return [
+        str(fold.fold),
+        *chosen,
+        size,
+        *measured,
+        _ids_text(fold.selected, feature_groups_of(plan)),
+    ]
 
 
 def _average_row(
@@ -97,7 +127,13 @@ def _average_row(
     ids: tuple[int, ...] = (),
 ) -> list[str]:
     """Return a row of averages over the folds, with empty cells in the columns of the settings."""
-    return [name, *[""] * n_settings, size, *(f"{means[m]:.4f}" for m in measures), _ids_text(ids)]
+    return [
+        name,
+        *[""] * n_settings,
+        size,
+        *(f"{means[m]:.4f}" for m in measures),
+        _ids_text(ids),
+    ]
 
 
 def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
@@ -121,13 +157,22 @@ def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     if first.validation:
         return f"validation measures, {rules}", evaluated
     if first.left_out:
-        units = "pairs of training documents" if result.plan.pairs_out else "training queries"
+        units = (
+            "pairs of training documents"
+            if result.plan.pairs_out
+            else "training queries"
+        )
         return f"measures of left-out {units}, {rules}", tuple(plain(first.left_out))
-    return f"chosen by {result.plan.criterion}, no data to evaluate on (see --protocol)", ()
+    return (
+        f"chosen by {result.plan.criterion}, no data to evaluate on (see --protocol)",
+        (),
+    )
 
 
 def _ids_text(
-    selected: tuple[int, ...], groups: Groups | None = None, max_listed: int = _MAX_LISTED_IDS
+    selected: tuple[int, ...],
+    groups: Groups | None = None,
+    max_listed: int = _MAX_LISTED_IDS,
 ) -> str:
     """Return the first ids; the ids of a group are in brackets after its name: "5 BM25 (21 22) 7 …"."""
     parts: list[str] = []

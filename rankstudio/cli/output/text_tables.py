@@ -17,7 +17,9 @@ _NOTE_WIDTH = 110
 
 
 def as_text(
-    header: Sequence[str], rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left_columns: Sequence[int] = (0,),
 ) -> Block:
     """Return rows of text as aligned columns.
 
@@ -59,7 +61,9 @@ def _table_as_text(table: TextTable) -> str:
 
 def _table_as_markdown(table: TextTable) -> str:
     text = markdown_text(table.header, table.rows, table.left)
-    return "\n\n".join(filter(None, [f"## {one_line(table.title)}", text, one_line(table.note)]))
+    return "\n\n".join(
+        filter(None, [f"## {one_line(table.title)}", text, one_line(table.note)])
+    )
 
 
 def _table_as_latex(table: TextTable) -> str:
@@ -79,16 +83,27 @@ def explained(entries: Iterable[tuple[str, str]]) -> str:
     names, texts = zip(*entries, strict=True)
     width = max(map(len, names))
     return "\n".join(
-        textwrap.fill(text, 100, initial_indent=f"  {name:<{width}}  ", subsequent_indent=" " * (width + 4))
+        textwrap.fill(
+            text,
+            100,
+            initial_indent=f"  {name:<{width}}  ",
+            subsequent_indent=" " * (width + 4),
+        )
         for name, text in zip(names, texts, strict=True)
     )
 
 
 def as_json(values: Any) -> Block:
     """Return plain values as a document in JSON; NaN and infinities become null, as JSON has neither."""
-    text = json.dumps(_with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False)
-    # A text may have characters that control a terminal; JSON can write any character as an escape.
-    lines = (without_controls(line, lambda sign: f"\\u{ord(sign):04x}") for line in text.split("\n"))
+    text = json.dumps(
+        _with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False
+    )
+    # A text may have characters that control a terminal; JSON can write any character
+    # as an escape.
+    lines = (
+        without_controls(line, lambda sign: f"\\u{ord(sign):04x}")
+        for line in text.split("\n")
+    )
     return Block("\n".join(lines))
 
 

@@ -8,7 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rankstudio.engine.analysis.comparisons.comparability import ComparableGroup, comparable_groups
+from rankstudio.engine.analysis.comparisons.comparability import (
+    ComparableGroup,
+    comparable_groups,
+)
 from rankstudio.engine.analysis.comparisons.significance import (
     ComparedRun,
     best_run,
@@ -133,7 +136,11 @@ class ReportSource:
     @property
     def sealed_datasets(self) -> tuple[str, ...]:
         """Names of the datasets whose test parts are sealed."""
-        return tuple(dict.fromkeys(run.result.data_name for run in self.runs if self.is_sealed(run)))
+        return tuple(
+            dict.fromkeys(
+                run.result.data_name for run in self.runs if self.is_sealed(run)
+            )
+        )
 
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:
@@ -151,7 +158,11 @@ class ReportSource:
             name = chooser(runs, self.measure)
             reported.append(
                 ReportedGroup(
-                    group=group, runs=runs, measure=name, position=positions[data], n_groups=n_groups[data]
+                    group=group,
+                    runs=runs,
+                    measure=name,
+                    position=positions[data],
+                    n_groups=n_groups[data],
                 )
             )
         return tuple(reported)
@@ -200,7 +211,9 @@ class ReportedGroup:
     @property
     def folds_title(self) -> str:
         """Name for titles of figures of another part than the group's, which has other queries."""
-        return f"{self.data} ({self.group.folds_text})" if self.n_groups > 1 else self.data
+        return (
+            f"{self.data} ({self.group.folds_text})" if self.n_groups > 1 else self.data
+        )
 
     @property
     def is_ranked(self) -> bool:
@@ -218,7 +231,11 @@ class ReportedGroup:
 
         There are none if the runs are not ranked.
         """
-        return tuple(tests_of(self.runs, self.best, self.measure)) if self.is_ranked else ()
+        return (
+            tuple(tests_of(self.runs, self.best, self.measure))
+            if self.is_ranked
+            else ()
+        )
 
     @property
     def reason(self) -> str:
@@ -228,7 +245,11 @@ class ReportedGroup:
         """
         if self.group.unranked:
             return f"Not ranked: {self.group.unranked}."
-        return f"Not ranked with the runs above: {self.group.apart}." if self.group.apart else ""
+        return (
+            f"Not ranked with the runs above: {self.group.apart}."
+            if self.group.apart
+            else ""
+        )
 
 
 def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
@@ -248,7 +269,9 @@ def best_of(runs: Sequence[ReportedRun], name: str) -> ReportedRun:
     return next((run for run in runs if run.result is best), runs[0])
 
 
-def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> list[ComparedRun]:
+def tests_of(
+    runs: Sequence[ReportedRun], reference: ReportedRun, name: str
+) -> list[ComparedRun]:
     """Return the paired tests of runs against one of them, corrected as one family."""
     by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
     against = reference.result
@@ -278,7 +301,14 @@ class DataOpener:
 
         The result is None if the data have changed or cannot be opened.
         """
-        key = (recorded.checksum, plan.data, plan.missing, plan.normalize, plan.protocol, str(plan.seed))
+        key = (
+            recorded.checksum,
+            plan.data,
+            plan.missing,
+            plan.normalize,
+            plan.protocol,
+            str(plan.seed),
+        )
         if key not in self._opened:
             self._opened[key] = None
             with suppress(RankStudioError):
@@ -298,8 +328,8 @@ class RunChoice:
     Attributes
     ----------
     data : str
-        Name of a dataset, or "all"; "" for the runs of `numbers` or, without them, for the dataset of the
-        latest run.
+        Name of a dataset, or "all"; "" for the runs of `numbers` or, without them, for
+        the dataset of the latest run.
     numbers : tuple of int or None
         Numbers of runs; None for any.
     """
@@ -328,8 +358,14 @@ class RunChoice:
         for number in self.numbers or ():
             if number not in datasets:
                 numbers = listed(datasets) or "none"
-                raise ParameterError("runs", number, f"numbers of completed runs: {numbers}")
-        chosen = [number for number in datasets if self.numbers is None or number in self.numbers]
+                raise ParameterError(
+                    "runs", number, f"numbers of completed runs: {numbers}"
+                )
+        chosen = [
+            number
+            for number in datasets
+            if self.numbers is None or number in self.numbers
+        ]
         names = dict.fromkeys(datasets[number] for number in chosen)
         is_chosen_by_numbers = not self.data and self.numbers is not None
         if not chosen or self.data == ALL_DATA or is_chosen_by_numbers:
@@ -353,8 +389,8 @@ def read_study(
 ) -> ReportSource:
     """Return the source of a study's report: its chosen finished, undamaged runs.
 
-    Cross-fitted values that an earlier version did not store are computed where the data are available, and
-    the study keeps them.
+    Cross-fitted values that an earlier version did not store are computed where the
+    data are available, and the study keeps them.
 
     Parameters
     ----------
@@ -366,8 +402,9 @@ def read_study(
     includes_hidden : bool
         Whether runs that the user has hidden are included.
     fits_all : bool
-        Whether data are opened only for missing cross-fitted values, of any run. Otherwise they are opened
-        for all runs, and the values are computed for runs whose test part is sealed or missing.
+        Whether data are opened only for missing cross-fitted values, of any run.
+        Otherwise they are opened for all runs, and the values are computed for runs
+        whose test part is sealed or missing.
 
     Raises
     ------
@@ -377,9 +414,17 @@ def read_study(
         If the choice names a run or a dataset that the study does not have.
     """
     # Keys of the runs to show, and the names of their datasets.
-    sound_keys = [summary.key for summary in study.runs() if summary.finished and not summary.damage]
+    sound_keys = [
+        summary.key
+        for summary in study.runs()
+        if summary.finished and not summary.damage
+    ]
     labels = {key.id: study.label(key) for key in sound_keys}
-    keys = {key.id: key for key in sound_keys if includes_hidden or not labels[key.id].hidden}
+    keys = {
+        key.id: key
+        for key in sound_keys
+        if includes_hidden or not labels[key.id].hidden
+    }
     datasets = {number: study.data(key).name for number, key in keys.items()}
     chosen = choice.of(datasets)
     runs = []
@@ -393,7 +438,11 @@ def read_study(
         # Compute cross-fitted values that the study does not have.
         if result.complete:
             data = None if fits_all else opener(plan, recorded)
-            is_needed = fits_all or is_sealed(study.seal_marks, recorded) or not result.part.is_estimate
+            is_needed = (
+                fits_all
+                or is_sealed(study.seal_marks, recorded)
+                or not result.part.is_estimate
+            )
             if is_needed and result.unfitted is Unfitted.NOT_STORED:
                 from rankstudio.engine.analysis.measurements.cross_fitting import (  # noqa: PLC0415 - brings numba
                     fitted_in_study,
@@ -415,7 +464,9 @@ def read_study(
 
     # Datasets of runs that were not chosen.
     reported_datasets = {datasets[number] for number in chosen}
-    other_datasets = dict.fromkeys(name for name in datasets.values() if name not in reported_datasets)
+    other_datasets = dict.fromkeys(
+        name for name in datasets.values() if name not in reported_datasets
+    )
     return ReportSource(
         title=study.title,
         runs=tuple(runs),

@@ -1,18 +1,21 @@
 """Compiled inner loop of leave-query-out errors along a given order of features.
 
-With TS + λI = LL', the rows of V (m, k) are those of X^ L^-T and z = L^-1 T[S, y]. With the first t columns
-V_q of a query, the residuals e of the model without the query, and the inverse M that gives them, are
+With TS + λI = LL', the rows of V (m, k) are those of X^ L^-T and z = L^-1 T[S, y]. With
+the first t columns V_q of a query, the residuals e of the model without the query, and
+the inverse M that gives them, are
 
 (1) M = (I - V_q V_q')^-1
 (2) e = M (y_q - V_q z).
 
-A further column v, with its entry ζ of z, changes both by rank one (Sherman and Morrison), with p = Mv:
+A further column v, with its entry ζ of z, changes both by rank one (Sherman and
+Morrison), with p = Mv:
 
 (3) s = 1 - v'p, the pivot without the query over the one with it, so that s ≥ λ / L_tt²
 (4) M ← M + pp' / s
 (5) e ← e + (v'(e - ζ p) / s - ζ) p.
 
-M stays positive definite. O(|q|²) for a column, O(k |q|²) for a query. Comments refer to these equations.
+M stays positive definite. O(|q|²) for a column, O(k |q|²) for a query. Comments refer
+to these equations.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from rankstudio.engine.support.jit import fused
 
 
 @fused
-def nested_errors(V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats, errors: Floats) -> None:
+def nested_errors(
+    V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats, errors: Floats
+) -> None:
     """Add to ``errors`` (k,) the left-out squared errors of the queries with 1, 2, … k features.
 
     ``along`` is z (k,), and ``least`` is λ / L_tt² of each column (k,).

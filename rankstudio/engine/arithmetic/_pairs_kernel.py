@@ -7,10 +7,11 @@ A pair is (i, j) with y_i > y_j in one query. Of document k,
 (3) |W_k| - |V_k| is the subgradient of the hinge, whose margin is 1
 (4) d_k v_k - Σ_{j in V_k ∪ W_k} v_j is the Laplacian of the violated pairs, times v.
 
-The docstrings of the kernels refer to these equations. With the documents of a query sorted by score, the
-documents that violate with document k are a suffix (less relevant ones) or a prefix (more relevant ones) of
-the sorted documents, and both grow along the sweep. It remains to find how much of what was added has a lower
-label: running sums answer that for few labels L, in O(m L), and a Fenwick tree for many, in O(m log L).
+The docstrings of the kernels refer to these equations. With the documents of a query
+sorted by score, the documents that violate with document k are a suffix (less relevant
+ones) or a prefix (more relevant ones) of the sorted documents, and both grow along the
+sweep. It remains to find how much of what was added has a lower label: running sums
+answer that for few labels L, in O(m L), and a Fenwick tree for many, in O(m log L).
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.jit import inlined, kernel
 
-SORTED = 200  # the caller sorts queries with more documents by NumPy, whose vector instructions are faster
-_SHORT = 80  # documents up to which one pass of insertion is fastest, as the order is nearly right
+# the caller sorts queries with more documents by NumPy, whose vector instructions are
+# faster
+SORTED = 200
+# documents up to which one pass of insertion is fastest, as the order is nearly right
+_SHORT = 80
 _FEW = 8  # labels up to which running sums are faster than a tree
 
 
@@ -29,10 +33,12 @@ _FEW = 8  # labels up to which running sums are faster than a tree
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
     """Add a value at a level.
 
-    For few levels, ``sums[i]`` is the sum of all values below level i, otherwise a tree's node.
+    For few levels, ``sums[i]`` is the sum of all values below level i, otherwise a
+    tree's node.
     """
     if n_levels <= _FEW:
-        # Levels come in any order: adding 0 costs less than a loop whose length cannot be predicted.
+        # Levels come in any order: adding 0 costs less than a loop whose length cannot
+        # be predicted.
         for above in range(1, n_levels):
             sums[above] += value if above > level else 0.0
     else:
@@ -91,7 +97,8 @@ def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
 def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """Sort the documents of ``order`` and their ``values``, which are in the same order, by ascending value.
 
-    Shell's passes, with gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to compile.
+    Shell's passes, with gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to
+    compile.
     """
     size = order.shape[0]
     gap = 1
@@ -136,13 +143,21 @@ def longest(ptr: Ints, first: int, last: int) -> int:
 
 @kernel
 def arrange(
-    scores: Floats, ptr: Ints, margin: float, first: int, last: int, order: Ints, start: Ints, stop: Ints
+    scores: Floats,
+    ptr: Ints,
+    margin: float,
+    first: int,
+    last: int,
+    order: Ints,
+    start: Ints,
+    stop: Ints,
 ) -> None:
     """Sort queries first … last - 1, and find the bounds of V and W (1).
 
-    For the document at sorted position k, the positions from ``start[k]`` on have the documents j with
-    s_k - s_j < margin, and the positions before ``stop[k]`` those with s_j - s_k < margin. Both come from the
-    same rounded difference, so a pair is in both or in none.
+    For the document at sorted position k, the positions from ``start[k]`` on have the
+    documents j with s_k - s_j < margin, and the positions before ``stop[k]`` those with
+    s_j - s_k < margin. Both come from the same rounded difference, so a pair is in both
+    or in none.
     """
     values = np.empty(longest(ptr, first, last))
     for q in range(first, last):
@@ -177,7 +192,8 @@ def violations(
 ) -> None:
     """Count each document's violated pairs and add up its partners' scores (2).
 
-    Row 0 of the results is over the less relevant partners, row 1 over the more relevant ones.
+    Row 0 of the results is over the less relevant partners, row 1 over the more
+    relevant ones.
     """
     tree = np.empty((n_levels[first:last].max() + 1, 2))
     for q in range(first, last):
@@ -194,7 +210,8 @@ def violations(
                 _add_both(tree, n, level[row], scores[row])
             row = order[k]
             counts[0, row], sums[0, row] = _both_below(tree, n, level[row])
-        # From the lowest score up: more relevant partners. Levels are counted from above.
+        # From the lowest score up: more relevant partners. Levels are counted from
+        # above.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):
@@ -220,11 +237,12 @@ def hinge(
 ) -> float:
     """Sort queries first … last - 1, and find (3) and the number of violated pairs.
 
-    One pass up the sorted scores: ``position`` goes ahead of k, to the first document that is not within the
-    margin above k. When it reaches a document, ``behind`` has the documents that are a margin or more below
-    it: the document violates with all lower labels except theirs. After that, ``inside`` has all documents
-    within the margin above k or below it: k is violated by those with higher labels. Margins are compared by
-    the same rounded differences as in :func:`arrange`.
+    One pass up the sorted scores: ``position`` goes ahead of k, to the first document
+    that is not within the margin above k. When it reaches a document, ``behind`` has
+    the documents that are a margin or more below it: the document violates with all
+    lower labels except theirs. After that, ``inside`` has all documents within the
+    margin above k or below it: k is violated by those with higher labels. Margins are
+    compared by the same rounded differences as in :func:`arrange`.
     """
     values = np.empty(longest(ptr, first, last))
     tree_size = n_levels[first:last].max() + 1
@@ -284,7 +302,8 @@ def laplacian(
                 _add(tree, n, level[row], values[row])
             row = order[k]
             out[row] = degrees[row] * values[row] - _below(tree, n, level[row])
-        # From the lowest score up: more relevant partners. Levels are counted from above.
+        # From the lowest score up: more relevant partners. Levels are counted from
+        # above.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):
@@ -303,7 +322,8 @@ _FEW_LABELS = 8  # distinct labels up to which looking them up one by one beats 
 def _find(y: float, labels: Floats, n_labels: int) -> int:
     """Return how many of the known labels, in ascending order, are lower."""
     rank = 0
-    # Compare with all labels: a loop whose length can be predicted is faster than one that stops early.
+    # Compare with all labels: a loop whose length can be predicted is faster than one
+    # that stops early.
     for k in range(n_labels):
         rank += labels[k] < y
     return rank
@@ -330,12 +350,14 @@ def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
 
 
 @kernel
-def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats, higher: Floats) -> None:
+def rank_labels(
+    y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats, higher: Floats
+) -> None:
     """Assign numbers from 0 up to the distinct labels of each query, and count each document's partners.
 
-    ``level`` is the number of a document's label, ``n_levels`` the number of labels of a query. ``lower`` and
-    ``higher`` are the numbers of documents of the query with a lower and a higher label. O(m) for few labels,
-    O(m log m) for many.
+    ``level`` is the number of a document's label, ``n_levels`` the number of labels of
+    a query. ``lower`` and ``higher`` are the numbers of documents of the query with a
+    lower and a higher label. O(m) for few labels, O(m log m) for many.
     """
     labels = np.empty(_FEW_LABELS)
     for q in range(ptr.size - 1):
@@ -354,7 +376,8 @@ def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats
                     number += 1
                 level[begin + order[k]] = number - 1
         n_levels[q] = number
-        # A histogram of the levels, shifted by one and cumulated: the number of documents below each level.
+        # A histogram of the levels, shifted by one and cumulated: the number of
+        # documents below each level.
         first_of = np.zeros(number + 1)
         for row in range(begin, end):
             first_of[level[row] + 1] += 1.0

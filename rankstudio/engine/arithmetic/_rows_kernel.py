@@ -1,8 +1,8 @@
 """Compiled products with features, relative to the first document of each query; centring, and scores.
 
-Only the differences between the documents of a query matter. The first row of the query is subtracted from
-the others as they are read, which rounds like a centred copy of the features, and needs neither the copy's
-memory nor the time to write it.
+Only the differences between the documents of a query matter. The first row of the query
+is subtracted from the others as they are read, which rounds like a centred copy of the
+features, and needs neither the copy's memory nor the time to write it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from rankstudio.engine.support.jit import kernel, reordered
 
 
 @reordered
-def multiply(X: Floats, w: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
+def multiply(
+    X: Floats, w: Floats, ptr: Ints, first: int, last: int, out: Floats
+) -> None:
     """Compute (x_i - x_f)'w for the documents i of queries first … last - 1, f the first of the query."""
     for q in range(first, last):
         begin = ptr[q]
@@ -24,7 +26,9 @@ def multiply(X: Floats, w: Floats, ptr: Ints, first: int, last: int, out: Floats
 
 
 @reordered
-def weigh(X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
+def weigh(
+    X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Floats
+) -> None:
     """Compute the sum over the documents i of queries first … last - 1 of weight times (x_i - x_f)."""
     out[:] = 0.0
     for q in range(first, last):
@@ -40,7 +44,10 @@ def weigh(X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Flo
             for j in range(out.size):
                 x = X[begin, j]
                 out[j] += (
-                    a * (X[i, j] - x) + b * (X[i + 1, j] - x) + c * (X[i + 2, j] - x) + d * (X[i + 3, j] - x)
+                    a * (X[i, j] - x)
+                    + b * (X[i + 1, j] - x)
+                    + c * (X[i + 2, j] - x)
+                    + d * (X[i + 3, j] - x)
                 )
         for i in range(end_of_fours, end):
             for j in range(out.size):
@@ -99,7 +106,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
             mean[j] = 0.0
         for i in range(first, last):
             for j in range(n):
-                # Relative to the query's first row, so that a constant feature becomes exactly 0.
+                # Relative to the query's first row, so that a constant feature becomes
+                # exactly 0.
                 out[i, j] = values[i, j] - values[first, j]
                 mean[j] += out[i, j]
         for j in range(n):
@@ -113,7 +121,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of out (a, b) with ||A_i - B_j||².
 
-    A value depends on its two documents alone, and is the same to the last bit if they are exchanged.
+    A value depends on its two documents alone, and is the same to the last bit if they
+    are exchanged.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):

@@ -7,11 +7,13 @@ from rankstudio.engine.support.jit import fused, kernel
 
 
 @kernel
-def shift_columns(values: Floats, rows: Indices, starts: Indices, query: Ints, ptr: Ints) -> None:
+def shift_columns(
+    values: Floats, rows: Indices, starts: Indices, query: Ints, ptr: Ints
+) -> None:
     """Shift each column, in each query where all documents have an entry, by the first of these entries.
 
-    The values change in place. A column that is constant inside a query becomes exactly 0 there; the shift
-    does not change the centred column.
+    The values change in place. A column that is constant inside a query becomes exactly
+    0 there; the shift does not change the centred column.
     """
     for j in range(starts.shape[0] - 1):
         first = starts[j]
@@ -20,7 +22,8 @@ def shift_columns(values: Floats, rows: Indices, starts: Indices, query: Ints, p
             last = first
             while last < starts[j + 1] and rows[last] < ptr[q + 1]:
                 last += 1
-            if last - first == ptr[q + 1] - ptr[q]:  # an entry for each document of the query
+            # an entry for each document of the query
+            if last - first == ptr[q + 1] - ptr[q]:
                 value = values[first]
                 for p in range(first, last):
                     values[p] -= value
@@ -44,7 +47,8 @@ def centred_squares(
                 mean += values[last]
                 last += 1
             mean /= size
-            # A document without an entry has the value 0, which is -mean after centring.
+            # A document without an entry has the value 0, which is -mean after
+            # centring.
             square = (size - (last - first)) * mean * mean
             for p in range(first, last):
                 square += (values[p] - mean) ** 2
@@ -66,8 +70,8 @@ def add_products(
 ) -> None:
     """Add X^_q'X^_q v of the queries q from first to last - 1 to ``out`` (n,).
 
-    The scores Xv of a query are centred before X' is applied: X itself is never centred. ``scores`` (m,) is
-    scratch space.
+    The scores Xv of a query are centred before X' is applied: X itself is never
+    centred. ``scores`` (m,) is scratch space.
     """
     for q in range(first, last):
         # The scores of the query's documents, and their mean.

@@ -13,7 +13,8 @@ from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.threads import share
 
-_PARTS = 8  # partial sums over queries, which are added in a fixed order for any number of threads
+# partial sums over queries, which are added in a fixed order for any number of threads
+_PARTS = 8
 
 
 class GramProduct(Protocol):
@@ -51,13 +52,19 @@ class DenseGramProduct:
 
 
 def gram_product(
-    data: QueryData | SparseQueryData, executor: Executor | None = None, workers: int = 1
+    data: QueryData | SparseQueryData,
+    executor: Executor | None = None,
+    workers: int = 1,
 ) -> GramProduct:
     """Return the products for some data.
 
     Threads are used for sparse data, with identical results.
     """
-    return SparseGramProduct(data, executor, workers) if data.sparse else DenseGramProduct(data)
+    return (
+        SparseGramProduct(data, executor, workers)
+        if data.sparse
+        else DenseGramProduct(data)
+    )
 
 
 class SparseGramProduct:
@@ -72,14 +79,18 @@ class SparseGramProduct:
         Number of threads.
     """
 
-    def __init__(self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1) -> None:
+    def __init__(
+        self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1
+    ) -> None:
         self._rows = data.shifted.tocsr()
         self._ptr = data.ptr
         self._executor = executor
         self._workers = workers
         self.squares = data.squares
         m = data.y.size
-        cuts = np.unique(np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))).tolist()
+        cuts = np.unique(
+            np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))
+        ).tolist()
         self._ranges = list(pairwise(cuts))
         self._scores = np.empty(m)
         self._parts = np.empty((len(self._ranges), self._rows.shape[1]))
@@ -94,7 +105,17 @@ class SparseGramProduct:
             out = self._parts[part]
             first, last = self._ranges[part]
             out[:] = 0.0
-            add_products(rows.data, rows.indices, rows.indptr, ptr, vector, first, last, self._scores, out)
+            add_products(
+                rows.data,
+                rows.indices,
+                rows.indptr,
+                ptr,
+                vector,
+                first,
+                last,
+                self._scores,
+                out,
+            )
 
         share(self._executor, self._workers, work, range(len(self._ranges)))
         product: Floats = self._parts.sum(axis=0)

@@ -31,8 +31,8 @@ class Kernel:
     Attributes
     ----------
     function : str or callable
-        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d, "linear" x'x'; a callable takes documents (a, n)
-        and (b, n) and returns the values (a, b).
+        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d, "linear" x'x'; a callable
+        takes documents (a, n) and (b, n) and returns the values (a, b).
     gamma, coef0 : float
         γ and c.
     degree : int
@@ -67,7 +67,9 @@ class Kernel:
             return self.values(self.pairwise(A, B))
         values = np.array(self.function(A, B), dtype=np.float64)
         if values.shape != (A.shape[0], B.shape[0]):
-            expected = f"a function that returns an array of shape {(A.shape[0], B.shape[0])}"
+            expected = (
+                f"a function that returns an array of shape {(A.shape[0], B.shape[0])}"
+            )
             raise ParameterError("kernel", f"shape {values.shape}", expected)
         return _finite(values)
 
@@ -75,7 +77,9 @@ class Kernel:
         """Return the squared distances or inner products, shape (a, b), from which :meth:`values` follow."""
         from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 
-        function = kernels.squared_distances if self.by_distance else kernels.inner_products
+        function = (
+            kernels.squared_distances if self.by_distance else kernels.inner_products
+        )
         left = np.ascontiguousarray(A)
         right = np.ascontiguousarray(B)
         rows = left.shape[0]
@@ -86,7 +90,9 @@ class Kernel:
             share(
                 executor,
                 workers,
-                lambda first: function(left, right, first, min(first + _ROWS, rows), out),
+                lambda first: function(
+                    left, right, first, min(first + _ROWS, rows), out
+                ),
                 firsts,
             )
         return out
@@ -133,7 +139,9 @@ class Kernel:
         step = max(1, VALUES // vectors.shape[0])
         for first in range(0, X.shape[0], step):
             block = self.matrix(vectors, X[first : first + step])
-            out[:, first : first + step] = linear_scores(np.ascontiguousarray(block), coefs)
+            out[:, first : first + step] = linear_scores(
+                np.ascontiguousarray(block), coefs
+            )
         return out
 
     def slopes(self, vectors: Floats, coef: Floats) -> Floats:

@@ -36,19 +36,27 @@ class Queries:
         Number, first query and query after the last of each block.
     """
 
-    def __init__(self, ptr: Ints, executor: Executor | None = None, workers: int = 1) -> None:
+    def __init__(
+        self, ptr: Ints, executor: Executor | None = None, workers: int = 1
+    ) -> None:
         self.ptr = unwritable(ptr)
         self._executor = executor
         self._workers = workers
         m = int(ptr[-1])
-        cuts = np.unique(np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))).tolist()
-        self.blocks = [(number, first, last) for number, (first, last) in enumerate(pairwise(cuts))]
+        cuts = np.unique(
+            np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))
+        ).tolist()
+        self.blocks = [
+            (number, first, last) for number, (first, last) in enumerate(pairwise(cuts))
+        ]
 
-    def spread(self, work: Callable[[int, int, int], None], heavy: bool = False) -> None:
+    def spread(
+        self, work: Callable[[int, int, int], None], heavy: bool = False
+    ) -> None:
         """Call ``work(number, first query, query after the last)`` for each block, on all threads.
 
-        Blocks, and therefore sums over them, do not depend on the threads. ``heavy`` work uses threads even
-        for few documents.
+        Blocks, and therefore sums over them, do not depend on the threads. ``heavy``
+        work uses threads even for few documents.
         """
         uses_threads = heavy or worthwhile(_DOCUMENT * float(self.ptr[-1]))
         executor = self._executor if uses_threads else None
@@ -58,8 +66,9 @@ class Queries:
 class Linear:
     """Scores that are linear in the features, s_i = (x_i - x_f)'w with f the first document of i's query.
 
-    Within each query, they have the same differences as Xw. Sums of them round like those for a copy of X
-    that is centred within each query, for any offset of the features of a query.
+    Within each query, they have the same differences as Xw. Sums of them round like
+    those for a copy of X that is centred within each query, for any offset of the
+    features of a query.
 
     Parameters
     ----------
@@ -79,20 +88,23 @@ class Linear:
         out = np.empty(self.X.shape[0])
         ptr = self.queries.ptr
         self.queries.spread(
-            lambda _, first, last: kernels.multiply(self.X, w, ptr, first, last, out), self._heavy
+            lambda _, first, last: kernels.multiply(self.X, w, ptr, first, last, out),
+            self._heavy,
         )
         return out
 
     def weigh(self, weights: Floats) -> Floats:
         """Return the sum of weight_i (x_i - x_f), shape (n,). O(mn).
 
-        It equals X'weights if the weights of each query sum to 0, as for the gradient of a loss that depends
-        only on score differences within queries.
+        It equals X'weights if the weights of each query sum to 0, as for the gradient
+        of a loss that depends only on score differences within queries.
         """
         parts = self._parts()
         ptr = self.queries.ptr
         self.queries.spread(
-            lambda block, first, last: kernels.weigh(self.X, weights, ptr, first, last, parts[block]),
+            lambda block, first, last: kernels.weigh(
+                self.X, weights, ptr, first, last, parts[block]
+            ),
             self._heavy,
         )
         total: Floats = parts.sum(axis=0)
@@ -114,8 +126,8 @@ class Tangent:
     offset : float
         Value of the plane at scores of 0.
     slopes : ndarray of shape (m,)
-        Slope of the plane along each document's score, a subgradient of the loss: at scores s the plane is
-        ``offset + slopes @ s``.
+        Slope of the plane along each document's score, a subgradient of the loss: at
+        scores s the plane is ``offset + slopes @ s``.
     """
 
     loss: float

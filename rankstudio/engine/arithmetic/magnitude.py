@@ -1,10 +1,12 @@
 """The magnitudes of features that the arithmetic of the methods supports, and the check for them.
 
-The highest powers of a feature's values that the methods form are sixth powers: the squared length of a
-Hessian X'X times a gradient X'r, in the conjugate gradients of a Newton step. With values of at most b that
-differ by at least d inside some query, or not at all, these powers lie between d⁶ and (2b)⁶. Doubles are
-normal from 2e-308 to 2e308, so b = 1e30 and d = 1e-30 leave a factor of 1e126 on either side, for sums over
-documents, features and pairs and for the weights λ and C. Gram matrices and sums of squares need less.
+The highest powers of a feature's values that the methods form are sixth powers: the
+squared length of a Hessian X'X times a gradient X'r, in the conjugate gradients of a
+Newton step. With values of at most b that differ by at least d inside some query, or
+not at all, these powers lie between d⁶ and (2b)⁶. Doubles are normal from 2e-308 to
+2e308, so b = 1e30 and d = 1e-30 leave a factor of 1e126 on either side, for sums over
+documents, features and pairs and for the weights λ and C. Gram matrices and sums of
+squares need less.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ def column_name(column: int) -> str:
 
 
 def check_magnitudes(
-    low: Floats, high: Floats, difference: Floats, name: Callable[[int], str] = column_name
+    low: Floats,
+    high: Floats,
+    difference: Floats,
+    name: Callable[[int], str] = column_name,
 ) -> None:
     """Raise DatasetError for the first feature that exceeds the range of the arithmetic.
 
@@ -69,7 +74,8 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
     >>> check_rows(np.eye(2), np.array([0, 2]))  # raises DatasetError for numbers whose squares overflow
     """
     n = X.shape[1]
-    # Of each feature: its range over all documents, and its largest range within a query.
+    # Of each feature: its range over all documents, and its largest range within a
+    # query.
     low = np.full(n, np.inf)
     high = np.full(n, -np.inf)
     difference = np.zeros(n)
@@ -81,7 +87,8 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
         highs = np.maximum.reduceat(rows, begins)
         np.minimum(low, lows.min(axis=0), out=low)
         np.maximum(high, highs.max(axis=0), out=high)
-        with np.errstate(over="ignore"):  # values whose difference overflows are refused below
+        # values whose difference overflows are refused below
+        with np.errstate(over="ignore"):
             np.maximum(difference, (highs - lows).max(axis=0), out=difference)
         release(rows)
     check_magnitudes(low, high, difference, name)

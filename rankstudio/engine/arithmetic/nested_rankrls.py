@@ -1,7 +1,8 @@
 """RankRLS along a given order of features: every model from one factorisation, with its exact criterion.
 
-Along a path that is known beforehand, the models with the first 1, 2, … k features share one Cholesky
-factorisation, because the leading block of a Cholesky factor is the factor of the leading block.
+Along a path that is known beforehand, the models with the first 1, 2, … k features
+share one Cholesky factorisation, because the leading block of a Cholesky factor is the
+factor of the leading block.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ class NestedFactor(NamedTuple):
     Attributes
     ----------
     coefs : ndarray of shape (k, n)
-        Weights of the models, of the first feature of the order, the first two, and so on.
+        Weights of the models, of the first feature of the order, the first two, and so
+        on.
     factor : ndarray of shape (k, k)
         L, lower triangular.
     along : ndarray of shape (k,)
@@ -37,7 +39,9 @@ class NestedFactor(NamedTuple):
     along: Floats
 
 
-def nested_factor(gram: Floats, right: Floats, order: Ints, regularization: float) -> NestedFactor:
+def nested_factor(
+    gram: Floats, right: Floats, order: Ints, regularization: float
+) -> NestedFactor:
     """Train RankRLS with the first feature of an order, the first two, and so on.
 
     Parameters
@@ -81,8 +85,8 @@ def left_out_errors(
     Returns
     -------
     ndarray of shape (k,)
-        Leave-query-out squared errors of the models, summed over documents: the criterion of greedy RankRLS
-        (Pahikkala et al. 2010, eq. (7)).
+        Leave-query-out squared errors of the models, summed over documents: the
+        criterion of greedy RankRLS (Pahikkala et al. 2010, eq. (7)).
 
     Notes
     -----
@@ -91,10 +95,13 @@ def left_out_errors(
     from rankstudio.engine.arithmetic._nested_kernel import nested_errors  # noqa: PLC0415 - numba
 
     rows, labels, ptr = _compressed(data, order)
-    # Stored by columns, so that the kernel reads the documents of a feature from consecutive memory.
+    # Stored by columns, so that the kernel reads the documents of a feature from
+    # consecutive memory.
     V = solve_lower(factor, rows.T).T
     errors = np.zeros(order.size)
-    nested_errors(V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, errors)
+    nested_errors(
+        V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, errors
+    )
     return errors
 
 
@@ -128,9 +135,18 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
         return X, y, ptr
     Xy = np.column_stack((X, y))
     parts = [Xy[first:last] for first, last in pairwise(ptr.tolist())]
-    Xy = np.vstack([np.linalg.qr(part, mode="r") if len(part) > max_rows else part for part in parts])
+    Xy = np.vstack(
+        [
+            np.linalg.qr(part, mode="r") if len(part) > max_rows else part
+            for part in parts
+        ]
+    )
     compressed_ptr = np.append(0, np.cumsum(np.minimum(sizes, max_rows)))
-    return np.ascontiguousarray(Xy[:, :-1]), np.ascontiguousarray(Xy[:, -1]), compressed_ptr
+    return (
+        np.ascontiguousarray(Xy[:, :-1]),
+        np.ascontiguousarray(Xy[:, -1]),
+        compressed_ptr,
+    )
 
 
 def _cumulated(terms: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """Pairwise losses with derivatives: the squared hinge, and the hinge with a smoothed corner.
 
-For scores that are linear in the features, there are also the products with Hessians for Newton steps.
+For scores that are linear in the features, there are also the products with Hessians
+for Newton steps.
 """
 
 from __future__ import annotations
@@ -45,13 +46,17 @@ class Smooth:
     def bending(self, direction: Floats) -> float:
         """Return the second derivative of the loss along a direction of the scores, shape (m,)."""
         out = np.empty_like(direction)
-        self.outer.pairs.spread(lambda _, first, last: self.curvature_of(direction, first, last, out))
+        self.outer.pairs.spread(
+            lambda _, first, last: self.curvature_of(direction, first, last, out)
+        )
         return dot(direction, out)
 
     @property
     def n_curved(self) -> int:
         """Number of pairs with a second derivative."""
-        return self.outer.n_violated - (0 if self.inner is None else self.inner.n_violated)
+        return self.outer.n_violated - (
+            0 if self.inner is None else self.inner.n_violated
+        )
 
     @property
     def hinges(self) -> tuple[float, float]:
@@ -116,8 +121,8 @@ class SquaredHinge:
 class SmoothedHinge:
     """Sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
 
-    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared hinges, with margins
-    1 and 1 - width.
+    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared
+    hinges, with margins 1 and 1 - width.
     """
 
     width: float
@@ -181,7 +186,8 @@ class LinearPairs(Linear):
         ptr = self.pairs.ptr
         means = np.empty((ptr.size - 1, self.X.shape[1]))
         self.pairs.spread(
-            lambda _, first, last: kernels.average(self.X, ptr, first, last, means), self._heavy
+            lambda _, first, last: kernels.average(self.X, ptr, first, last, means),
+            self._heavy,
         )
         query = np.searchsorted(ptr, rows, side="right") - 1
         centred_rows: Floats = self.X[rows] - means[query]

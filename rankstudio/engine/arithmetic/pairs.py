@@ -1,9 +1,10 @@
 """Sums over the pairs of each query in O(m log m): the arithmetic of every pairwise hinge loss.
 
-A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated if s_i - s_j < margin.
-The losses and their derivatives need, for each document, only the number of its violated pairs and the sum of
-its partners' scores (thesis of Airola 2011, section 4.2.2); both come from one sweep over the sorted scores.
-No list of pairs is ever made.
+A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated if s_i -
+s_j < margin. The losses and their derivatives need, for each document, only the number
+of its violated pairs and the sum of its partners' scores (thesis of Airola 2011,
+section 4.2.2); both come from one sweep over the sorted scores. No list of pairs is
+ever made.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 class PairWeighting:
     """Weights of the pairs of each query; their total over all queries is the number of pairs.
 
-    Therefore C and other factors of a sum over pairs have the same meaning with any weighting.
+    Therefore C and other factors of a sum over pairs have the same meaning with any
+    weighting.
 
     Attributes
     ----------
@@ -43,10 +45,17 @@ class PairWeighting:
     scale: float
 
     @classmethod
-    def over(cls, kind: Literal["size", "pairs"], y: Floats, ptr: Ints) -> PairWeighting:
+    def over(
+        cls, kind: Literal["size", "pairs"], y: Floats, ptr: Ints
+    ) -> PairWeighting:
         """Return the weighting for all queries of some data. O(m log m)."""
         counts = _pairs_of_queries(y, ptr)
-        shares = np.divide(counts, _divisors(kind, counts, ptr), out=np.zeros_like(counts), where=counts > 0)
+        shares = np.divide(
+            counts,
+            _divisors(kind, counts, ptr),
+            out=np.zeros_like(counts),
+            where=counts > 0,
+        )
         total = float(shares.sum())
         return cls(kind, float(counts.sum()) / total if total else 1.0)
 
@@ -113,11 +122,15 @@ class Pairs(Queries):
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
         self.lower = np.empty(y.size)
         self.higher = np.empty(y.size)
-        rank_labels(unwritable(y), self.ptr, self.level, self.n_levels, self.lower, self.higher)
+        rank_labels(
+            unwritable(y), self.ptr, self.level, self.n_levels, self.lower, self.higher
+        )
         self._order = np.arange(y.size, dtype=np.int64)
         long = np.flatnonzero(np.diff(ptr) > kernels.SORTED)
         # First row of each long query, and the row behind its last.
-        self._long_queries = list(zip(ptr[long].tolist(), ptr[long + 1].tolist(), strict=True))
+        self._long_queries = list(
+            zip(ptr[long].tolist(), ptr[long + 1].tolist(), strict=True)
+        )
 
     @cached_property
     def degrees(self) -> Floats:
@@ -127,7 +140,11 @@ class Pairs(Queries):
     @cached_property
     def n_pairs(self) -> float:
         """Number of pairs, which is their total weight."""
-        return int(self.lower.sum()) if self.query_weight is None else dot(self.query_weight, self.lower)
+        return (
+            int(self.lower.sum())
+            if self.query_weight is None
+            else dot(self.query_weight, self.lower)
+        )
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
         """Find the pairs with s_i - s_j < margin.
@@ -135,7 +152,8 @@ class Pairs(Queries):
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Scores, ideally centred within each query: sums of scores round relative to their size.
+            Scores, ideally centred within each query: sums of scores round relative to
+            their size.
         margin : float
             Any number.
 
@@ -147,7 +165,8 @@ class Pairs(Queries):
         -----
         O(m log m); the sort starts from the order of the previous call.
         """
-        # The bounds of each document's violations, their counts and their sums: filled by the kernels.
+        # The bounds of each document's violations, their counts and their sums: filled
+        # by the kernels.
         start = np.empty_like(self._order)
         stop = np.empty_like(self._order)
         counts = np.empty((2, scores.size))
@@ -158,7 +177,17 @@ class Pairs(Queries):
         def work(number: int, first: int, last: int) -> None:
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
-                scores, self.ptr, self.level, self.n_levels, order, start, stop, first, last, counts, sums
+                scores,
+                self.ptr,
+                self.level,
+                self.n_levels,
+                order,
+                start,
+                stop,
+                first,
+                last,
+                counts,
+                sums,
             )
 
         self.spread(work)
@@ -176,8 +205,8 @@ class Pairs(Queries):
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores, shape (m,), ideally centred within each query.
 
-        The results are those of :meth:`at` with a margin of 1, in half the time for pairs without weights.
-        O(m log m).
+        The results are those of :meth:`at` with a margin of 1, in half the time for
+        pairs without weights. O(m log m).
         """
         if self.query_weight is not None:
             return self.at(scores).plane()
@@ -187,18 +216,30 @@ class Pairs(Queries):
 
         def work(number: int, first: int, last: int) -> None:
             violated[number] = kernels.hinge(
-                scores, self.ptr, self.level, self.n_levels, self.lower, first, last, order, slopes
+                scores,
+                self.ptr,
+                self.level,
+                self.n_levels,
+                self.lower,
+                first,
+                last,
+                order,
+                slopes,
             )
 
         self.spread(work)
         n_violated = float(violated.sum())
-        return Hinge(loss=n_violated + dot(slopes, scores), offset=n_violated, slopes=slopes)
+        return Hinge(
+            loss=n_violated + dot(slopes, scores), offset=n_violated, slopes=slopes
+        )
 
     @property
     def hinge_at_zero(self) -> Hinge:
         """The hinge at equal scores: every pair is violated by its whole margin. O(m)."""
         n_pairs = float(self.n_pairs)
-        return Hinge(loss=n_pairs, offset=n_pairs, slopes=self._weighed(self.higher - self.lower))
+        return Hinge(
+            loss=n_pairs, offset=n_pairs, slopes=self._weighed(self.higher - self.lower)
+        )
 
     def _weighed(self, sums: Floats) -> Floats:
         """Return sums over the pairs of each document, multiplied by the weight of the pairs."""
@@ -216,7 +257,8 @@ class Pairs(Queries):
 class Hinge(Tangent):
     """The hinge at some scores, sum of max(0, 1 - s_i + s_j) over the pairs.
 
-    Its slopes are c - d of eq. (4.13) of the thesis, its offset the number of violated pairs.
+    Its slopes are c - d of eq. (4.13) of the thesis, its offset the number of violated
+    pairs.
     """
 
     @property
@@ -261,7 +303,9 @@ class Violations:
         """Return the hinge with its plane, of a margin of 1."""
         slopes = self.counts[1] - self.counts[0]
         offset = float(self.counts[0].sum())
-        return Hinge(loss=offset + dot(slopes, self.scores), offset=offset, slopes=slopes)
+        return Hinge(
+            loss=offset + dot(slopes, self.scores), offset=offset, slopes=slopes
+        )
 
     def hinge(self) -> tuple[float, Floats]:
         """Return sum of (margin - s_i + s_j) over the violated pairs, and a subgradient in s, shape (m,).
@@ -269,21 +313,26 @@ class Violations:
         Eq. (4.12) and (4.13): the subgradient is c - d.
         """
         subgradient = self.counts[1] - self.counts[0]
-        return self.margin * float(self.counts[0].sum()) + dot(subgradient, self.scores), subgradient
+        return self.margin * float(self.counts[0].sum()) + dot(
+            subgradient, self.scores
+        ), subgradient
 
     def squared_hinge(self) -> tuple[float, Floats]:
         """Return sum of (margin - s_i + s_j)² over the violated pairs, and the gradient in s, shape (m,)."""
-        # With u_ij = margin - s_i + s_j, loss and gradient are linear in the sums of u over each document's
-        # pairs, as the more relevant and as the less relevant one.
+        # With u_ij = margin - s_i + s_j, loss and gradient are linear in the sums of u
+        # over each document's pairs, as the more relevant and as the less relevant one.
         as_winner = self.counts[0] * (self.margin - self.scores) + self.sums[0]
         as_loser = self.counts[1] * (self.margin + self.scores) - self.sums[1]
-        loss = self.margin * float(as_winner.sum()) + dot(as_loser - as_winner, self.scores)
+        loss = self.margin * float(as_winner.sum()) + dot(
+            as_loser - as_winner, self.scores
+        )
         return max(loss, 0.0), 2.0 * (as_loser - as_winner)
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """For the documents of queries first … last - 1, compute the sum of (own value - partner's value).
 
-        The sum is over the violated pairs of each document. O(m log r) for r labels per query.
+        The sum is over the violated pairs of each document. O(m log r) for r labels per
+        query.
         """
         pairs = self.pairs
         kernels.laplacian(
@@ -307,7 +356,11 @@ class Violations:
     def _degrees(self) -> Floats:
         """Number of violated pairs of each document, without weights, because the kernel adds none."""
         degrees: Floats = self.counts[0] + self.counts[1]
-        return degrees if self.pairs.query_weight is None else np.rint(degrees / self.pairs.query_weight)
+        return (
+            degrees
+            if self.pairs.query_weight is None
+            else np.rint(degrees / self.pairs.query_weight)
+        )
 
 
 class PreferencePairs(Pairs):
@@ -336,7 +389,11 @@ class PreferencePairs(Pairs):
     """
 
     def __init__(
-        self, preferences: Preferences, ptr: Ints, executor: Executor | None = None, workers: int = 1
+        self,
+        preferences: Preferences,
+        ptr: Ints,
+        executor: Executor | None = None,
+        workers: int = 1,
     ) -> None:
         Queries.__init__(self, ptr, executor, workers)
         query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -362,10 +419,14 @@ class PreferencePairs(Pairs):
         loser = self.loser[violated]
         weight = self.weight[violated]
         m = scores.size
-        # Of each document: the violated preferences that it wins and loses, and the other documents' scores.
+        # Of each document: the violated preferences that it wins and loses, and the
+        # other documents' scores.
         counts = np.stack([_summed(winner, weight, m), _summed(loser, weight, m)])
         sums = np.stack(
-            [_summed(winner, weight * scores[loser], m), _summed(loser, weight * scores[winner], m)]
+            [
+                _summed(winner, weight * scores[loser], m),
+                _summed(loser, weight * scores[winner], m),
+            ]
         )
         # Preferences are listed, so no range of sorted documents is needed.
         no_bounds = np.empty(0, dtype=np.int64)
@@ -389,7 +450,8 @@ class PreferencePairs(Pairs):
 class PreferenceViolations(Violations):
     """The violated preferences at some scores, as weighted sums per document.
 
-    ``order`` contains the positions of those preferences, ascending; ``start`` and ``stop`` are empty.
+    ``order`` contains the positions of those preferences, ascending; ``start`` and
+    ``stop`` are empty.
     """
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
@@ -407,7 +469,9 @@ class PreferenceViolations(Violations):
         loser = pairs.loser[violated]
         products = pairs.weight[violated] * (values[winner] - values[loser])
         size = end - begin
-        out[begin:end] = _summed(winner - begin, products, size) - _summed(loser - begin, products, size)
+        out[begin:end] = _summed(winner - begin, products, size) - _summed(
+            loser - begin, products, size
+        )
 
 
 def _summed(rows: Ints, values: Floats, size: int) -> Floats:

@@ -1,8 +1,8 @@
 """The arithmetic that every method shares: grouping, centring and Gram statistics, query by query.
 
-Centring each query removes an offset that cannot change its ranking. For centred data, pairwise least squares
-inside queries is ordinary least squares (Pahikkala et al. 2010, section 2), and leaving a query out means
-subtracting its Gram matrix.
+Centring each query removes an offset that cannot change its ranking. For centred data,
+pairwise least squares inside queries is ordinary least squares (Pahikkala et al. 2010,
+section 2), and leaving a query out means subtracting its Gram matrix.
 """
 
 from __future__ import annotations
@@ -43,14 +43,17 @@ class QueryData:
     order : ndarray of shape (m,) or None
         ``X = original_X[order]``; None if the rows were already grouped.
     validation : ndarray of shape (V, n) or None
-        Features of the validation documents, for methods that use them; never their labels.
+        Features of the validation documents, for methods that use them; never their
+        labels.
     preferences : Preferences or None
         Preferences between rows, for learning from preferences; the labels are then 0.
     part_of : Grading or None
-        Information about the dataset that these are a part of; None for a whole dataset.
+        Information about the dataset that these are a part of; None for a whole
+        dataset.
     shared : SharedResults
-        Cache of results that do not depend on the settings of a method. It is the argument ``sharing``, by
-        default a new one: a copy with other labels shares nothing.
+        Cache of results that do not depend on the settings of a method. It is the
+        argument ``sharing``, by default a new one: a copy with other labels shares
+        nothing.
 
     Examples
     --------
@@ -77,7 +80,9 @@ class QueryData:
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep documents and queries as views through which nothing is written."""
-        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
+        object.__setattr__(
+            self, "shared", SharedResults() if sharing is None else sharing
+        )
         for name in ("X", "y", "ptr"):
             object.__setattr__(self, name, unwritable(getattr(self, name)))
 
@@ -90,13 +95,17 @@ class QueryData:
         """Return the documents of the queries ``first`` to ``end - 1``, as views."""
         rows = slice(int(self.ptr[first]), int(self.ptr[end]))
         ptr = self.ptr[first : end + 1] - rows.start
-        return QueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
+        return QueryData(
+            self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows)
+        )
 
     def taken(self, queries: Ints) -> QueryData:
         """Return a copy of the documents of some queries, in the order of ``queries``."""
         rows, ptr = rows_of_queries(self.ptr, queries)
         graded = self.grading.taken(rows)
-        return QueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
+        return QueryData(
+            self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded
+        )
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -141,7 +150,8 @@ class QueryData:
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
-        # With the columns, results for the chosen features can be taken from those for all features.
+        # With the columns, results for the chosen features can be taken from those for
+        # all features.
         narrow = QueryData(
             np.ascontiguousarray(self.X[:, chosen]),
             self.y,
@@ -169,7 +179,8 @@ def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
     """Return the rows of some queries, query by query, and the start of each query among these rows."""
     sizes = np.diff(ptr)[queries]
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    offsets = np.repeat(ptr[queries] - starts[:-1], sizes)  # from a position in the result to its row
+    # from a position in the result to its row
+    offsets = np.repeat(ptr[queries] - starts[:-1], sizes)
     return offsets + np.arange(starts[-1]), starts
 
 
@@ -188,7 +199,8 @@ def group(
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,), optional
-        Query id of each row, of any comparable type; by default all rows are one query (one global ranking).
+        Query id of each row, of any comparable type; by default all rows are one query
+        (one global ranking).
     name : callable
         Returns the name of a column for error messages.
 
@@ -229,19 +241,27 @@ def _check_finite(X: Floats) -> None:
         finite = np.isfinite(rows).all(axis=1)
         if not finite.all():
             row = first + int(np.argmin(finite))
-            raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+            raise DatasetError(
+                f"X: expected finite numbers, row {row} has NaN or infinity."
+            )
         release(rows)
 
 
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
     """Raise DatasetError unless there is a finite label for each row of a matrix of that shape."""
     if len(shape) != 2 or 0 in shape:
-        raise DatasetError(f"X: expected a matrix with rows and columns, got shape {shape}.")
+        raise DatasetError(
+            f"X: expected a matrix with rows and columns, got shape {shape}."
+        )
     if labels.shape != (shape[0],):
-        raise DatasetError(f"y: expected one label per row of X ({shape[0]}), got shape {labels.shape}.")
+        raise DatasetError(
+            f"y: expected one label per row of X ({shape[0]}), got shape {labels.shape}."
+        )
     if not np.isfinite(labels).all():
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
-        raise DatasetError(f"y: expected finite numbers, row {row} has NaN or infinity.")
+        raise DatasetError(
+            f"y: expected finite numbers, row {row} has NaN or infinity."
+        )
     if (greatest := float(np.abs(labels).max())) > GREATEST:
         raise DatasetError(
             f"y: expected labels from {-GREATEST:g} to {GREATEST:g}, found one of magnitude {greatest:g}."
@@ -285,13 +305,17 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
         return np.array([0, m], dtype=np.int64), None
     ids: NDArray[Any] = checked_ids(qid)
     if ids.shape != (m,):
-        raise DatasetError(f"qid: expected one query id per row of X ({m}), got shape {ids.shape}.")
-    # A query starts where the id changes; if no id starts twice, the rows are already grouped.
+        raise DatasetError(
+            f"qid: expected one query id per row of X ({m}), got shape {ids.shape}."
+        )
+    # A query starts where the id changes; if no id starts twice, the rows are already
+    # grouped.
     starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
     ptr = np.concatenate(([0], starts, [m])).astype(np.int64)
     if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
         return ptr, None
-    # Otherwise ids are numbered by their first rows, and rows are sorted by these numbers.
+    # Otherwise ids are numbered by their first rows, and rows are sorted by these
+    # numbers.
     _, first, index = np.unique(ids, return_index=True, return_inverse=True)
     rank_of_id = np.argsort(np.argsort(first))  # by first appearance
     by_appearance = rank_of_id[index]
@@ -303,8 +327,9 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
 def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     """Return the columns minus their mean within each query.
 
-    A column that is constant within a query becomes exactly 0 there: the first row of the query is subtracted
-    before the mean, so that no rounding error of a mean looks like information.
+    A column that is constant within a query becomes exactly 0 there: the first row of
+    the query is subtracted before the mean, so that no rounding error of a mean looks
+    like information.
 
     Parameters
     ----------
@@ -387,7 +412,9 @@ class QueryStatistics:
         varies: Bools = np.diagonal(self.total)[:-1] > 0
         return varies
 
-    def narrowed(self, columns: Sequence[int], queries: slice = slice(None)) -> QueryStatistics:
+    def narrowed(
+        self, columns: Sequence[int], queries: slice = slice(None)
+    ) -> QueryStatistics:
         """Return the statistics with some of the features, and the Gram matrices of some queries only.
 
         With all features, views are returned instead of copies.
@@ -397,7 +424,9 @@ class QueryStatistics:
         indices = np.array([*columns, self.n_features])
         gram = np.ascontiguousarray(self.gram[queries, indices[:, None], indices])
         return QueryStatistics(
-            gram, np.ascontiguousarray(self.total[np.ix_(indices, indices)]), self.n_documents
+            gram,
+            np.ascontiguousarray(self.total[np.ix_(indices, indices)]),
+            self.n_documents,
         )
 
     def weights(self, selected: tuple[int, ...], regularization: float) -> Floats:
@@ -410,7 +439,9 @@ class QueryStatistics:
         return weights_with(self.total, selected, regularization)
 
 
-def weights_with(total: Floats, selected: Sequence[int], regularization: float) -> Floats:
+def weights_with(
+    total: Floats, selected: Sequence[int], regularization: float
+) -> Floats:
     """Return the weights of :meth:`QueryStatistics.weights` for the statistics' ``total``."""
     coef = np.zeros(total.shape[0] - 1)
     if selected:

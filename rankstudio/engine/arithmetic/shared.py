@@ -14,9 +14,10 @@ Value = TypeVar("Value")
 class SharedResults:
     """Cache of results for some data: one object per class that a module declares.
 
-    It is created together with training data and passed to every estimator of the same documents. A module
-    with results that do not depend on all of its settings declares a dataclass for them and stores it here: a
-    filter computes its order once for every λ.
+    It is created together with training data and passed to every estimator of the same
+    documents. A module with results that do not depend on all of its settings declares
+    a dataclass for them and stores it here: a filter computes its order once for every
+    λ.
 
     Parameters
     ----------
@@ -37,8 +38,11 @@ class SharedResults:
     Order(features=(2, 0, 1))
     """
 
-    def __init__(self, source: SharedResults | None = None, columns: tuple[int, ...] = ()) -> None:
-        # None instead of the object itself: a reference cycle would keep large arrays until a collection.
+    def __init__(
+        self, source: SharedResults | None = None, columns: tuple[int, ...] = ()
+    ) -> None:
+        # None instead of the object itself: a reference cycle would keep large arrays
+        # until a collection.
         self._origin: SharedResults | None = None if source is None else source.origin
         self.columns: tuple[int, ...] = columns
         if source is not None and source.origin is not source:  # columns of columns

@@ -13,7 +13,8 @@ from rankstudio.engine.arrays import Floats
 class SparseCorrelations:
     """Pearson's correlations of query-centred columns, read as an array (n, n); 0 for a constant column.
 
-    A row takes O(entries), and is cached. An index should select few rows, or few columns.
+    A row takes O(entries), and is cached. An index should select few rows, or few
+    columns.
 
     Parameters
     ----------
@@ -33,7 +34,8 @@ class SparseCorrelations:
         if not isinstance(key, tuple):
             return self._row(int(key))
         first, second = key
-        # The matrix is symmetric: columns are rows, and the two indices may be exchanged.
+        # The matrix is symmetric: columns are rows, and the two indices may be
+        # exchanged.
         if isinstance(second, slice):
             return np.array([self._row(int(j)) for j in np.ravel(first)])
         if isinstance(first, slice):
@@ -43,7 +45,9 @@ class SparseCorrelations:
         if first.size > second.size:
             first, second = second, first
         features, indices = np.unique(first, return_inverse=True)
-        rows = np.array([self._row(int(j)) for j in features]).reshape(features.size, -1)
+        rows = np.array([self._row(int(j)) for j in features]).reshape(
+            features.size, -1
+        )
         return rows[indices.reshape(first.shape), second]
 
     def _row(self, column: int) -> Floats:

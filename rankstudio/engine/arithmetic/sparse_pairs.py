@@ -19,7 +19,8 @@ class SparseLinearPairs(LinearPairs):
     Parameters
     ----------
     data : SparseQueryData
-        Columns are shifted within queries, which changes no difference: a constant column is exactly 0.
+        Columns are shifted within queries, which changes no difference: a constant
+        column is exactly 0.
     pairs : Pairs
     """
 
@@ -43,7 +44,9 @@ class SparseLinearPairs(LinearPairs):
     def curvature(self, loss: Smooth, v: Floats) -> Floats:  # noqa: D102 - inherited
         values = self.scores(v)
         curved = np.empty(self._rows.shape[0])
-        self.pairs.spread(lambda _, first, last: loss.curvature_of(values, first, last, curved))
+        self.pairs.spread(
+            lambda _, first, last: loss.curvature_of(values, first, last, curved)
+        )
         return self.weigh(curved)
 
     def centred(self, rows: Ints) -> Floats:  # noqa: D102 - inherited
@@ -57,10 +60,16 @@ class SparseLinearPairs(LinearPairs):
 
         With the mean x̄ of a query, Σ w (x - x̄)² = Σ w x² - 2 x̄ Σ w x + x̄² Σ w.
         """
-        means = self._by_query(np.ones(len(self.X))).multiply(1.0 / self._sizes[:, None]).tocsr()
+        means = (
+            self._by_query(np.ones(len(self.X)))
+            .multiply(1.0 / self._sizes[:, None])
+            .tocsr()
+        )
         mixed = means.multiply(self._by_query(weights)).sum(axis=0)
         totals = np.add.reduceat(weights, self._first)
-        squares: Floats = self._rows.power(2).T @ weights - 2.0 * mixed + means.power(2).T @ totals
+        squares: Floats = (
+            self._rows.power(2).T @ weights - 2.0 * mixed + means.power(2).T @ totals
+        )
         return np.maximum(squares, 0.0)  # rounding may make them negative
 
     def _by_query(self, weights: Floats) -> Any:
@@ -68,4 +77,9 @@ class SparseLinearPairs(LinearPairs):
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
         m = weights.size
-        return csr_array((weights, np.arange(m), self.pairs.ptr), shape=(self._first.size, m)) @ self._rows
+        return (
+            csr_array(
+                (weights, np.arange(m), self.pairs.ptr), shape=(self._first.size, m)
+            )
+            @ self._rows
+        )

@@ -1,7 +1,7 @@
 """Training data with sparse features: grouped and centred query by query, and never made dense.
 
-Centring is an operator here: a column's mean inside a query is subtracted where the column is used. Only the
-columns of the features in a model are ever written out.
+Centring is an operator here: a column's mean inside a query is subtracted where the
+column is used. Only the columns of the features in a model are ever written out.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ class SparseQueryData:
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep labels and queries as views through which nothing is written."""
-        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
+        object.__setattr__(
+            self, "shared", SharedResults() if sharing is None else sharing
+        )
         for name in ("y", "ptr"):
             object.__setattr__(self, name, unwritable(getattr(self, name)))
 
@@ -92,7 +94,9 @@ class SparseQueryData:
         """Return a copy of the documents of some queries, in the order of ``queries``."""
         rows, ptr = rows_of_queries(self.ptr, queries)
         graded = self.grading.taken(rows)
-        return SparseQueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
+        return SparseQueryData(
+            self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded
+        )
 
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, as an array.
@@ -116,25 +120,31 @@ class SparseQueryData:
 
     def dense(self) -> QueryData:
         """Raise ParameterError: the caller cannot leave documents out of sparse data."""
-        raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
+        raise ParameterError(
+            "X", "a sparse matrix", "an array: held-out predictions need dense features"
+        )
 
     def check(self, name: Callable[[int], str] = column_name) -> None:
         """Check the magnitudes of the features, as :func:`check_rows` does for an array: O(values)."""
-        low, high = (getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max"))
+        low, high = (
+            getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max")
+        )
         check_magnitudes(low, high, self.differences, name)
 
     @cached_property
     def shifted(self) -> Any:
         """X with columns shifted within queries, so that constant features are 0 throughout a query.
 
-        Sparse matrix of shape (m, n), in the form of ``X``, without explicit zeros. Centring it gives X^, as
-        centring X does.
+        Sparse matrix of shape (m, n), in the form of ``X``, without explicit zeros.
+        Centring it gives X^, as centring X does.
         """
         from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
 
         shifted = self.X.csc.copy()
         shifted.eliminate_zeros()
-        shift_columns(shifted.data, shifted.indices, shifted.indptr, self.query, self.ptr)
+        shift_columns(
+            shifted.data, shifted.indices, shifted.indptr, self.query, self.ptr
+        )
         shifted.eliminate_zeros()
         return shifted
 
@@ -170,7 +180,9 @@ class SparseQueryData:
     @property
     def differences(self) -> Floats:
         """Largest difference of each feature within a query, up to a factor of 2, shape (n,)."""
-        return np.asarray(abs(self.shifted).max(axis=0).toarray(), dtype=np.float64).ravel()
+        return np.asarray(
+            abs(self.shifted).max(axis=0).toarray(), dtype=np.float64
+        ).ravel()
 
     def centred_column(self, feature: int) -> Floats:
         """Return a column of X^, shape (m,)."""
@@ -181,7 +193,10 @@ class SparseQueryData:
 
 
 def group_sparse(
-    X: Any, y: ArrayLike, qid: ArrayLike | None = None, name: Callable[[int], str] = column_name
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    name: Callable[[int], str] = column_name,
 ) -> SparseQueryData:
     """Validate training data with sparse features and group the documents by query.
 
@@ -217,7 +232,9 @@ def group_sparse(
     check_labels(features.shape, labels)
     if not np.isfinite(features.data).all():
         row = int(features.indices[~np.isfinite(features.data)].min())
-        raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+        raise DatasetError(
+            f"X: expected finite numbers, row {row} has NaN or infinity."
+        )
     # The documents of a query have to be adjacent.
     ptr, order = rows_by_query(qid, labels.size)
     if order is not None:

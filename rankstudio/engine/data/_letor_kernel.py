@@ -49,7 +49,9 @@ def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
 
 
 @kernel
-def format_lines(units: NDArray[np.int32], decimals: Ints, labels: Ints, query_ids: Ints, out: Bytes) -> int:
+def format_lines(
+    units: NDArray[np.int32], decimals: Ints, labels: Ints, query_ids: Ints, out: Bytes
+) -> int:
     """Write documents as lines of LETOR text, and return how many bytes that takes.
 
     Parameters
@@ -82,7 +84,9 @@ def format_lines(units: NDArray[np.int32], decimals: Ints, labels: Ints, query_i
             out[position] = 32
             position = _write_digits(out, position + 1, column + 1)
             out[position] = 58  # ":"
-            position = _write_decimal(out, position + 1, units[row, column], decimals[column])
+            position = _write_decimal(
+                out, position + 1, units[row, column], decimals[column]
+            )
         out[position] = 10  # end of the line
         position += 1
     return position

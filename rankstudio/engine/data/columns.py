@@ -43,8 +43,8 @@ class DataColumns:
     Attributes
     ----------
     qid, label : str
-        Columns of the query and of the relevance label; "" for the usual names. With several judges, the
-        name of the judge in use.
+        Columns of the query and of the relevance label; "" for the usual names. With
+        several judges, the name of the judge in use.
     labels : tuple of str
         Label columns of several judges; () for one label.
     features : tuple of str
@@ -54,23 +54,27 @@ class DataColumns:
     ids_from : int or None
         First feature id of SVMlight text, 0 or 1; None to detect it from an id 0.
     part : str
-        Column of the part of each document, train, vali or test; "" for the usual name, if present.
+        Column of the part of each document, train, vali or test; "" for the usual name,
+        if present.
     no_queries : bool
         Whether all documents are one ranking, regardless of any queries in the data.
     judgments : tuple of str
-        Files with the judgments of feature logs, one per judge; () for the one next to them.
+        Files with the judgments of feature logs, one per judge; () for the one next to
+        them.
     feature_set : str
-        File with the feature set of a search engine; "" for the one next to the data, if there is one.
+        File with the feature set of a search engine; "" for the one next to the data,
+        if there is one.
     document : str
         Column of the document ids; "" for the usual name, if present.
     format : str
-        Key of the format of the data; "" for the recognised one. A plan records a format of a plug-in with
-        its package.
+        Key of the format of the data; "" for the recognised one. A plan records a
+        format of a plug-in with its package.
     missing_texts : tuple of str
-        Texts that stand for a missing value, besides NULL, NaN, NA and others that are usual.
+        Texts that stand for a missing value, besides NULL, NaN, NA and others that are
+        usual.
     no_labels : bool
-        Whether documents are only scored. Labels are then not read, and only the columns of the query and of
-        the features must exist. No plan has this value.
+        Whether documents are only scored. Labels are then not read, and only the
+        columns of the query and of the features must exist. No plan has this value.
     """
 
     qid: str = ""
@@ -131,18 +135,34 @@ class DataColumns:
         labels = fields_by_name["labels"]
         judgments = fields_by_name["judgments"]
         if fields_by_name["no_queries"] and fields_by_name["qid"]:
-            raise ParameterError("no_queries", True, f"no query column, got {fields_by_name['qid']!r}")
+            raise ParameterError(
+                "no_queries", True, f"no query column, got {fields_by_name['qid']!r}"
+            )
         # Labels are in columns or in files of judgments, not in both.
         if labels and judgments:
-            raise ParameterError("labels", labels[0], "no label columns beside files of judgments")
+            raise ParameterError(
+                "labels", labels[0], "no label columns beside files of judgments"
+            )
         # The label in use is that of the first judge, unless one is given.
         judges = cls(labels=labels, judgments=judgments).judges
-        fields_by_name["label"] = label = fields_by_name["label"] or next(iter(judges), "")
+        fields_by_name["label"] = label = fields_by_name["label"] or next(
+            iter(judges), ""
+        )
         _check_judges(label, judges)
         # A column has at most one role.
         other_labels = (name for name in labels if name != label)
-        single = [fields_by_name["qid"], label, fields_by_name["part"], fields_by_name["document"]]
-        used_columns = [*single, *other_labels, *fields_by_name["features"], *fields_by_name["ignore"]]
+        single = [
+            fields_by_name["qid"],
+            label,
+            fields_by_name["part"],
+            fields_by_name["document"],
+        ]
+        used_columns = [
+            *single,
+            *other_labels,
+            *fields_by_name["features"],
+            *fields_by_name["ignore"],
+        ]
         _check_once([name for name in used_columns if name])
         # A single label needs no list of judges.
         return cls(**fields_by_name | {"labels": labels if len(labels) > 1 else ()})
@@ -151,8 +171,15 @@ class DataColumns:
         """Return plain values for a plan, without defaults."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         # ids_from = 0 is specified, although it is false.
-        specified = {name: v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
-        plain = {name: list(v) if isinstance(v, tuple) else v for name, v in specified.items()}
+        specified = {
+            name: v
+            for name, v in values.items()
+            if v or (name == "ids_from" and v == 0)
+        }
+        plain = {
+            name: list(v) if isinstance(v, tuple) else v
+            for name, v in specified.items()
+        }
         if len(self.judgments) == 1:  # a text, as versions with a single judge wrote it
             plain["judgments"] = self.judgments[0]
         return plain
@@ -168,7 +195,8 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     # Other fields have their default; lists become tuples.
     checked = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
     checked |= {
-        name: _names_of_list(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")
+        name: _names_of_list(checked[name])
+        for name in ("features", "ignore", "labels", "missing_texts")
     }
     # A single file of judgments may be given without a list.
     files = checked["judgments"]
@@ -177,12 +205,16 @@ def _checked_fields(values: Any) -> dict[str, Any]:
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
     # Check that there are no other fields, and the type of each one.
-    names = [checked[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
+    names = [
+        checked[name]
+        for name in ("qid", "label", "part", "feature_set", "document", "format")
+    ]
     conditions = (
         values.keys() <= checked.keys() - {"no_labels"},
         first_id in (None, 0, 1) and not isinstance(first_id, bool),
         isinstance(checked["no_queries"], bool),
-        all(_is_name(name, empty=True) for name in names) and all(map(_is_name, checked["judgments"])),
+        all(_is_name(name, empty=True) for name in names)
+        and all(map(_is_name, checked["judgments"])),
     )
     if not all(conditions):
         raise ParameterError("columns", dict(values), _EXPECTED)
@@ -194,7 +226,9 @@ def _check_once(names: Sequence[str]) -> None:
 
     Among very many names, the reader of the table finds it.
     """
-    if len(names) < _MAX_COMPARED_NAMES and (twice := [name for name in names if names.count(name) > 1]):
+    if len(names) < _MAX_COMPARED_NAMES and (
+        twice := [name for name in names if names.count(name) > 1]
+    ):
         raise ParameterError("columns", twice[0], "each column at most once")
 
 
@@ -202,7 +236,9 @@ def _check_judges(label: str, judges: tuple[str, ...]) -> None:
     """Refuse a label that is not the name of one of several judges, and two judges with the same name."""
     if len(set(judges)) < len(judges):
         twice = next(name for name in judges if judges.count(name) > 1)
-        raise ParameterError("judgments", twice, "a name for each judge, of a column or a file")
+        raise ParameterError(
+            "judgments", twice, "a name for each judge, of a column or a file"
+        )
     if judges and label not in judges:
         raise ParameterError("label", label, f"one of the judges, {', '.join(judges)}")
 
@@ -216,4 +252,8 @@ def _names_of_list(values: Any) -> tuple[str, ...]:
 
 
 def _is_name(value: Any, *, empty: bool = False) -> bool:
-    return isinstance(value, str) and len(value) <= _MAX_NAME_LENGTH and (bool(value) or empty)
+    return (
+        isinstance(value, str)
+        and len(value) <= _MAX_NAME_LENGTH
+        and (bool(value) or empty)
+    )

@@ -35,7 +35,8 @@ class TextComments:
     content : uint8 array
         Bytes of all comments, concatenated.
     offsets : int64 array of shape (m + 1,)
-        Start of each comment, and the end of the last. Bytes that are not UTF-8 are shown as U+FFFD.
+        Start of each comment, and the end of the last. Bytes that are not UTF-8 are
+        shown as U+FFFD.
     """
 
     content: Bytes
@@ -69,7 +70,9 @@ class TextComments:
             offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
             content = self.content[offsets[0] : offsets[-1]].tobytes()
             for first, last in pairwise(offsets):
-                yield content[first - offsets[0] : last - offsets[0]].decode("utf-8", errors="replace")
+                yield content[first - offsets[0] : last - offsets[0]].decode(
+                    "utf-8", errors="replace"
+                )
 
 
 @dataclass(frozen=True, eq=False)

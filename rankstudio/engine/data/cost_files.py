@@ -27,7 +27,8 @@ _EXPECTED = translatable(
     "milliseconds per feature: a table with the columns feature, per_document and per_query, the same as "
     "JSON, or profiles of Elasticsearch or OpenSearch"
 )
-# What Lucene does once per segment; everything else of a profile happens document by document.
+# What Lucene does once per segment; everything else of a profile happens document by
+# document.
 _TIMES_PER_REQUEST = ("create_weight", "build_scorer", "count_weight")
 _SLICE_PREFIXES = ("max_", "min_", "avg_")
 _LTR_QUERY = "RankerQuery"
@@ -40,17 +41,19 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
     Parameters
     ----------
     path : Path
-        CSV with the columns ``feature`` (id or name), ``per_document`` and ``per_query``, in milliseconds; a
-        missing column counts 0. JSON: an object with such an object for each feature, or a list of them. Or
-        the response of Elasticsearch or OpenSearch to a request with ``"profile": true``, or several as a
-        list or one per line: the children of the query of the plug-in Learning To Rank are the features of
-        the feature set, in order.
+        CSV with the columns ``feature`` (id or name), ``per_document`` and
+        ``per_query``, in milliseconds; a missing column counts 0. JSON: an object with
+        such an object for each feature, or a list of them. Or the response of
+        Elasticsearch or OpenSearch to a request with ``"profile": true``, or several as
+        a list or one per line: the children of the query of the plug-in Learning To
+        Rank are the features of the feature set, in order.
     dataset : FoldedDataset
 
     Raises
     ------
     DatasetError
-        If it is no such file, a number is invalid, or a feature of the data has no cost.
+        If it is no such file, a number is invalid, or a feature of the data has no
+        cost.
     FileAccessError
         If it cannot be read.
     """
@@ -79,10 +82,16 @@ def holds_costs(path: Path) -> bool:
         if path.suffix.lower() == ".csv":
             with path.open("rb") as file:
                 return (
-                    _column_positions(file.readline(_MAX_HEADER_LENGTH).decode("utf-8-sig", errors="replace"))
+                    _column_positions(
+                        file.readline(_MAX_HEADER_LENGTH).decode(
+                            "utf-8-sig", errors="replace"
+                        )
+                    )
                     is not None
                 )
-        return path.suffix.lower() == ".json" and bool(_costs_from_json(path, read_feature_file(path, "")))
+        return path.suffix.lower() == ".json" and bool(
+            _costs_from_json(path, read_feature_file(path, ""))
+        )
     return False
 
 
@@ -90,7 +99,9 @@ _Costs = Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]]
 """Costs per document and per query, by the id or name of the feature, or by its position."""
 
 
-def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) -> FeatureCosts:
+def _costs_of_all_features(
+    path: Path, costs: _Costs, dataset: FoldedDataset
+) -> FeatureCosts:
     """Return the costs of a dataset's features.
 
     Raise DatasetError if a feature has no cost, or all costs are 0.
@@ -111,12 +122,20 @@ def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) ->
             "data."
         )
         first, name = missing[0]
-        raise DatasetError(text.format(path=path, feature=first, name=shown(name), n=len(ids)))
+        raise DatasetError(
+            text.format(path=path, feature=first, name=shown(name), n=len(ids))
+        )
     if not any(any(costs_by_id[i]) for i in ids):
-        raise DatasetError(tr("{path}: all costs are 0, expected one greater than 0.").format(path=path))
+        raise DatasetError(
+            tr("{path}: all costs are 0, expected one greater than 0.").format(
+                path=path
+            )
+        )
     # The mean number of documents per query.
     parts = list(dataset.folds[0].parts.values())
-    mean = sum(part.n_documents for part in parts) / sum(part.n_queries for part in parts)
+    mean = sum(part.n_documents for part in parts) / sum(
+        part.n_queries for part in parts
+    )
     return FeatureCosts(tuple((i, *costs_by_id[i]) for i in ids), mean, str(path))
 
 
@@ -129,14 +148,18 @@ def _costs_by_name(
     """
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
-        ids |= {name: i for i, name in zip(dataset.feature_ids.tolist(), names, strict=True)}
+        ids |= {
+            name: i for i, name in zip(dataset.feature_ids.tolist(), names, strict=True)
+        }
     costs_by_id: dict[int, tuple[float, float]] = {}
     for name, cost in costs_by_name.items():
         feature = ids.get(one_line(name))
         if feature is None:
             continue  # of a table for more features than these data have
         if costs_by_id.get(feature, cost) != cost:
-            text = tr("{path}: found two different costs of feature {feature}, expected one.")
+            text = tr(
+                "{path}: found two different costs of feature {feature}, expected one."
+            )
             raise DatasetError(text.format(path=path, feature=shown(name)))
         costs_by_id[feature] = cost
     return costs_by_id
@@ -150,7 +173,9 @@ def _costs_by_position(
     ids = dataset.feature_ids.tolist()
     n = len(features.names) if features is not None else len(ids)
     if len(profile_costs) != n:
-        text = tr("{path}: the profile has {found} features, expected {n} as in the feature set or the data.")
+        text = tr(
+            "{path}: the profile has {found} features, expected {n} as in the feature set or the data."
+        )
         raise DatasetError(text.format(path=path, found=len(profile_costs), n=n))
     if features is None:
         return dict(zip(ids, profile_costs, strict=True))
@@ -166,7 +191,9 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     if column_of is None:
         text = tr("{path}: found the columns {found}, expected {expected}.")
         found_columns = shown(lines[0]) if lines else "''"
-        raise DatasetError(text.format(path=path, found=found_columns, expected=tr(_EXPECTED)))
+        raise DatasetError(
+            text.format(path=path, found=found_columns, expected=tr(_EXPECTED))
+        )
     try:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
@@ -176,9 +203,14 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
             continue
-        cells = {name: row[column] if column < len(row) else "" for name, column in column_of.items()}
+        cells = {
+            name: row[column] if column < len(row) else ""
+            for name, column in column_of.items()
+        }
         location = tr("{path}, line {line}").format(path=path, line=number)
-        _add_costs(costs_by_name, location, unguarded(cells.pop("feature").strip()), cells)
+        _add_costs(
+            costs_by_name, location, unguarded(cells.pop("feature").strip()), cells
+        )
     return costs_by_name
 
 
@@ -187,8 +219,12 @@ def _column_positions(header: str) -> dict[str, int] | None:
 
     Return None for another table.
     """
-    names = [cell.strip().strip('"').lower() for cell in header.split(_separator(header))]
-    column_of = {name: names.index(name) for name in ("feature", *_COST_COLUMNS) if name in names}
+    names = [
+        cell.strip().strip('"').lower() for cell in header.split(_separator(header))
+    ]
+    column_of = {
+        name: names.index(name) for name in ("feature", *_COST_COLUMNS) if name in names
+    }
     has_feature_and_cost = "feature" in column_of and len(column_of) >= 2
     has_unique_names = len(set(names)) == len(names)
     return column_of if has_feature_and_cost and has_unique_names else None
@@ -202,7 +238,11 @@ def _costs_from_json(path: Path, text: str) -> _Costs:
     """Return the costs from JSON: those in profiles by position, those in objects by name or id."""
     documents = _json_documents(path, text)
     # Profiles contain the costs by position.
-    answers = [document for document in documents if isinstance(document, dict) and "profile" in document]
+    answers = [
+        document
+        for document in documents
+        if isinstance(document, dict) and "profile" in document
+    ]
     if answers:
         return _costs_from_profiles(path, answers)
     # A single object maps names to costs; of several, each describes one feature.
@@ -211,7 +251,9 @@ def _costs_from_json(path: Path, text: str) -> _Costs:
         rows: list[tuple[Any, Any]] = list(first.items())
     else:
         rows = [
-            (document.get("feature"), document) if isinstance(document, dict) else (None, None)
+            (document.get("feature"), document)
+            if isinstance(document, dict)
+            else (None, None)
             for document in documents
         ]
     if not rows:
@@ -222,7 +264,9 @@ def _costs_from_json(path: Path, text: str) -> _Costs:
         is_id = isinstance(name, int) and not isinstance(name, bool)
         if not (isinstance(name, str) or is_id) or not isinstance(costs, dict):
             raise _no_costs_error(path)
-        milliseconds = {column: costs[column] for column in _COST_COLUMNS if column in costs}
+        milliseconds = {
+            column: costs[column] for column in _COST_COLUMNS if column in costs
+        }
         if not milliseconds:
             raise _no_costs_error(path)
         _add_costs(costs_by_name, str(path), str(name), milliseconds)
@@ -256,9 +300,16 @@ def _add_costs(
             is_empty = isinstance(value, str) and not value.strip()
             costs.append(milliseconds_of(0 if is_empty else value))
         except (TypeError, ValueError, OverflowError):
-            text = tr("{where}: {column} of {feature} is {value}, expected milliseconds from 0 up.")
+            text = tr(
+                "{where}: {column} of {feature} is {value}, expected milliseconds from 0 up."
+            )
             raise DatasetError(
-                text.format(where=location, column=column, feature=shown(feature), value=shown(value))
+                text.format(
+                    where=location,
+                    column=column,
+                    feature=shown(feature),
+                    value=shown(value),
+                )
             ) from None
     if feature in costs_by_name:
         text = tr("{where}: {feature} occurs twice, expected one cost per feature.")
@@ -268,14 +319,18 @@ def _add_costs(
     costs_by_name[feature] = per_document, per_query
 
 
-def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
+def _costs_from_profiles(
+    path: Path, answers: Sequence[Mapping[str, Any]]
+) -> list[tuple[float, float]]:
     """Return the costs of the features of a feature set, in order, as means over requests and documents.
 
-    Elasticsearch and OpenSearch document the profile: ``profile.shards[].searches[].query[]`` is a tree with
-    ``type``, ``breakdown`` in nanoseconds, and ``children``. The query of Learning To Rank has a child per
+    Elasticsearch and OpenSearch document the profile:
+    ``profile.shards[].searches[].query[]`` is a tree with ``type``, ``breakdown`` in
+    nanoseconds, and ``children``. The query of Learning To Rank has a child per
     feature, and its own ``score_count`` is the number of documents.
     """
-    totals: list[list[float]] = []  # nanoseconds of each feature: on documents, and once per request
+    # nanoseconds of each feature: on documents, and once per request
+    totals: list[list[float]] = []
     documents = requests = 0.0
     try:
         # Add up the nanoseconds of each feature over all queries.
@@ -296,7 +351,9 @@ def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> li
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise _no_costs_error(path) from error
     if not totals:
-        text = tr("{path}: found no RankerQuery with features in the profile, expected a request with sltr.")
+        text = tr(
+            "{path}: found no RankerQuery with features in the profile, expected a request with sltr."
+        )
         raise DatasetError(text.format(path=path))
     # Return milliseconds per document and per request.
     return [
@@ -306,7 +363,9 @@ def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> li
 
 
 def _profiled_queries(answer: Mapping[str, Any]) -> list[Any]:
-    searches = [search for shard in answer["profile"]["shards"] for search in shard["searches"]]
+    searches = [
+        search for shard in answer["profile"]["shards"] for search in shard["searches"]
+    ]
     return [query for search in searches for query in search["query"]]
 
 
@@ -319,18 +378,22 @@ def _ltr_queries(queries: Iterable[Any], depth: int) -> Iterator[Mapping[str, An
             yield from _ltr_queries(query.get("children", []), depth + 1)
 
 
-def _document_and_request_nanoseconds(breakdown: Mapping[str, Any]) -> tuple[float, float]:
+def _document_and_request_nanoseconds(
+    breakdown: Mapping[str, Any],
+) -> tuple[float, float]:
     """Return the nanoseconds of a feature that are spent on documents, and those spent once per request.
 
-    If segments are searched in parallel, a breakdown has the times of slices (``max_`` …) besides their sum;
-    only the sum counts.
+    If segments are searched in parallel, a breakdown has the times of slices (``max_``
+    …) besides their sum; only the sum counts.
     """
     times = {
         name: milliseconds_of(value)
         for name, value in breakdown.items()
         if not name.endswith("_count") and not name.startswith(_SLICE_PREFIXES)
     }
-    per_request = fsum(time for name, time in times.items() if name in _TIMES_PER_REQUEST)
+    per_request = fsum(
+        time for name, time in times.items() if name in _TIMES_PER_REQUEST
+    )
     return fsum(times.values()) - per_request, per_request
 
 

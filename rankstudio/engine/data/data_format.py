@@ -32,7 +32,8 @@ class DataBlock:
     qid : ndarray of shape (m,)
         Ids of queries: whole numbers or texts.
     feature_names : sequence of str
-        Names of the features; () for none. Those of the first block hold for all blocks.
+        Names of the features; () for none. Those of the first block hold for all
+        blocks.
     documents : sequence of str
         Ids of the documents; () for none.
 
@@ -126,7 +127,8 @@ class FirstRows:
         Values by row.
     has_header : bool
     key : str
-        Key of the format, if the contents tell it more closely than the file does; otherwise "".
+        Key of the format, if the contents tell it more closely than the file does;
+        otherwise "".
     """
 
     names: tuple[str, ...]
@@ -139,29 +141,35 @@ class FirstRows:
 class FormatCode:
     """Where the code of RankStudio's own formats is, as ``"module:name"``.
 
-    A format of a plug-in needs none of these. Its reader, its recogniser and its writer are small functions
-    (see :class:`DataFormat`), which the default code calls and checks. These attributes may change with every
-    release.
+    A format of a plug-in needs none of these. Its reader, its recogniser and its writer
+    are small functions (see :class:`DataFormat`), which the default code calls and
+    checks. These attributes may change with every release.
 
     Attributes
     ----------
     confidence : str
-        ``(form, beginning) -> float``: how certain it is that a file with such a beginning has the format.
+        ``(form, beginning) -> float``: how certain it is that a file with such a
+        beginning has the format.
     read : str
         A ``FormatReader``, which hands the documents of a part to a builder.
     read_whole : str
-        ``(path, progress, refuse) -> (table, source, read_as)`` for a format whose file is read at once,
-        together with accompanying files, and not piece by piece; else "".
+        ``(path, progress, refuse) -> (table, source, read_as)`` for a format whose file
+        is read at once, together with accompanying files, and not piece by piece; else
+        "".
     need : str
-        ``(form, path) -> ContentsNeed``: about how much memory the contents of a file take.
+        ``(form, path) -> ContentsNeed``: about how much memory the contents of a file
+        take.
     preview : str
         ``(form, path, beginning, n_rows) -> FirstRows`` of a table.
     logs_of : str
-        ``paths -> (logs, judgments)`` where files of the format may belong to feature logs; else "".
+        ``paths -> (logs, judgments)`` where files of the format may belong to feature
+        logs; else "".
     unmatched : str
-        ``(logs, judgments) -> rows``: the documents that are not both logged and judged; else "".
+        ``(logs, judgments) -> rows``: the documents that are not both logged and
+        judged; else "".
     write : str
-        ``(form, dataset, path, comments)``: writes a dataset; "" for a format that is only read.
+        ``(form, dataset, path, comments)``: writes a dataset; "" for a format that is
+        only read.
     """
 
     confidence: str = f"{_ADAPTER}:confidence"
@@ -313,7 +321,9 @@ class DataFormat:
         rows: FirstRows = imported(self.code.preview)(self, path, beginning, n_rows)
         return rows
 
-    def logs_of(self, paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    def logs_of(
+        self, paths: tuple[Path, ...]
+    ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
         """Return the feature logs to which files belong, and their judgments.
 
         Return () and () for other data.

@@ -35,7 +35,14 @@ from rankstudio.engine.support.sparse_rows import SparseRows, chosen_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comments", "Fold", "FoldedDataset", "RankingDataset", "Source", "default_names"]
+__all__ = [
+    "Comments",
+    "Fold",
+    "FoldedDataset",
+    "RankingDataset",
+    "Source",
+    "default_names",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +55,9 @@ class RankingDataset:
     Attributes
     ----------
     X : ndarray of shape (m, n), float64, C order, read-only; or SparseRows
-        Features: one row per document, one column per feature. Missing values are already filled (see
-        ``missing``). Of mostly zeros only the other values are stored.
+        Features: one row per document, one column per feature. Missing values are
+        already filled (see ``missing``). Of mostly zeros only the other values are
+        stored.
     y : ndarray of shape (m,), float64, read-only
         Relevance labels.
     query_ptr : ndarray of shape (Q + 1,), int64, read-only
@@ -67,16 +75,18 @@ class RankingDataset:
     missing : ndarray of shape (n,), int64
         Number of missing values of each feature in the file, before they were filled.
     warnings : tuple of str
-        Corrections made by the reader, as sentences, such as grouping scattered queries.
+        Corrections made by the reader, as sentences, such as grouping scattered
+        queries.
     sparse : bool
         Whether the file omits features, which are then 0.
     file_rows : ndarray of shape (m,), int64, or None
-        Position of each row in the file, from 0; None if the rows are in the order of the file, which is the
-        case unless a query was scattered.
+        Position of each row in the file, from 0; None if the rows are in the order of
+        the file, which is the case unless a query was scattered.
     greatest_grade : float
         Largest label of the whole dataset, for ERR; by default that of ``y``.
     convention : str
-        Key of the usual convention: that of the public dataset that a file was recognised as, or "standard".
+        Key of the usual convention: that of the public dataset that a file was
+        recognised as, or "standard".
     """
 
     X: Floats
@@ -96,7 +106,9 @@ class RankingDataset:
 
     def __post_init__(self) -> None:
         """Take the greatest grade from the labels if none is given."""
-        object.__setattr__(self, "greatest_grade", max(self.greatest_grade, greatest(self.y)))
+        object.__setattr__(
+            self, "greatest_grade", max(self.greatest_grade, greatest(self.y))
+        )
 
     @classmethod
     def from_arrays(
@@ -141,17 +153,26 @@ class RankingDataset:
         check_arrays(features, labels, keys)
         # By default, the names are those of the frame or "feature 1", ….
         if feature_names is None:
-            feature_names = [str(name) for name in getattr(X, "columns", default_names(np.arange(1, n + 1)))]
+            feature_names = [
+                str(name)
+                for name in getattr(X, "columns", default_names(np.arange(1, n + 1)))
+            ]
         names = tuple(feature_names)
         if len(names) != n:
-            raise ParameterError("feature_names", f"{len(names)} names", f"{n}, one for each feature")
+            raise ParameterError(
+                "feature_names", f"{len(names)} names", f"{n}, one for each feature"
+            )
         if comments is not None and len(comments) != m:
-            raise ParameterError("comments", f"{len(comments)} comments", f"{m}, one for each document")
+            raise ParameterError(
+                "comments", f"{len(comments)} comments", f"{m}, one for each document"
+            )
         # Sort the rows by query, in a stable way.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()
-        query_ptr = np.concatenate([[0], np.cumsum(np.bincount(query_of))]).astype(np.int64)
+        query_ptr = np.concatenate([[0], np.cumsum(np.bincount(query_of))]).astype(
+            np.int64
+        )
         return cls(
             X=read_only(features[order]),
             y=read_only(labels[order]),
@@ -159,7 +180,9 @@ class RankingDataset:
             query_ids=query_ids,
             feature_ids=read_only(np.arange(1, n + 1, dtype=np.int64)),
             feature_names=names,
-            comments=("",) * m if comments is None else tuple(comments[i] for i in order.tolist()),
+            comments=("",) * m
+            if comments is None
+            else tuple(comments[i] for i in order.tolist()),
             missing=read_only(np.zeros(n, dtype=np.int64)),
             file_rows=None if is_sorted else read_only(order),
         )
@@ -183,8 +206,8 @@ class RankingDataset:
         frame : DataFrame
             One row per document. Scattered rows of a query are grouped, with a warning.
         qid, label : str
-            Columns of the query and of the label; by default the usual names ("qid", "query_id", "label",
-            "relevance" …).
+            Columns of the query and of the label; by default the usual names ("qid",
+            "query_id", "label", "relevance" …).
         features : sequence of str, optional
             Feature columns; all others by default.
         ignore : sequence of str
@@ -197,7 +220,8 @@ class RankingDataset:
         Raises
         ------
         DatasetError, ParameterError
-            If a column is missing or occurs twice, a label is missing, or a feature is not numeric.
+            If a column is missing or occurs twice, a label is missing, or a feature is
+            not numeric.
 
         Examples
         --------
@@ -206,9 +230,16 @@ class RankingDataset:
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
         check_options(missing, False)
-        named = {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
+        named = {
+            "qid": qid,
+            "label": label,
+            "features": tuple(features or ()),
+            "ignore": tuple(ignore),
+        }
         columns = DataColumns.of({**named, "no_queries": no_queries})
-        return cls.of_table(table_of_frame(frame, columns, refuse=missing == "refuse"), missing=missing)
+        return cls.of_table(
+            table_of_frame(frame, columns, refuse=missing == "refuse"), missing=missing
+        )
 
     @classmethod
     def of_table(
@@ -229,7 +260,8 @@ class RankingDataset:
         source : Source, optional
             Source file of the contents.
         missing, normalize
-            See `load_letor`; with "refuse" nothing is filled, as the reader has refused missing values.
+            See `load_letor`; with "refuse" nothing is filled, as the reader has refused
+            missing values.
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
@@ -249,7 +281,8 @@ class RankingDataset:
         # Columns beyond those of the table have no missing values.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
-        # The ids of a file that counts from 0 are one less; its names continue if other parts are wider.
+        # The ids of a file that counts from 0 are one less; its names continue if other
+        # parts are wider.
         names = table.feature_names
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
@@ -265,7 +298,9 @@ class RankingDataset:
             comments=table.comments,
             source=source,
             missing=read_only(counts),
-            warnings=table.notes(str(source.path) if source is not None else "The frame"),
+            warnings=table.notes(
+                str(source.path) if source is not None else "The frame"
+            ),
             sparse=not table.dense,
             file_rows=None if table.scattered is None else table.file_rows,
         )
@@ -273,10 +308,14 @@ class RankingDataset:
     def changed(self, **values: Any) -> RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, it accepts training parts that assemble their rows on demand
-        (leave-query-out), and returns a plain dataset.
+        Unlike `dataclasses.replace`, it accepts training parts that assemble their rows
+        on demand (leave-query-out), and returns a plain dataset.
         """
-        unchanged = {f.name: getattr(self, f.name) for f in fields(RankingDataset) if f.name not in values}
+        unchanged = {
+            f.name: getattr(self, f.name)
+            for f in fields(RankingDataset)
+            if f.name not in values
+        }
         return RankingDataset(**unchanged, **values)
 
     def with_features(self, columns: Ints) -> RankingDataset:
@@ -288,7 +327,9 @@ class RankingDataset:
         return self.changed(
             X=X,
             feature_ids=self.feature_ids[columns],
-            feature_names=tuple(self.feature_names[column] for column in columns.tolist()),
+            feature_names=tuple(
+                self.feature_names[column] for column in columns.tolist()
+            ),
             missing=self.missing[columns] if self.missing.size else self.missing,
         )
 
@@ -322,7 +363,9 @@ class RankingDataset:
     @cached_property
     def query_index(self) -> Ints:
         """Index 0 … Q - 1 of each document's query, shape (m,)."""
-        return np.repeat(np.arange(self.n_queries, dtype=np.int64), np.diff(self.query_ptr))
+        return np.repeat(
+            np.arange(self.n_queries, dtype=np.int64), np.diff(self.query_ptr)
+        )
 
     @cached_property
     def qid(self) -> Ints | NDArray[np.str_]:
@@ -344,7 +387,9 @@ class RankingDataset:
     @cached_property
     def grading(self) -> Grading:
         """Facts that measures need besides labels: the greatest grade, and the order of ids."""
-        return Grading(self.greatest_grade, partial(_id_ranks, self.comments, self.query_ptr))
+        return Grading(
+            self.greatest_grade, partial(_id_ranks, self.comments, self.query_ptr)
+        )
 
     def name_of(self, column: int) -> str:
         """Return the name of a column for messages: "feature 7 (BM25 of title)"."""
@@ -358,8 +403,9 @@ class RankingDataset:
         Returns
         -------
         DataFrame
-            Columns ``qid`` and ``label``, then one column per feature with its name. Features with equal
-            names give columns with equal names; ``frame.iloc[:, 2:]`` is always X. The numbers are copied.
+            Columns ``qid`` and ``label``, then one column per feature with its name.
+            Features with equal names give columns with equal names; ``frame.iloc[:,
+            2:]`` is always X. The numbers are copied.
 
         Examples
         --------
@@ -405,7 +451,9 @@ def id_and_name(feature: int, name: str) -> str:
 
 def _is_plain_integer(text: str) -> bool:
     """Return whether an id is an integer that prints back as it was written ("007" is a name)."""
-    return text.isascii() and text.isdigit() and len(text) <= 18 and str(int(text)) == text
+    return (
+        text.isascii() and text.isdigit() and len(text) <= 18 and str(int(text)) == text
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,7 +493,8 @@ def changed_parts(
     """
     changed = cache(change)
     return tuple(
-        Fold(fold.number, **{name: changed(part) for name, part in fold.parts.items()}) for fold in folds
+        Fold(fold.number, **{name: changed(part) for name, part in fold.parts.items()})
+        for fold in folds
     )
 
 
@@ -462,8 +511,8 @@ class FoldedDataset:
     folds : tuple of Fold
         At least one fold.
     convention : str
-        Key of the usual convention of the dataset (see ``rankstudio.engine.metrics``); by default that of the
-        first training part.
+        Key of the usual convention of the dataset (see ``rankstudio.engine.metrics``);
+        by default that of the first training part.
     divided_by : str
         How the folds were created, if not from files: "10-fold, seed 0"; otherwise "".
     origin : DatasetOrigin
@@ -482,11 +531,17 @@ class FoldedDataset:
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""
-        grades = {part.greatest_grade for fold in self.folds for part in fold.parts.values()}
+        grades = {
+            part.greatest_grade for fold in self.folds for part in fold.parts.values()
+        }
         grade = max(grades, default=0.0)
 
         def graded(part: RankingDataset) -> RankingDataset:
-            return part if part.greatest_grade == grade else replace(part, greatest_grade=grade)
+            return (
+                part
+                if part.greatest_grade == grade
+                else replace(part, greatest_grade=grade)
+            )
 
         if len(grades) > 1:
             object.__setattr__(self, "folds", changed_parts(self.folds, graded))
@@ -557,7 +612,9 @@ class FoldedDataset:
             As in :meth:`RankingDataset.from_frame`, with the same exceptions.
         """
         folds = []
-        for number, (fold_name, frame_of_part) in enumerate(frames_of_folds(frame, part, fold), start=1):
+        for number, (fold_name, frame_of_part) in enumerate(
+            frames_of_folds(frame, part, fold), start=1
+        ):
             left_out = (*ignore, part, *([fold] if fold else ()))
             parts = {
                 kind: RankingDataset.from_frame(part_frame, ignore=left_out, **options)
@@ -593,7 +650,9 @@ class FoldedDataset:
     @property
     def from_disk(self) -> bool:
         """Whether documents are read from mapped files on demand."""
-        return any(part.from_disk for fold in self.folds[:1] for part in fold.parts.values())
+        return any(
+            part.from_disk for fold in self.folds[:1] for part in fold.parts.values()
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -619,7 +678,11 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
     for name, array in (("y", y), ("qid", qid)):
         if array.shape != X.shape[:1]:
-            raise ParameterError(name, f"shape {array.shape}", f"shape {X.shape[:1]}, one for each row of X")
+            raise ParameterError(
+                name,
+                f"shape {array.shape}",
+                f"shape {X.shape[:1]}, one for each row of X",
+            )
     for name, array in (("X", X), ("y", y)):
         if not np.isfinite(array).all():
             raise ParameterError(name, "nan or infinity", "finite numbers")
@@ -633,7 +696,9 @@ def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
     for first, last in group_blocks(query_ptr, X.shape[1]):
         block = X[query_ptr[first] : query_ptr[last]]
         # The first document of each query, repeated for all its documents.
-        heads = np.repeat(X[query_ptr[first:last]], np.diff(query_ptr[first : last + 1]), axis=0)
+        heads = np.repeat(
+            X[query_ptr[first:last]], np.diff(query_ptr[first : last + 1]), axis=0
+        )
         constant &= (heads == block).all(axis=0)
         release(block)
     return constant

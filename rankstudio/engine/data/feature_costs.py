@@ -12,7 +12,8 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-# Price of a feature that costs nothing, as a share of the cheapest other one: a gain is divided by it.
+# Price of a feature that costs nothing, as a share of the cheapest other one: a gain is
+# divided by it.
 _SHARE_OF_CHEAPEST = 1e-3
 _MAX_MILLISECONDS = 1e12  # some thirty years; sums of such numbers stay finite
 _EXPECTED = translatable(
@@ -25,12 +26,14 @@ _EXPECTED = translatable(
 class FeatureCosts:
     """Milliseconds that features cost.
 
-    A feature costs something once per query, such as opening an index, and something for each document.
+    A feature costs something once per query, such as opening an index, and something
+    for each document.
 
     Attributes
     ----------
     features : tuple of (int, float, float)
-        1-based id, milliseconds per document and milliseconds per query, by ascending id.
+        1-based id, milliseconds per document and milliseconds per query, by ascending
+        id.
     documents : float
         Mean number of documents per query, greater than 0.
     source : str
@@ -53,13 +56,22 @@ class FeatureCosts:
         try:
             documents = milliseconds_of(values["documents"])
             features = sorted(
-                (_checked_id(i), milliseconds_of(per_document), milliseconds_of(per_query))
+                (
+                    _checked_id(i),
+                    milliseconds_of(per_document),
+                    milliseconds_of(per_query),
+                )
                 for i, per_document, per_query in values["features"]
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ParameterError("costs", values, tr(_EXPECTED)) from None
         has_unique_ids = len({i for i, _, _ in features}) == len(features)
-        if not features or not has_unique_ids or documents == 0 or set(values) != {"documents", "features"}:
+        if (
+            not features
+            or not has_unique_ids
+            or documents == 0
+            or set(values) != {"documents", "features"}
+        ):
             raise ParameterError("costs", values, tr(_EXPECTED))
         return cls(tuple(features), documents)
 
@@ -77,7 +89,9 @@ class FeatureCosts:
         """Milliseconds per query, by 1-based id."""
         return {i: milliseconds for i, _, milliseconds in self.features}
 
-    def milliseconds(self, features: Iterable[int], documents: float | None = None) -> float:
+    def milliseconds(
+        self, features: Iterable[int], documents: float | None = None
+    ) -> float:
         """Return the milliseconds per query of some features for a number of documents, by default the mean.
 
         Raises
@@ -89,7 +103,9 @@ class FeatureCosts:
         m = self.documents if documents is None else documents
         missing = next((i for i in ids if i not in self.per_query), None)
         if missing is not None:
-            text = tr("Feature {feature} has no cost. Import costs of all features of the data.")
+            text = tr(
+                "Feature {feature} has no cost. Import costs of all features of the data."
+            )
             raise DatasetError(text.format(feature=missing))
         return fsum(self.per_query[i] + m * self.per_document[i] for i in ids)
 
@@ -99,12 +115,19 @@ class FeatureCosts:
         A feature that costs nothing counts as a thousandth of the cheapest other one.
         """
         cost_of_feature = {i: self.milliseconds([i]) for i, _, _ in self.features}
-        least = min((cost for cost in cost_of_feature.values() if cost > 0), default=1.0)
-        return {i: cost or least * _SHARE_OF_CHEAPEST for i, cost in cost_of_feature.items()}
+        least = min(
+            (cost for cost in cost_of_feature.values() if cost > 0), default=1.0
+        )
+        return {
+            i: cost or least * _SHARE_OF_CHEAPEST for i, cost in cost_of_feature.items()
+        }
 
     def text(self) -> str:
         """Return the costs in one line: "documents: 20.5; 12: 0.002 + 0.1; 13: 0.0 + 0.3"."""
-        features = [f"{i}: {per_document!r} + {per_query!r}" for i, per_document, per_query in self.features]
+        features = [
+            f"{i}: {per_document!r} + {per_query!r}"
+            for i, per_document, per_query in self.features
+        ]
         return "; ".join([f"documents: {self.documents!r}", *features])
 
     @classmethod
@@ -113,7 +136,9 @@ class FeatureCosts:
 
         Raise ParameterError for another text.
         """
-        (first_name, _, documents), *items = (item.partition(":") for item in text.split(";"))
+        (first_name, _, documents), *items = (
+            item.partition(":") for item in text.split(";")
+        )
         try:
             if first_name.strip() != "documents":
                 raise ValueError("expected the number of documents")
@@ -121,7 +146,11 @@ class FeatureCosts:
             return cls.of({"documents": documents, "features": costs})
         except (ValueError, ParameterError):
             raise ParameterError(
-                "costs", text, tr("a file, or costs such as documents: 20; 12: 0.002 + 0.1; 13: 0.01 + 0")
+                "costs",
+                text,
+                tr(
+                    "a file, or costs such as documents: 20; 12: 0.002 + 0.1; 13: 0.01 + 0"
+                ),
             ) from None
 
 

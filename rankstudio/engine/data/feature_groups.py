@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from rankstudio.engine.errors import DatasetError, FileAccessError, ParameterError, shown
+from rankstudio.engine.errors import (
+    DatasetError,
+    FileAccessError,
+    ParameterError,
+    shown,
+)
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import csv_cells, unguarded
 from rankstudio.engine.support.extensions import Extended
@@ -23,8 +28,9 @@ Groups = Mapping[str, tuple[int, ...]]
 class GroupedFeatures:
     """Groups of features: an extension of a plan, or of a dataset, as the user's groups for new plans.
 
-    A selector selects each group as a whole; a feature without a group is a candidate of its own. A plan may
-    combine groups with a method that does not support them, but cannot be run then.
+    A selector selects each group as a whole; a feature without a group is a candidate
+    of its own. A plan may combine groups with a method that does not support them, but
+    cannot be run then.
 
     Attributes
     ----------
@@ -54,7 +60,9 @@ _ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE
 _EXPECTED = translatable(
     "groups such as BM25: 21, 22; TF: 1, 2, each with a name and ids of features, no id in two groups"
 )
-_EXPECTED_FILE = translatable("lines with a feature id and its group, below a header such as feature,group")
+_EXPECTED_FILE = translatable(
+    "lines with a feature id and its group, below a header such as feature,group"
+)
 
 
 def checked_groups(values: Any) -> Groups:
@@ -74,14 +82,22 @@ def checked_groups(values: Any) -> Groups:
         return parse_groups(values)
     if not isinstance(values, Mapping):
         raise ParameterError("groups", values, tr(_EXPECTED))
-    ids_by_name = {group_name(name): _checked_ids(name, ids) for name, ids in values.items()}
+    ids_by_name = {
+        group_name(name): _checked_ids(name, ids) for name, ids in values.items()
+    }
     all_ids = [i for ids in ids_by_name.values() for i in ids]
     has_invalid_names = "" in ids_by_name or len(ids_by_name) < len(values)
     if has_invalid_names or len(set(all_ids)) < len(all_ids):
         is_short = len(all_ids) < _MAX_COUNTED_IDS
         twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if is_short else []
-        template = tr("{expected}; feature {feature} is in two groups") if twice else "{expected}"
-        expected = template.format(expected=tr(_EXPECTED), feature=twice[0] if twice else "")
+        template = (
+            tr("{expected}; feature {feature} is in two groups")
+            if twice
+            else "{expected}"
+        )
+        expected = template.format(
+            expected=tr(_EXPECTED), feature=twice[0] if twice else ""
+        )
         raise ParameterError("groups", dict(values), expected)
     return FrozenMapping(sorted(ids_by_name.items(), key=lambda item: item[1]))
 
@@ -112,13 +128,16 @@ def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
     try:
         unique_ids = tuple(sorted({int(item) for item in items}))
         is_valid = bool(unique_ids) and all(
-            _ID.fullmatch(str(item).strip()) is not None and not isinstance(item, bool) for item in items
+            _ID.fullmatch(str(item).strip()) is not None and not isinstance(item, bool)
+            for item in items
         )
     except (TypeError, ValueError, OverflowError):
         unique_ids = ()
         is_valid = False
     if not is_valid:
-        raise ParameterError(f"group {shown(name)}", ids, tr("ids of features from 1 up, such as 21, 22"))
+        raise ParameterError(
+            f"group {shown(name)}", ids, tr("ids of features from 1 up, such as 21, 22")
+        )
     return unique_ids
 
 
@@ -143,7 +162,9 @@ def parse_groups(text: str) -> Groups:
 
 def format_groups(groups: Groups) -> str:
     """Return groups as one line for :func:`parse_groups`."""
-    return "; ".join(f"{name}: {', '.join(map(str, ids))}" for name, ids in groups.items())
+    return "; ".join(
+        f"{name}: {', '.join(map(str, ids))}" for name, ids in groups.items()
+    )
 
 
 def group_names(groups: Groups) -> dict[int, str]:
@@ -157,8 +178,12 @@ def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, 
     "" names ungrouped features.
     """
     names = group_names(groups)
-    ids_by_group = grouped(ids, lambda i: names.get(i, i))  # an ungrouped feature has its id as the key
-    return [(key if isinstance(key, str) else "", tuple(members)) for key, members in ids_by_group.items()]
+    # an ungrouped feature has its id as the key
+    ids_by_group = grouped(ids, lambda i: names.get(i, i))
+    return [
+        (key if isinstance(key, str) else "", tuple(members))
+        for key, members in ids_by_group.items()
+    ]
 
 
 def groups_in_words(groups: Groups, max_names: int = 4) -> str:
@@ -168,7 +193,9 @@ def groups_in_words(groups: Groups, max_names: int = 4) -> str:
     """
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
     if len(names) > max_names:
-        return tr("{first} and {n} more").format(first=", ".join(names[:max_names]), n=len(names) - max_names)
+        return tr("{first} and {n} more").format(
+            first=", ".join(names[:max_names]), n=len(names) - max_names
+        )
     return ", ".join(names) or tr("none")
 
 
@@ -176,16 +203,24 @@ def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
     """Return ids without duplicates, extended by all members of their groups."""
     names = group_names(groups)
     return tuple(
-        dict.fromkeys(member for feature in ids for member in groups.get(names.get(feature, ""), (feature,)))
+        dict.fromkeys(
+            member
+            for feature in ids
+            for member in groups.get(names.get(feature, ""), (feature,))
+        )
     )
 
 
-def candidate_names(ids: Iterable[int], names: Sequence[str], groups: Groups) -> tuple[str, ...]:
+def candidate_names(
+    ids: Iterable[int], names: Sequence[str], groups: Groups
+) -> tuple[str, ...]:
     """Return the name of each feature as a candidate: its group's name if it is grouped."""
     if not groups:
         return tuple(names)
     group_of_feature = group_names(groups)
-    return tuple(group_of_feature.get(int(i), name) for i, name in zip(ids, names, strict=True))
+    return tuple(
+        group_of_feature.get(int(i), name) for i, name in zip(ids, names, strict=True)
+    )
 
 
 def in_other_group(group: str, members: Iterable[int], groups: Groups) -> Groups:
@@ -200,20 +235,27 @@ def in_other_group(group: str, members: Iterable[int], groups: Groups) -> Groups
 def among(groups: Groups, ids: Iterable[int]) -> Groups:
     """Return groups restricted to some features."""
     present = set(ids)
-    return groups_of({i: name for i, name in group_names(groups).items() if i in present})
+    return groups_of(
+        {i: name for i, name in group_names(groups).items() if i in present}
+    )
 
 
 def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
     """Return the maximum number of features after some steps, each a group or an ungrouped feature."""
     sizes = sorted(map(len, groups.values()), reverse=True)
     n_ungrouped = n_features - sum(sizes)
-    return min(n_features, sum(sizes[:n_steps]) + min(n_ungrouped, max(0, n_steps - len(sizes))))
+    return min(
+        n_features,
+        sum(sizes[:n_steps]) + min(n_ungrouped, max(0, n_steps - len(sizes))),
+    )
 
 
 def groups_of(names: Mapping[int, str]) -> Groups:
     """Return groups from feature names by id; "" means ungrouped."""
     ids_by_group = grouped(names, lambda feature: group_name(names[feature]))
-    return checked_groups({name: features for name, features in ids_by_group.items() if name})
+    return checked_groups(
+        {name: features for name, features in ids_by_group.items() if name}
+    )
 
 
 def read_groups(path: Path) -> Groups:
@@ -222,8 +264,8 @@ def read_groups(path: Path) -> Groups:
     Parameters
     ----------
     path : Path
-        CSV: ``feature,group`` with a line per grouped feature, or any feature table whose header has a column
-        of ids and one called ``group``.
+        CSV: ``feature,group`` with a line per grouped feature, or any feature table
+        whose header has a column of ids and one called ``group``.
 
     Raises
     ------
@@ -257,7 +299,9 @@ def groups_in_table(text: str) -> dict[int, str]:
     # Skip rows that are too short, or without the id of a feature.
     group_of_feature: dict[int, str] = {}
     for row in rows:
-        if len(row) > max(id_column, group_column) and _ID.fullmatch(row[id_column].strip()):
+        if len(row) > max(id_column, group_column) and _ID.fullmatch(
+            row[id_column].strip()
+        ):
             name = group_name(unguarded(row[group_column]))
             if name:
                 group_of_feature[int(row[id_column])] = name
@@ -283,12 +327,15 @@ def read_feature_file(path: Path, expected: str) -> str:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise DatasetError(
-                tr("{path}: found a file of more than 16 MB, expected {expected}.").format(
-                    path=path, expected=expected
-                )
+                tr(
+                    "{path}: found a file of more than 16 MB, expected {expected}."
+                ).format(path=path, expected=expected)
             )
         return read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise FileAccessError(
-            path, tr("the file could not be read: {strerror}.").format(strerror=error.strerror)
+            path,
+            tr("the file could not be read: {strerror}.").format(
+                strerror=error.strerror
+            ),
         ) from None

@@ -23,7 +23,12 @@ from rankstudio.engine.data.feature_groups import (
 )
 from rankstudio.engine.data.feature_sets import FeatureSet, first_feature_set
 from rankstudio.engine.data.known_datasets import names_in_json, names_in_table
-from rankstudio.engine.errors import DataError, DatasetError, OutputError, ParameterError
+from rankstudio.engine.errors import (
+    DataError,
+    DatasetError,
+    OutputError,
+    ParameterError,
+)
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import guarded, unguarded
 from rankstudio.engine.support.files import make_folder, read_text, write_bytes
@@ -31,7 +36,8 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _MAX_NAME_LENGTH = 200
 _NAMELESS = re.compile(r"(feature|id) [0-9]+")
-_FEATURE_SET_ENDING = ".featureset"  # of the file of the feature set, beside the file of names
+# of the file of the feature set, beside the file of names
+_FEATURE_SET_ENDING = ".featureset"
 _COSTS_ENDING = ".costs"
 _HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
@@ -89,9 +95,9 @@ def read_feature_names(path: Path) -> dict[int, str]:
     Parameters
     ----------
     path : Path
-        CSV or text with lines of id and name; RankLib's feature list (``12<tab>BM25``, or ``12 # BM25``);
-        JSON of a Solr feature store or model, or of an Elasticsearch or OpenSearch feature set, with features
-        numbered in order.
+        CSV or text with lines of id and name; RankLib's feature list (``12<tab>BM25``,
+        or ``12 # BM25``); JSON of a Solr feature store or model, or of an Elasticsearch
+        or OpenSearch feature set, with features numbered in order.
 
     Raises
     ------
@@ -101,8 +107,14 @@ def read_feature_names(path: Path) -> dict[int, str]:
         If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
-    names = names_in_json(text) if text.lstrip()[:1] in ("[", "{") else _names_in_lines(path, text)
-    valid_names = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
+    names = (
+        names_in_json(text)
+        if text.lstrip()[:1] in ("[", "{")
+        else _names_in_lines(path, text)
+    )
+    valid_names = {
+        i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)
+    }
     if not valid_names:
         raise DatasetError(
             tr("{path}: found no feature names, expected {expected}.").format(
@@ -122,12 +134,15 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
         return FeatureNotes()
     # The feature set and the costs have files of their own.
     imported = FeatureNotes(
-        feature_set=first_feature_set([path.with_suffix(_FEATURE_SET_ENDING)]), costs=_stored_costs(path)
+        feature_set=first_feature_set([path.with_suffix(_FEATURE_SET_ENDING)]),
+        costs=_stored_costs(path),
     )
     try:
         if not path.exists() or path.stat().st_size > MOST_BYTES:
             return imported
-        rows = list(csv.reader(io.StringIO(read_text(path, encoding="utf-8", errors="replace"))))
+        rows = list(
+            csv.reader(io.StringIO(read_text(path, encoding="utf-8", errors="replace")))
+        )
     except (OSError, csv.Error):
         return imported
     # Use the rows that begin with the id of a feature.
@@ -137,7 +152,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     for row in rows:
         if len(row) >= 3 and re.fullmatch(r"[1-9][0-9]{0,8}", row[0]):
             feature = int(row[0])
-            texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]  # a row may have no group
+            # a row may have no group
+            texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]
             names[feature], notes[feature], groups[feature] = texts[:3]
     return replace(
         imported,
@@ -164,9 +180,9 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     Parameters
     ----------
     folder : Path
-        Folder of all such files. Each file is a table of id, name, note and group, which can be copied next
-        to the data as ``features.csv``, where every program finds the names. A feature set and
-        costs are further files.
+        Folder of all such files. Each file is a table of id, name, note and group,
+        which can be copied next to the data as ``features.csv``, where every program
+        finds the names. A feature set and costs are further files.
     dataset : FoldedDataset
         It is identified by the checksum of the first data file.
     notes : FeatureNotes
@@ -179,9 +195,9 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     path = _names_file(folder, dataset)
     if path is None:
         raise OutputError(
-            tr("{name} was not read from a file: names and notes of its features are not stored.").format(
-                name=dataset.name
-            )
+            tr(
+                "{name} was not read from a file: names and notes of its features are not stored."
+            ).format(name=dataset.name)
         )
     # Write a line for each feature with a name, a note or a group.
     written = io.StringIO()
@@ -189,13 +205,18 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     writer.writerow(_HEADER)
     group_of = group_names(notes.groups)
     for feature in sorted({*notes.names, *notes.notes, *group_of}):
-        texts = (texts_by_id.get(feature, "") for texts_by_id in (notes.names, notes.notes, group_of))
+        texts = (
+            texts_by_id.get(feature, "")
+            for texts_by_id in (notes.names, notes.notes, group_of)
+        )
         writer.writerow([feature, *map(guarded, texts)])
     make_folder(folder)
     write_bytes(path, written.getvalue().encode())
     # The feature set and the costs have files of their own.
     if notes.feature_set is not None:
-        write_bytes(path.with_suffix(_FEATURE_SET_ENDING), notes.feature_set.text().encode())
+        write_bytes(
+            path.with_suffix(_FEATURE_SET_ENDING), notes.feature_set.text().encode()
+        )
     if notes.costs is not None:
         stored = {"source": notes.costs.source, "costs": dict(notes.costs.plain())}
         write_bytes(path.with_suffix(_COSTS_ENDING), json.dumps(stored).encode())
@@ -212,7 +233,9 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     """
     original_names = given_names(dataset)
     ids = dataset.feature_ids.tolist()
-    new_names = tuple(names.get(i, name) for i, name in zip(ids, original_names, strict=True))
+    new_names = tuple(
+        names.get(i, name) for i, name in zip(ids, original_names, strict=True)
+    )
     return _with_names(dataset, new_names, original_names)
 
 
@@ -233,18 +256,23 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
     # Match the features by name or position.
     ids = dataset.feature_ids.tolist()
     original_names = given_names(dataset)
-    matched = feature_set.matched(zip(ids, original_names, strict=True), by_position=True)
+    matched = feature_set.matched(
+        zip(ids, original_names, strict=True), by_position=True
+    )
     if not matched.ids:
         raise DatasetError(feature_set.unused(len(ids)))
     # Only features without a name in the data are named by the set.
     features = zip(ids, original_names, strict=True)
     new_names = tuple(
-        matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name for i, name in features
+        matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name
+        for i, name in features
     )
     # Names that the user gave stay.
     user_names = {
         i: user_name
-        for i, user_name, name in zip(ids, dataset.feature_names, original_names, strict=True)
+        for i, user_name, name in zip(
+            ids, dataset.feature_names, original_names, strict=True
+        )
         if user_name != name
     }
     with_set = _with_names(dataset, new_names, original_names=())
@@ -256,7 +284,8 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
 def set_mismatch(dataset: FoldedDataset) -> str:
     """Return a warning that the feature set may not be the one of the data, or "".
 
-    For features that are matched by position, only the number of features can show that.
+    For features that are matched by position, only the number of features can show
+    that.
     """
     feature_set = dataset.extension(FeatureSet)
     if feature_set is None or feature_set.by_name:
@@ -267,14 +296,17 @@ def set_mismatch(dataset: FoldedDataset) -> str:
         "{path}: the feature set has {size} features, but the data have {n}. Features are matched by "
         "position: check that the data were logged with this set."
     )
-    may_be_less = dataset.folds[0].train.sparse  # a last feature that is always 0 is not in the file
+    # a last feature that is always 0 is not in the file
+    may_be_less = dataset.folds[0].train.sparse
     if n == size or (n < size and may_be_less):
         return ""
     return text.format(path=feature_set.source, size=size, n=n)
 
 
 def _with_names(
-    dataset: FoldedDataset, shown_names: tuple[str, ...], original_names: tuple[str, ...]
+    dataset: FoldedDataset,
+    shown_names: tuple[str, ...],
+    original_names: tuple[str, ...],
 ) -> FoldedDataset:
     """Return a dataset with these names of its features.
 
@@ -282,7 +314,8 @@ def _with_names(
     """
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
-        renamed_part = copy.copy(part)  # keeps the class, also of parts that assemble documents on demand
+        # keeps the class, also of parts that assemble documents on demand
+        renamed_part = copy.copy(part)
         object.__setattr__(renamed_part, "feature_names", shown_names)
         return renamed_part
 
@@ -313,7 +346,9 @@ def _names_in_lines(path: Path, text: str) -> dict[int, str]:
 
 def _cleaned(name: str) -> str:
     """Return a name on one line, of a length that can be shown."""
-    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_MAX_NAME_LENGTH].rstrip()
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[
+        :_MAX_NAME_LENGTH
+    ].rstrip()
 
 
 def _with_text(old: Mapping[int, str], feature: int, text: str) -> dict[int, str]:

@@ -40,7 +40,8 @@ _ARGUMENT_CHARACTER = re.compile(r"[^\x00-\x1f\x7f{}#]")
 _ARGUMENT_OR_OUTPUT = re.compile(r"[(.]")
 _DERIVED = ("derived_expression", "script_feature")
 _NAMES = re.compile(r"\w+")
-_CACHED = "vespa.summaryFeatures.cached"  # an entry among the features of a result that is not a feature
+# an entry among the features of a result that is not a feature
+_CACHED = "vespa.summaryFeatures.cached"
 _MAX_LENGTH = 2000  # characters of a rank feature
 
 
@@ -58,8 +59,8 @@ class FeatureSet:
     source : str
         Source, for messages.
     ids : Mapping of int to str
-        Names of the set's features by their 1-based ids in the data that the set is matched with; empty if it
-        is not matched.
+        Names of the set's features by their 1-based ids in the data that the set is
+        matched with; empty if it is not matched.
     by_name : bool
         Whether the features are matched by name; otherwise by position.
     """
@@ -84,13 +85,18 @@ class FeatureSet:
     @property
     def labels(self) -> dict[int, str]:
         """Names of the features on one line each, by their ids in the data that the set is matched with."""
-        return {number: one_line(name) for number, name in self.ids.items() if one_line(name)}
+        return {
+            number: one_line(name)
+            for number, name in self.ids.items()
+            if one_line(name)
+        }
 
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names that a model's features have in this set, by id.
 
-        If the set is matched with data, ids are those of these data. Otherwise features are found by name,
-        or, unless the set has all the names, by position: feature 1 is the first of the set.
+        If the set is matched with data, ids are those of these data. Otherwise features
+        are found by name, or, unless the set has all the names, by position: feature 1
+        is the first of the set.
 
         Parameters
         ----------
@@ -110,7 +116,12 @@ class FeatureSet:
                     "the feature set. Give the feature set with which the data were logged."
                 )
                 raise DatasetError(
-                    text.format(source=self.source, number=number, name=shown(name), count=len(self.names))
+                    text.format(
+                        source=self.source,
+                        number=number,
+                        name=shown(name),
+                        count=len(self.names),
+                    )
                 )
         return {number: name_of_id[number] for number, _ in features}
 
@@ -127,7 +138,8 @@ class FeatureSet:
             number: name_at_position[number]
             for number, name in features
             if number in name_at_position
-            and name_of_label.get(name, name_at_position[number]) == name_at_position[number]
+            and name_of_label.get(name, name_at_position[number])
+            == name_at_position[number]
         }
 
     @property
@@ -135,31 +147,44 @@ class FeatureSet:
         """The names in the set by their label, the name on one line, which the data have."""
         return {one_line(name): name for name in self.definitions}
 
-    def matched(self, features: Iterable[tuple[int, str]], *, by_position: bool) -> FeatureSet:
+    def matched(
+        self, features: Iterable[tuple[int, str]], *, by_position: bool
+    ) -> FeatureSet:
         """Return the set with the ids that its features have in some data.
 
-        If the data have any name of the set, features are matched by name only: a table may have further
-        columns.
+        If the data have any name of the set, features are matched by name only: a table
+        may have further columns.
 
         Parameters
         ----------
         features : iterable of (int, str)
             1-based ids and names of all features of the data.
         by_position : bool
-            Whether feature 12 is the twelfth of the set where the data have none of its names.
+            Whether feature 12 is the twelfth of the set where the data have none of its
+            names.
         """
         all_features = list(features)
         name_of_label = self._name_of_label
-        ids = {number: name_of_label[name] for number, name in all_features if name in name_of_label}
+        ids = {
+            number: name_of_label[name]
+            for number, name in all_features
+            if name in name_of_label
+        }
         by_name = bool(ids)
         if not ids and by_position:
             names = self.names
-            ids = {number: names[number - 1] for number, _ in all_features if number <= len(names)}
+            ids = {
+                number: names[number - 1]
+                for number, _ in all_features
+                if number <= len(names)
+            }
         return replace(self, ids=ids, by_name=by_name)
 
     def unused(self, n: int) -> str:
         """Return the message that the set has none of the n features of some data."""
-        text = tr("{path}: the feature set has none of the {n} features of the data, so it is not used.")
+        text = tr(
+            "{path}: the feature set has none of the {n} features of the data, so it is not used."
+        )
         return text.format(path=self.source, n=n)
 
     def definition(self, feature: int) -> str:
@@ -177,11 +202,13 @@ class FeatureSet:
     def text(self) -> str:
         """Return the set as its engine takes it, and as :func:`parsed_feature_set` reads it.
 
-        That is the body of a request to Elasticsearch or Solr, and the ``match-features`` of a rank profile
-        of Vespa.
+        That is the body of a request to Elasticsearch or Solr, and the
+        ``match-features`` of a rank profile of Vespa.
         """
         if self.engine == "vespa":
-            return "".join(f"{line}\n" for line in ("match-features {", *self.names, "}"))
+            return "".join(
+                f"{line}\n" for line in ("match-features {", *self.names, "}")
+            )
         features = [json.loads(definition) for definition in self.definitions.values()]
         document = {"featureset": {"name": self.name, "features": features}}
         body = features if self.engine == "solr" else document
@@ -190,8 +217,8 @@ class FeatureSet:
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return features with those they are derived from, in the order of the set.
 
-        Elasticsearch derives a feature from earlier ones by an expression or a script that contains their
-        names.
+        Elasticsearch derives a feature from earlier ones by an expression or a script
+        that contains their names.
         """
         needed = set(names)
         waiting = list(needed)
@@ -218,9 +245,10 @@ def read_feature_set(path: Path) -> FeatureSet:
     Parameters
     ----------
     path : Path
-        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr feature store, also as the engine's
-        response; or Vespa rank features: one per line, as a JSON list, the ``matchfeatures`` of a result, or
-        the ``match-features`` of a rank profile.
+        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr feature store,
+        also as the engine's response; or Vespa rank features: one per line, as a JSON
+        list, the ``matchfeatures`` of a result, or the ``match-features`` of a rank
+        profile.
 
     Raises
     ------
@@ -243,9 +271,9 @@ def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
         raise DatasetError(
-            tr("{path}: the feature {name} occurs twice, expected distinct names.").format(
-                path=path, name=shown(twice[0])
-            )
+            tr(
+                "{path}: the feature {name} occurs twice, expected distinct names."
+            ).format(path=path, name=shown(twice[0]))
         )
     return FeatureSet(parsed.engine, parsed.name, dict(parsed.features), str(path))
 
@@ -253,7 +281,9 @@ def parsed_feature_set(path: Path, text: str) -> FeatureSet:
 def feature_set_beside(data: Path) -> FeatureSet | None:
     """Return the feature set next to a data file or folder; None if there is none."""
     folder = data if data.is_dir() else data.parent
-    return first_feature_set(folder / name for name in FEATURE_SET_FILES if folder / name != data)
+    return first_feature_set(
+        folder / name for name in FEATURE_SET_FILES if folder / name != data
+    )
 
 
 def first_feature_set(places: Iterable[Path]) -> FeatureSet | None:
@@ -276,16 +306,32 @@ def holds_feature_set(path: Path) -> bool:
 def features_in_json(node: Any) -> tuple[list[Any], str]:
     """Return the features in JSON of an engine, and the set's name.
 
-    It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
+    It may be a list of features, a feature store or a model of Solr, a feature set, or
+    an answer with one.
     """
     name = ""
-    # Keys of the objects around the list, from the outermost inward; a list with one hit is unwrapped, too.
-    keys = ("hits", "hits", "_source", "model", "feature_set", "featureset", "featureStore", "features")
+    # Keys of the objects around the list, from the outermost inward; a list with one
+    # hit is unwrapped, too.
+    keys = (
+        "hits",
+        "hits",
+        "_source",
+        "model",
+        "feature_set",
+        "featureset",
+        "featureStore",
+        "features",
+    )
     for key in keys:
         if isinstance(node, dict) and key in node:
             name = node["name"] if isinstance(node.get("name"), str) else name
             node = node[key]
-        if isinstance(node, list) and len(node) == 1 and isinstance(node[0], dict) and "_source" in node[0]:
+        if (
+            isinstance(node, list)
+            and len(node) == 1
+            and isinstance(node[0], dict)
+            and "_source" in node[0]
+        ):
             node = node[0]
     return (node, name) if isinstance(node, list) else ([], "")
 
@@ -320,7 +366,8 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
     """Return the feature set in a text of JSON; raise DatasetError if there is none."""
     try:
         document = json.loads(text)
-        # Refuse what could not be written again: half of a surrogate pair, NaN, and 1e999, which is infinite.
+        # Refuse what could not be written again: half of a surrogate pair, NaN, and
+        # 1e999, which is infinite.
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _no_feature_set_error(path) from error
@@ -331,7 +378,9 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
     if features and all(isinstance(feature, str) for feature in features):
         return _vespa_set(path, features)
     # Other engines define each feature by an object with a name.
-    if not features or not all(isinstance(f, dict) and isinstance(f.get("name"), str) for f in features):
+    if not features or not all(
+        isinstance(f, dict) and isinstance(f.get("name"), str) for f in features
+    ):
         raise _no_feature_set_error(path)
     engines = {_engine_of_feature(feature) for feature in features}
     if len(engines) != 1 or None in engines:
@@ -340,12 +389,23 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
     assert engine is not None
     # The features of Solr belong to one store, which names the set.
     if engine == "solr":
-        stores = list(dict.fromkeys(str(feature.get("store", "_DEFAULT_")) for feature in features))
+        stores = list(
+            dict.fromkeys(
+                str(feature.get("store", "_DEFAULT_")) for feature in features
+            )
+        )
         if len(stores) > 1:
-            text = tr("{path}: found features of several stores ({stores}), expected those of one.")
-            raise DatasetError(text.format(path=path, stores=", ".join(map(shown, stores))))
+            text = tr(
+                "{path}: found features of several stores ({stores}), expected those of one."
+            )
+            raise DatasetError(
+                text.format(path=path, stores=", ".join(map(shown, stores)))
+            )
         name = stores[0]
-    definitions = ((feature["name"], json.dumps(feature, ensure_ascii=False)) for feature in features)
+    definitions = (
+        (feature["name"], json.dumps(feature, ensure_ascii=False))
+        for feature in features
+    )
     return _ParsedSet(engine, name, tuple(definitions))
 
 
@@ -355,7 +415,10 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
     listed = "\n".join(blocks) if blocks else text
     lines = (line.partition("#")[0].strip() for line in listed.splitlines())
     features = [
-        feature for line in lines if line for feature in (_split_outside_brackets(line) if blocks else [line])
+        feature
+        for line in lines
+        if line
+        for feature in (_split_outside_brackets(line) if blocks else [line])
     ]
     if blocks:  # several lists of a profile may have the same feature
         return _vespa_set(path, list(dict.fromkeys(features)), listed=True)
@@ -365,8 +428,8 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
 def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of a rank profile's lists, after a colon or in braces; O(n) for n characters.
 
-    The next braces are searched only if the last ones found are passed: a text may have many heads of lists
-    before one brace.
+    The next braces are searched only if the last ones found are passed: a text may have
+    many heads of lists before one brace.
     """
     end = 0
     opening = -1  # the first brace after the head of the list
@@ -399,15 +462,19 @@ def _next_brace(text: str, begin: int) -> int:
     return len(text) if brace is None else brace.start()
 
 
-def _vespa_set(path: Path, features: Sequence[str], *, listed: bool = False) -> _ParsedSet:
+def _vespa_set(
+    path: Path, features: Sequence[str], *, listed: bool = False
+) -> _ParsedSet:
     """Return the set of Vespa's rank features.
 
-    Names without arguments and outputs could be any words: they are accepted only if another feature has
-    such, or if they are ``listed`` in a profile.
+    Names without arguments and outputs could be any words: they are accepted only if
+    another feature has such, or if they are ``listed`` in a profile.
     """
     names = [feature.strip() for feature in features]
     has_typical_name = any(map(_ARGUMENT_OR_OUTPUT.search, names))
-    if not all(map(is_rank_feature, names)) or not (has_typical_name or (listed and names)):
+    if not all(map(is_rank_feature, names)) or not (
+        has_typical_name or (listed and names)
+    ):
         raise _no_feature_set_error(path)
     return _ParsedSet("vespa", "", tuple((name, name) for name in names))
 
@@ -469,5 +536,7 @@ def _end_of_bracket(text: str, opening: int) -> int:
 
 def _no_feature_set_error(path: Path) -> DatasetError:
     return DatasetError(
-        tr("{path}: no feature set found; expected {expected}.").format(path=path, expected=tr(_EXPECTED))
+        tr("{path}: no feature set found; expected {expected}.").format(
+            path=path, expected=tr(_EXPECTED)
+        )
     )

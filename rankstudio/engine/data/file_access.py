@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Bytes
-from rankstudio.engine.errors import FileAccessError, MissingExtraError, did_you_mean, nearest, one_line
+from rankstudio.engine.errors import (
+    FileAccessError,
+    MissingExtraError,
+    did_you_mean,
+    nearest,
+    one_line,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
@@ -48,7 +54,9 @@ def regular_file_size(path: Path) -> int:
     if stat.S_ISDIR(status.st_mode):
         raise FileAccessError(path, tr("found a folder, expected a file."))
     if not stat.S_ISREG(status.st_mode):
-        raise FileAccessError(path, tr("found a device or a pipe, expected a regular file."))
+        raise FileAccessError(
+            path, tr("found a device or a pipe, expected a regular file.")
+        )
     return status.st_size
 
 
@@ -68,9 +76,9 @@ def padded(path: Path, size: int) -> Bytes:
         free = memory.size(memory.available())
         raise FileAccessError(
             path,
-            tr("the file ({size} bytes) does not fit into memory ({free} free).").format(
-                size=size, free=free
-            ),
+            tr(
+                "the file ({size} bytes) does not fit into memory ({free} free)."
+            ).format(size=size, free=free),
         ) from None
     content[size:] = ord("\n")
     return content
@@ -82,7 +90,10 @@ def children(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except OSError as error:
         raise FileAccessError(
-            folder, tr("the folder could not be read: {strerror}.").format(strerror=error.strerror)
+            folder,
+            tr("the folder could not be read: {strerror}.").format(
+                strerror=error.strerror
+            ),
         ) from None
 
 
@@ -90,12 +101,17 @@ def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Return an error of the operating system as a FileAccessError."""
     if isinstance(error, FileNotFoundError):
         return FileAccessError(
-            path, f"{tr('file not found.')} {did_you_mean(_most_similar_name(path))}".rstrip()
+            path,
+            f"{tr('file not found.')} {did_you_mean(_most_similar_name(path))}".rstrip(),
         )
     if isinstance(error, PermissionError):
         return FileAccessError(path, tr("permission denied."))
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return FileAccessError(path, tr("the file could not be read: {reason}.").format(reason=reason))
+    reason = (
+        error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    )
+    return FileAccessError(
+        path, tr("the file could not be read: {reason}.").format(reason=reason)
+    )
 
 
 def _most_similar_name(path: Path) -> str:
@@ -116,7 +132,8 @@ ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _MIN_SIMILARITY = 0.75  # of the letters of two names of files
 _MAX_SIBLINGS = 1_000
 _PIECE_BYTES = 1 << 20  # 1 MiB: largest decompressed piece, whatever size a file claims
-_PACKED_PIECE_BYTES = 1 << 10  # compressed bytes for Zstandard at a time: its output has no limit
+# compressed bytes for Zstandard at a time: its output has no limit
+_PACKED_PIECE_BYTES = 1 << 10
 _MAX_XZ_BYTES = 1 << 30  # memory limit of the decompressor of xz
 
 
@@ -151,7 +168,11 @@ def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
         case ".xz":
             packer = lzma.LZMACompressor()
         case ".zst":
-            packer = _zstandard(path).ZstdCompressor(level=10, write_checksum=True).compressobj()
+            packer = (
+                _zstandard(path)
+                .ZstdCompressor(level=10, write_checksum=True)
+                .compressobj()
+            )
         case _:
             yield from pieces
             return
@@ -167,7 +188,8 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     path : Path
         Path of the file, for messages.
     packed : iterator of bytes
-        Contents of the file; the first piece must be long enough to recognise the compression.
+        Contents of the file; the first piece must be long enough to recognise the
+        compression.
 
     Raises
     ------
@@ -186,7 +208,8 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     kind, make = compression
     member: _Member | None = None
     while True:
-        if member is None:  # a file may have several members, with zero bytes between them, as on tapes
+        # a file may have several members, with zero bytes between them, as on tapes
+        if member is None:
             packed_piece = packed_piece.lstrip(b"\0")
             member = make(path) if packed_piece else None
         if member is not None:
@@ -203,7 +226,9 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     if member is not None:
         raise FileAccessError(
             path,
-            tr("the compressed file is truncated; expected a complete {kind} file.").format(kind=kind),
+            tr(
+                "the compressed file is truncated; expected a complete {kind} file."
+            ).format(kind=kind),
         )
 
 
@@ -214,10 +239,14 @@ def is_packed(begin: bytes) -> bool:
 
 def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
     """Return the kind of compression of a file by its beginning, and its decompressor; None for text."""
-    return next(((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None)
+    return next(
+        ((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None
+    )
 
 
-def _unpacked_rest(path: Path, kind: str, member: _Member, packed_piece: bytes) -> Iterator[bytes]:
+def _unpacked_rest(
+    path: Path, kind: str, member: _Member, packed_piece: bytes
+) -> Iterator[bytes]:
     """Yield the decompressed pieces of more packed bytes.
 
     Raise FileAccessError if they are damaged.
@@ -229,13 +258,15 @@ def _unpacked_rest(path: Path, kind: str, member: _Member, packed_piece: bytes) 
         except StopIteration:
             return
         except Exception as error:
-            if not isinstance(error, zlib.error | lzma.LZMAError | OSError | ValueError | EOFError) and (
-                type(error).__name__ != "ZstdError"
-            ):
+            if not isinstance(
+                error, zlib.error | lzma.LZMAError | OSError | ValueError | EOFError
+            ) and (type(error).__name__ != "ZstdError"):
                 raise
             raise FileAccessError(
                 path,
-                tr("the compressed file is damaged; expected a complete {kind} file.").format(kind=kind),
+                tr(
+                    "the compressed file is damaged; expected a complete {kind} file."
+                ).format(kind=kind),
             ) from None
         yield piece
 
@@ -257,7 +288,8 @@ def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     except OSError as error:
         raise refusal(path, error) from None
     text = b""
-    # What was read may end within the compressed text. A damaged file is reported by its reader.
+    # What was read may end within the compressed text. A damaged file is reported by
+    # its reader.
     with suppress(FileAccessError):
         for piece in unpacked_pieces(path, iter((content,))):
             text += piece
@@ -295,7 +327,8 @@ class _Member(ABC):
 
 class _Gzip(_Member):
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        # At the end of the member, zlib still has the unconsumed tail of an earlier call: eof stops the loop.
+        # At the end of the member, zlib still has the unconsumed tail of an earlier
+        # call: eof stops the loop.
         while packed and not self._member.eof:
             yield self._member.decompress(packed, _PIECE_BYTES)
             packed = self._member.unconsumed_tail
@@ -343,5 +376,9 @@ _KINDS: tuple[tuple[bytes, str, Callable[[Path], _Member]], ...] = (
     (GZIP, "gzip", lambda _path: _Gzip(zlib.decompressobj(wbits=31))),
     (BZIP2, "bzip2", lambda _path: _Bounded(bz2.BZ2Decompressor())),
     (XZ, "xz", lambda _path: _Bounded(lzma.LZMADecompressor(memlimit=_MAX_XZ_BYTES))),
-    (ZSTANDARD, "Zstandard", lambda path: _Zstandard(_zstandard(path).ZstdDecompressor().decompressobj())),
+    (
+        ZSTANDARD,
+        "Zstandard",
+        lambda path: _Zstandard(_zstandard(path).ZstdDecompressor().decompressobj()),
+    ),
 )

@@ -23,7 +23,8 @@ class Fingerprint:
     Attributes
     ----------
     checksum : str
-        Checksum of all parts of all folds. Any plan gives the same results on datasets with equal checksums.
+        Checksum of all parts of all folds. Any plan gives the same results on datasets
+        with equal checksums.
     files : tuple of Source
         Source files, without repetition.
     """
@@ -35,8 +36,9 @@ class Fingerprint:
 def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     """Return a dataset's fingerprint.
 
-    The reader hashed the same bytes that it parsed, so nothing is read again, and neither names nor times are
-    trusted. Parts assembled in memory are hashed directly, in O(mn).
+    The reader hashed the same bytes that it parsed, so nothing is read again, and
+    neither names nor times are trusted. Parts assembled in memory are hashed directly,
+    in O(mn).
     """
     files: dict[str, Source] = {}
     checksums: dict[int, str] = {}
@@ -45,16 +47,18 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
         for name, part in fold.parts.items():
             if part.source is not None:
                 files.setdefault(str(part.source.path.absolute()), part.source)
-            lines.append(f"{fold.number} {name} {part.n_features} {_part_checksum(part, checksums)}")
+            lines.append(
+                f"{fold.number} {name} {part.n_features} {_part_checksum(part, checksums)}"
+            )
     return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
 
 
 def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
-    If the folds are those of the files, also with a share of the training queries, the digest is that of the
-    files. Otherwise it covers only the validation and test parts, so that runs with different shares of the
-    training queries have the same digest.
+    If the folds are those of the files, also with a share of the training queries, the
+    digest is that of the files. Otherwise it covers only the validation and test parts,
+    so that runs with different shares of the training queries have the same digest.
     """
     identity = fingerprint(dataset)
     if identity.files and not dataset.divided_by:
@@ -96,7 +100,11 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
 
 
 def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
-    return _selection_checksum(part, checksums) if isinstance(part, PartOfWhole) else _whole_checksum(part)
+    return (
+        _selection_checksum(part, checksums)
+        if isinstance(part, PartOfWhole)
+        else _whole_checksum(part)
+    )
 
 
 def _whole_checksum(part: RankingDataset) -> str:
@@ -112,7 +120,12 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
 
 def _arrays_checksum(part: RankingDataset) -> str:
     digest = hashlib.sha256()
-    for array in (*features_apart(part.X).values(), part.y, part.query_ptr, part.feature_ids):
+    for array in (
+        *features_apart(part.X).values(),
+        part.y,
+        part.query_ptr,
+        part.feature_ids,
+    ):
         digest.update(f"{array.dtype.str} {array.shape}".encode())
         for first in range(0, len(array), _ROWS_AT_ONCE):
             rows = np.ascontiguousarray(array[first : first + _ROWS_AT_ONCE])

@@ -9,18 +9,29 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankstudio.engine.data.file_access import children, regular_file_size, without_ending
+from rankstudio.engine.data.file_access import (
+    children,
+    regular_file_size,
+    without_ending,
+)
 from rankstudio.engine.data.formats.format_catalog import data_endings
 from rankstudio.engine.data.formats.joined_files import holds_logs, logs_in
 from rankstudio.engine.data.formats.judgments import judgment_files
 from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.trec import is_qrels_name, runs_beside
-from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError, SeveralDatasetsError
+from rankstudio.engine.errors import (
+    DatasetError,
+    OutputError,
+    RankStudioError,
+    SeveralDatasetsError,
+)
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import is_there
 
 FOLD = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
-_VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
+_VERSION = re.compile(
+    r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE
+)
 PARTS = {
     "train": re.compile(r"train", re.IGNORECASE),
     "vali": re.compile(r"vali|valid|validation|dev", re.IGNORECASE),
@@ -60,7 +71,8 @@ def one_of(paths: Sequence[str]) -> str:
     size_files = {sizes_file(file) for file in candidates}
     data_files = [file for file in candidates if file not in size_files]
     logs = [file for file in data_files if holds_logs(file)]
-    # Feature logs may be opened together with their judgments, which are found again beside them.
+    # Feature logs may be opened together with their judgments, which are found again
+    # beside them.
     other_files = [file for file in data_files if file not in logs]
     if logs and all(file in judgment_files(logs[0].parent) for file in other_files):
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
@@ -112,7 +124,8 @@ def is_part_file(path: Path) -> bool:
 def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     """Find the files of a dataset, looking one folder deeper if it is unambiguous.
 
-    A folder of feature logs needs judgments in it, unless it is ``judged`` by a file elsewhere.
+    A folder of feature logs needs judgments in it, unless it is ``judged`` by a file
+    elsewhere.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
@@ -149,16 +162,23 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
     # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
     if numbered:
-        folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
+        folds = [
+            FilesOfFold(number, _parts_in(child))
+            for number, child in sorted(numbered.items())
+        ]
         for fold in folds:
             if "train" not in fold.parts:
                 raise DatasetError(
-                    tr("{numbered}: found no training file, expected one such as train.txt.").format(
-                        numbered=numbered[fold.number]
-                    )
+                    tr(
+                        "{numbered}: found no training file, expected one such as train.txt."
+                    ).format(numbered=numbered[fold.number])
                 )
         return folds
-    qrels = [child for child in children(folder) if is_qrels_name(child.name) and child.is_file()]
+    qrels = [
+        child
+        for child in children(folder)
+        if is_qrels_name(child.name) and child.is_file()
+    ]
     if len(qrels) == 1:  # judgments of TREC runs, or of feature logs
         judges_logs = not runs_beside(qrels[0]) and judgment_files(folder) == qrels
         logs = _logs_in(folder) if judges_logs else {}
@@ -167,8 +187,11 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
     parts = _parts_in(folder) or _logs_in(folder)
     if parts and "train" not in parts:
         raise DatasetError(
-            tr("{folder}: found {values} and no training file, expected one such as train.txt.").format(
-                folder=folder, values=_names_text(file for part in parts.values() for file in part)
+            tr(
+                "{folder}: found {values} and no training file, expected one such as train.txt."
+            ).format(
+                folder=folder,
+                values=_names_text(file for part in parts.values() for file in part),
             )
         )
     if not parts:
@@ -196,8 +219,12 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
             existing = numbered.setdefault(int(match[1]), child)
             if existing is not child:
                 raise DatasetError(
-                    tr("{folder}: found {value} for fold {number}, expected one.").format(
-                        folder=folder, value=_names_text([existing, child]), number=int(match[1])
+                    tr(
+                        "{folder}: found {value} for fold {number}, expected one."
+                    ).format(
+                        folder=folder,
+                        value=_names_text([existing, child]),
+                        number=int(match[1]),
                     )
                 )
     return numbered
@@ -210,14 +237,20 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
     for name, pattern in PARTS.items():
         candidates = [c for c in data if pattern.match(c.name)]
         if not candidates:  # Yahoo's set1.train.txt
-            candidates = [c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))]
+            candidates = [
+                c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))
+            ]
         # The files of a part are in the folder, or in one of their own.
-        in_order = _numbered_files(candidates, pattern) if candidates else _files_below(folder, pattern)
+        in_order = (
+            _numbered_files(candidates, pattern)
+            if candidates
+            else _files_below(folder, pattern)
+        )
         if len(candidates) > 1 and not in_order:
             raise DatasetError(
-                tr("{folder}: found {candidates} for the {name} part, expected one file.").format(
-                    folder=folder, candidates=_names_text(candidates), name=name
-                )
+                tr(
+                    "{folder}: found {candidates} for the {name} part, expected one file."
+                ).format(folder=folder, candidates=_names_text(candidates), name=name)
             )
         if in_order:
             parts[name] = in_order
@@ -228,13 +261,21 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """Return the files of a folder that is named like a part: train/part-0001.parquet and so on."""
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
-            data = [c for c in children(child) if c.is_file() and c.name[0] not in "._" and _is_data(c)]
-            if ordered := _numbered_files([c for c in data if c.suffix or _NUMBER.search(c.name)]):
+            data = [
+                c
+                for c in children(child)
+                if c.is_file() and c.name[0] not in "._" and _is_data(c)
+            ]
+            if ordered := _numbered_files(
+                [c for c in data if c.suffix or _NUMBER.search(c.name)]
+            ):
                 return ordered
     return ()
 
 
-def _numbered_files(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -> tuple[Path, ...]:
+def _numbered_files(
+    candidates: Sequence[Path], word: re.Pattern[str] | None = None
+) -> tuple[Path, ...]:
     """Return a single file, or files whose names differ only in a number, in the order of that number.
 
     Return () for other files.
@@ -289,21 +330,31 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     OutputError
         The message names both.
     """
-    output_of_identity = {identity: path for path in outputs for identity in _identities(path)}
+    output_of_identity = {
+        identity: path for path in outputs for identity in _identities(path)
+    }
     for source in inputs if output_of_identity else ():
         for path in (source, *_files_to_protect(source)):
-            output = next((output_of_identity[i] for i in _identities(path) if i in output_of_identity), None)
+            output = next(
+                (
+                    output_of_identity[i]
+                    for i in _identities(path)
+                    if i in output_of_identity
+                ),
+                None,
+            )
             if output is not None and not path.is_dir():
                 raise OutputError(
-                    tr("{path}: this would overwrite the input {input}. Choose another file.").format(
-                        path=output, input=path
-                    )
+                    tr(
+                        "{path}: this would overwrite the input {input}. Choose another file."
+                    ).format(path=output, input=path)
                 )
 
 
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
     """Yield the identities of a file: its resolved path, and its device and inode, which hard links share."""
-    with suppress(OSError, RuntimeError, ValueError):  # a circle of links, a name that no file has
+    # a circle of links, a name that no file has
+    with suppress(OSError, RuntimeError, ValueError):
         yield path.resolve()
         status = path.stat()
         yield status.st_dev, status.st_ino
@@ -312,8 +363,8 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 def _files_to_protect(source: Path) -> Iterator[Path]:
     """Yield the input files that belong to a file or folder.
 
-    These are the judgments of a log, the data files of a folder with their query sizes and judgments, or all
-    files of a folder without data.
+    These are the judgments of a log, the data files of a folder with their query sizes
+    and judgments, or all files of a folder without data.
     """
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()

@@ -14,11 +14,22 @@ import numpy as np
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.cost_files import costs_beside
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, changed_parts
+from rankstudio.engine.data.dataset import (
+    Fold,
+    FoldedDataset,
+    RankingDataset,
+    changed_parts,
+)
 from rankstudio.engine.data.feature_names import set_mismatch, with_feature_set
 from rankstudio.engine.data.feature_sets import read_feature_set
 from rankstudio.engine.data.file_access import regular_file_size
-from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds, name_of_folder
+from rankstudio.engine.data.fold_files import (
+    FOLD,
+    PARTS,
+    FilesOfFold,
+    find_folds,
+    name_of_folder,
+)
 from rankstudio.engine.data.formats.format_catalog import format_of_key, told_format
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
 from rankstudio.engine.data.judgments import PartJudgments
@@ -32,7 +43,8 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.extensions import Extensions
 
-_WITHOUT_SLASHES = str.maketrans("/\\", "__")  # folders of results are named after the data
+# folders of results are named after the data
+_WITHOUT_SLASHES = str.maketrans("/\\", "__")
 
 
 def open_dataset(
@@ -50,22 +62,25 @@ def open_dataset(
     Parameters
     ----------
     path : str or path-like
-        A file in any format of `rankstudio.engine.data.formats` (one fold with only a train part), a folder
-        with the parts of one fold, a folder with Fold1 … FoldK, or a folder around one of these. Parts are
-        recognised by the beginning of their names, or of the text after a dot: train,
-        vali/valid/validation/dev, test.
+        A file in any format of `rankstudio.engine.data.formats` (one fold with only a
+        train part), a folder with the parts of one fold, a folder with Fold1 … FoldK,
+        or a folder around one of these. Parts are recognised by the beginning of their
+        names, or of the text after a dot: train, vali/valid/validation/dev, test.
     columns : DataColumns or Mapping, optional
-        Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if their names are not
-        recognised; with ``{"ids_from": 0}`` the ids of SVMlight text start at 0. ``{"labels": ["alice",
-        "bob"], "label": "bob"}`` names the labels of several judges and the one in use. ``{"judgments":
-        "ratings.csv"}`` and ``{"feature_set": "featureset.json"}`` name files that are not next to the data.
+        Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if their
+        names are not recognised; with ``{"ids_from": 0}`` the ids of SVMlight text
+        start at 0. ``{"labels": ["alice", "bob"], "label": "bob"}`` names the labels of
+        several judges and the one in use. ``{"judgments": "ratings.csv"}`` and
+        ``{"feature_set": "featureset.json"}`` name files that are not next to the data.
     missing, normalize, progress, cancelled, cache
-        See `rankstudio.engine.data.formats.data_file.load_letor`; progress counts the bytes of all files.
+        See `rankstudio.engine.data.formats.data_file.load_letor`; progress counts the
+        bytes of all files.
 
     Returns
     -------
     FoldedDataset
-        Features are named if the dataset is known or a ``features.csv`` is next to the files.
+        Features are named if the dataset is known or a ``features.csv`` is next to the
+        files.
 
     Raises
     ------
@@ -81,7 +96,8 @@ def open_dataset(
     try:
         folds = find_folds(path, judged=bool(specified.judgments))
     except DatasetError:
-        told_format(specified.format, path)  # a missing plug-in is the reason: no file has its format
+        # a missing plug-in is the reason: no file has its format
+        told_format(specified.format, path)
         raise
     # Read the files; all parts of a dataset need the same features.
     part_files = [part for fold in folds for part in fold.parts.values()]
@@ -109,13 +125,17 @@ def open_dataset(
     opened_folds = share_rows(opened_folds)
     # Known datasets have a convention and names of their features.
     identity = identify(part_files[0][0].absolute(), opened_folds[0].train)
-    named_folds = [*changed_parts(opened_folds, replace(identity, warnings=()).name_features)]
+    named_folds = [
+        *changed_parts(opened_folds, replace(identity, warnings=()).name_features)
+    ]
     # The first train part keeps the warnings about all files.
     train = named_folds[0].train
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named_folds))
     named_folds[0] = replace(named_folds[0], train=replace(train, warnings=warnings))
     # The name of the dataset tells which judge is in use.
-    judge = f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""
+    judge = (
+        f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""
+    )
     as_read = first.read_as
     if specified.labels:
         as_read = replace(as_read, label=specified.label)
@@ -128,12 +148,16 @@ def open_dataset(
             known=identity.known,
             checksum=first.source.checksum,
             read_as=as_read,
-            columns=replace(specified, format=_recorded_format(first.read_as, specified)),
+            columns=replace(
+                specified, format=_recorded_format(first.read_as, specified)
+            ),
         ),
         extensions=Extensions([identity.feature_set, judgments]),
     )
     if specified.feature_set:
-        dataset = with_feature_set(dataset, read_feature_set(Path(specified.feature_set)))
+        dataset = with_feature_set(
+            dataset, read_feature_set(Path(specified.feature_set))
+        )
         named_folds = list(dataset.folds)
     # The costs of features may be in a file next to the data.
     costs, unused_costs_note = costs_beside(dataset)
@@ -144,16 +168,24 @@ def open_dataset(
     return replace(dataset, folds=tuple(named_folds)).extended(costs)
 
 
-def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Files, FileContents], int]:
+def _with_the_same_features(
+    tables: dict[Files, FileContents],
+) -> tuple[dict[Files, FileContents], int]:
     """Return the contents of all parts with the union of their ids, and the largest number of features.
 
     DatasetError if the files do not have the same features.
     """
-    names = {part[0]: file_contents.table.feature_names for part, file_contents in tables.items()}
+    names = {
+        part[0]: file_contents.table.feature_names
+        for part, file_contents in tables.items()
+    }
     _check_names(names)
-    # Files without stored zeros lack the columns of some ids: give all of them the same.
+    # Files without stored zeros lack the columns of some ids: give all of them the
+    # same.
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
-        ids = reduce(np.union1d, (file_contents.table.ids for file_contents in tables.values()))
+        ids = reduce(
+            np.union1d, (file_contents.table.ids for file_contents in tables.values())
+        )
         tables = {
             part: replace(file_contents, table=file_contents.table.with_ids(ids))
             for part, file_contents in tables.items()
@@ -178,13 +210,21 @@ def _opened_fold(
     for name, part_files in fold.parts.items():
         file_contents = tables.pop(part_files)
         notes = _widening_note(part_files[0], file_contents.table.X.shape[1], width)
-        for index, (part, data) in enumerate(reader.datasets(part_files, file_contents, name, width).items()):
+        for index, (part, data) in enumerate(
+            reader.datasets(part_files, file_contents, name, width).items()
+        ):
             if part in parts:
-                raise misplaced_part(part_files[0], part, tr("documents of this part in one file only"))
+                raise misplaced_part(
+                    part_files[0], part, tr("documents of this part in one file only")
+                )
             # Several parts may come from one file: only the first has its warnings.
-            parts[part] = replace(data, warnings=() if index else (*data.warnings, *notes))
+            parts[part] = replace(
+                data, warnings=() if index else (*data.warnings, *notes)
+            )
     if "train" not in parts:
-        raise misplaced_part(path, next(iter(parts)), tr("documents of the training part, too"))
+        raise misplaced_part(
+            path, next(iter(parts)), tr("documents of the training part, too")
+        )
     return Fold(fold.number, **parts)
 
 
@@ -198,7 +238,12 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
                 tr(
                     "{file} has {width} features in every line, but {greatest} has {widths}; expected "
                     "the same features in all files of a dataset."
-                ).format(file=file, width=width, greatest=greatest, widths=widths[greatest][0])
+                ).format(
+                    file=file,
+                    width=width,
+                    greatest=greatest,
+                    widths=widths[greatest][0],
+                )
             )
 
 
@@ -208,7 +253,8 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     for file in other_files:
         pairs = zip_longest(names[first], names[file], fillvalue="")
         differing = next(((a, b) for a, b in pairs if a != b), None)
-        count_from_zero = names[first][:1] == names[file][:1] == ("id 0",)  # their numbers may differ
+        # their numbers may differ
+        count_from_zero = names[first][:1] == names[file][:1] == ("id 0",)
         if differing and names[first] and names[file] and not count_from_zero:
             a, b = (f'"{name}"' if name else "no more features" for name in differing)
             raise DatasetError(
@@ -220,7 +266,9 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
 def _widening_note(file: Path, width: int, to: int) -> tuple[str, ...]:
     if width == to:
         return ()
-    return (f"{file}: the last feature is {width}; features {width + 1} to {to} are 0 in this file.",)
+    return (
+        f"{file}: the last feature is {width}; features {width + 1} to {to} are 0 in this file.",
+    )
 
 
 def _recorded_format(read_as: ReadAs, specified: DataColumns) -> str:
@@ -240,4 +288,6 @@ def _dataset_name(path: Path, folds: list[FilesOfFold]) -> str:
         is_part = any(pattern.match(stem) for pattern in PARTS.values())
         return f"{name_of_folder(path.parent)} {stem}" if is_part else stem
     first = next(iter(folds[0].parts.values()))[0].absolute().parent
-    return name_of_folder(first.parent if first != path and FOLD.fullmatch(first.name) else first)
+    return name_of_folder(
+        first.parent if first != path and FOLD.fullmatch(first.name) else first
+    )

@@ -20,8 +20,12 @@ from rankstudio.engine.errors import DatasetError, FileAccessError
 from rankstudio.engine.language import tr, translatable, trn
 
 _FOLD = re.compile(r"(?:fold|f|s)[ ._-]?([0-9]{1,4})", re.IGNORECASE)
-_PARTS = {"vali": re.compile("vali(d|dation)?|dev", re.IGNORECASE), "test": re.compile("test", re.IGNORECASE)}
-_MAX_FILES = 20_000  # a user may choose the home folder: listing it completely would take minutes
+_PARTS = {
+    "vali": re.compile("vali(d|dation)?|dev", re.IGNORECASE),
+    "test": re.compile("test", re.IGNORECASE),
+}
+# a user may choose the home folder: listing it completely would take minutes
+_MAX_FILES = 20_000
 
 _OfFold = TypeVar("_OfFold")
 
@@ -54,9 +58,10 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     Parameters
     ----------
     path : Path
-        A folder in which names identify fold and part (``Fold1/test.scores``, ``fold1-test.txt``; for one
-        fold ``test.scores``), or one file: a TREC run, for all parts whose queries it contains, or one score
-        per line for the test part, with the folds in order.
+        A folder in which names identify fold and part (``Fold1/test.scores``,
+        ``fold1-test.txt``; for one fold ``test.scores``), or one file: a TREC run, for
+        all parts whose queries it contains, or one score per line for the test part,
+        with the folds in order.
     dataset : FoldedDataset
         Dataset with documents.
 
@@ -78,7 +83,11 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     # Keep the folds with scores for the part that is measured.
     usable = {n: fold_scores for n, fold_scores in parts.items() if fold_scores}
     measured = {fold.number: _measured_part(fold) for fold in dataset.folds}
-    usable = {n: fold_scores for n, fold_scores in usable.items() if measured[n] in fold_scores}
+    usable = {
+        n: fold_scores
+        for n, fold_scores in usable.items()
+        if measured[n] in fold_scores
+    }
     if not usable:
         raise DatasetError(
             tr(
@@ -94,7 +103,9 @@ def _measured_part(fold: Fold) -> str:
     return "test" if fold.test is not None else "vali"
 
 
-def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
+def _scores_in_file(
+    path: Path, dataset: FoldedDataset
+) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores in a file by fold and part, and the file's checksum by its name."""
     file = read_score_file(path)
     # Only folds with a test or validation part can be measured.
@@ -118,7 +129,8 @@ def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _P
             )
         scores = file.of_parts([fold.parts[_measured_part(fold)] for fold in folds])
         scores_of_fold = {
-            f.number: {_measured_part(f): values} for f, values in zip(folds, scores, strict=True)
+            f.number: {_measured_part(f): values}
+            for f, values in zip(folds, scores, strict=True)
         }
         return scores_of_fold, {path.name: file.checksum}
     # A run may contain scores of every part.
@@ -171,8 +183,15 @@ def _scores_in_folder(
 def _visible_files(folder: Path) -> list[Path]:
     """Return the files in a folder and in its subfolders, except hidden ones."""
     visible = [child for child in children(folder) if not child.name.startswith(".")]
-    groups = [children(child) if child.is_dir() else [child] for child in visible[:_MAX_FILES]]
-    return [path for paths in groups for path in paths if path.is_file() and not path.name.startswith(".")]
+    groups = [
+        children(child) if child.is_dir() else [child] for child in visible[:_MAX_FILES]
+    ]
+    return [
+        path
+        for paths in groups
+        for path in paths
+        if path.is_file() and not path.name.startswith(".")
+    ]
 
 
 def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
@@ -182,7 +201,14 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
     """
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [int(m[1]) for piece in path.parts for m in [_numbered(piece)] if m]
-    part = next((n for n, pattern in _PARTS.items() if any(pattern.fullmatch(w) for w in words)), "")
+    part = next(
+        (
+            n
+            for n, pattern in _PARTS.items()
+            if any(pattern.fullmatch(w) for w in words)
+        ),
+        "",
+    )
     only = dataset.folds[0].number if len(dataset.folds) == 1 else None
     return (numbers[0] if numbers else only), part
 
@@ -190,7 +216,12 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
 def _numbered(piece: str) -> re.Match[str] | None:
     """Return the first match of a fold's number that does not follow a letter or digit."""
     return next(
-        (m for m in _FOLD.finditer(piece) if m.start() == 0 or not piece[m.start() - 1].isalnum()), None
+        (
+            m
+            for m in _FOLD.finditer(piece)
+            if m.start() == 0 or not piece[m.start() - 1].isalnum()
+        ),
+        None,
     )
 
 
@@ -223,18 +254,22 @@ class ScoreFile:
         if not all(part.document_ids):
             return any(query in run for query in part.query_ids)
         rows = zip(part.query_index.tolist(), part.document_ids, strict=True)
-        return any(document in run.get(part.query_ids[query], ()) for query, document in rows)
+        return any(
+            document in run.get(part.query_ids[query], ()) for query, document in rows
+        )
 
     def of_parts(self, parts: Sequence[RankingDataset]) -> list[Floats]:
         """Return the scores of the documents of some parts, in row order.
 
-        In a file with one score per line, the parts' documents are in sequence. In a run, missing documents
-        rank last with the score -inf, and documents that are not in the data are ignored.
+        In a file with one score per line, the parts' documents are in sequence. In a
+        run, missing documents rank last with the score -inf, and documents that are not
+        in the data are ignored.
 
         Raises
         ------
         DatasetError
-            If there is not one score per document, or a run is used for documents without ids.
+            If there is not one score per document, or a run is used for documents
+            without ids.
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
@@ -256,7 +291,13 @@ class ScoreFile:
                     "{where} has {m} documents, but {path} has {n} scores; expected one score per document."
                 )
             raise DatasetError(
-                text.format(where=first, others=n_others, m=m, path=self.path, n=self.values.size)
+                text.format(
+                    where=first,
+                    others=n_others,
+                    m=m,
+                    path=self.path,
+                    n=self.values.size,
+                )
             )
         # Cut the scores by part, and sort them as the rows of the part.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
@@ -298,8 +339,9 @@ def read_score_file(path: Path) -> ScoreFile:
     Parameters
     ----------
     path : Path
-        File with one number per line, as written by SVM-rank, LETOR's tools and most others, or a run; may be
-        compressed. ``inf`` is accepted, ``nan`` is not. Empty lines may follow the last score.
+        File with one number per line, as written by SVM-rank, LETOR's tools and most
+        others, or a run; may be compressed. ``inf`` is accepted, ``nan`` is not. Empty
+        lines may follow the last score.
 
     Raises
     ------

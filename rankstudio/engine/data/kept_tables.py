@@ -1,13 +1,15 @@
 """Tables in the store, so that opening their files again needs no parser.
 
-A parsed file is found by the SHA-256 of the *contents* of the file and the version of the parser, never by
-name, size or time: those can stay the same while the contents change (a restored backup, a coarse clock, a
-network drive), and a result computed from data that are no longer there is worse than the hundredth of a
-second per 20 MB that hashing costs. The entry holds the contents of the file before any policy for missing
+A parsed file is found by the SHA-256 of the *contents* of the file and the version of
+the parser, never by name, size or time: those can stay the same while the contents
+change (a restored backup, a coarse clock, a network drive), and a result computed from
+data that are no longer there is worse than the hundredth of a second per 20 MB that
+hashing costs. The entry holds the contents of the file before any policy for missing
 values or normalisation, so that it serves all policies.
 
-A table larger than the memory budget is mapped. Its entry holds the values after these policies, and is found
-by the checksums of its sources and by the way in which they were read.
+A table larger than the memory budget is mapped. Its entry holds the values after these
+policies, and is found by the checksums of its sources and by the way in which they were
+read.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ log = logging.getLogger(__name__)
 PARSER_VERSION = 8
 """To be raised whenever the parser would give another Table for the same text."""
 
-GROWTH = 64  # most bytes of a stored table for each byte of its file, besides the extra bytes
+# most bytes of a stored table for each byte of its file, besides the extra bytes
+GROWTH = 64
 _ALLOWED_EXTRA_BYTES = 1 << 20  # 1 MiB: headers of small files
 _ARRAY_NAMES = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
 _COMMENT_ARRAYS = ("comments", "comment_offsets")
@@ -69,27 +72,39 @@ def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
     return table
 
 
-def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size: int) -> None:
+def keep_parsed(
+    checksum: str, table: Table, stop_check: store.Check, file_size: int
+) -> None:
     """Store the table of a file with this checksum. Failures are only logged at debug level.
 
-    A table much larger than its file is not stored: a few lines with a feature 1,000,000 are parsed quickly.
+    A table much larger than its file is not stored: a few lines with a feature
+    1,000,000 are parsed quickly.
     """
     # Comments are stored in the order of the file.
     are_taken = isinstance(table.comments, TakenComments)
-    comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
+    comments = (
+        table.comments.of
+        if isinstance(table.comments, TakenComments)
+        else table.comments
+    )
     assert isinstance(comments, TextComments)
-    arrays = {name: getattr(table, name) for name in _ARRAY_NAMES if name != "X"} | features_apart(table.X)
+    arrays = {
+        name: getattr(table, name) for name in _ARRAY_NAMES if name != "X"
+    } | features_apart(table.X)
     arrays |= {"comments": comments.content, "comment_offsets": comments.offsets}
     size = sum(array.nbytes for array in arrays.values())
     if size > min(store.LIMIT, GROWTH * file_size + _ALLOWED_EXTRA_BYTES):
         return
     try:
-        # The entry is never mapped: if it did not reach the disk, its digests are wrong, and it is replaced.
+        # The entry is never mapped: if it did not reach the disk, its digests are
+        # wrong, and it is replaced.
         with NewEntry(parsed_folder(), durable=False) as new:
             store.prune(parsed_folder(), store.LIMIT - size)
             for name, array in arrays.items():
                 new.save(name, array, stop_check)
-            text = table_text(table, table.query_ids, table.scattered, are_taken=are_taken)
+            text = table_text(
+                table, table.query_ids, table.scattered, are_taken=are_taken
+            )
             new.finish(text, _parsed_key(checksum))
     except OSError as error:
         log.debug("the table of %s was not written: %s", checksum, error)
@@ -100,7 +115,9 @@ def find_mapped(path: Path, stop_check: Callable[[], None]) -> Table | None:
     try:
         entry = StoredEntry.open(path)
         entry.check(ARRAYS, stop_check=stop_check)
-        table = _table_of_arrays({name: entry.mapped(name) for name in ARRAYS}, entry.text)
+        table = _table_of_arrays(
+            {name: entry.mapped(name) for name in ARRAYS}, entry.text
+        )
     except (EntryError, KeyError, TypeError):
         return None
     entry.touch()
@@ -135,21 +152,33 @@ def table_text(
     extra
         What else is kept: ``sources``, size and checksum of each source file.
     """
-    attributes = {name: getattr(source, name) for name in (*_TEXT_FIELDS, "said", "dense")}
+    attributes = {
+        name: getattr(source, name) for name in (*_TEXT_FIELDS, "said", "dense")
+    }
     scattered_fields = None if scattered is None else asdict(scattered)
-    return {**attributes, "query_ids": query_ids, "scattered": scattered_fields, "taken": are_taken, **extra}
+    return {
+        **attributes,
+        "query_ids": query_ids,
+        "scattered": scattered_fields,
+        "taken": are_taken,
+        **extra,
+    }
 
 
 def _parsed_key(checksum: str) -> str:
     return f"{checksum.partition(':')[2]}-{PARSER_VERSION}"
 
 
-def _table_of_arrays(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table:
+def _table_of_arrays(
+    arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]
+) -> Table:
     """Return the table with the arrays and texts of an entry of the store."""
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)
     # X comes first in the list, and is stored in several forms.
-    y, query_ptr, missing, feature_ids, file_rows, parts = (arrays[name] for name in _ARRAY_NAMES[1:])
+    y, query_ptr, missing, feature_ids, file_rows, parts = (
+        arrays[name] for name in _ARRAY_NAMES[1:]
+    )
     return Table(
         features_of(arrays, missing.size),
         y,

@@ -1,13 +1,16 @@
 """Well-known public datasets: how to recognise them, the names of their features, and their usual measures.
 
-A dataset is recognised by its number of features together with its labels, and the style of its comments,
-the name of its folder or, without comments, values that other datasets do not have. LETOR's conventions and
-those of MSLR hold for these datasets only: all others are measured as by most programs, see
-`rankstudio.engine.metrics.conventions`. Recognition depends on the files alone, not on who reads them.
+A dataset is recognised by its number of features together with its labels, and the
+style of its comments, the name of its folder or, without comments, values that other
+datasets do not have. LETOR's conventions and those of MSLR hold for these datasets
+only: all others are measured as by most programs, see
+`rankstudio.engine.metrics.conventions`. Recognition depends on the files alone, not on
+who reads them.
 
-A wrong name is worse than no name, so features that could have another meaning get no name. A
-``features.csv`` or ``feature_names.txt`` beside the data (lines of ``id,name``), or the ``features.json`` of
-Solr or Elasticsearch, overrides the names from here, unless its header states other contents.
+A wrong name is worse than no name, so features that could have another meaning get no
+name. A ``features.csv`` or ``feature_names.txt`` beside the data (lines of
+``id,name``), or the ``features.json`` of Solr or Elasticsearch, overrides the names
+from here, unless its header states other contents.
 """
 
 from __future__ import annotations
@@ -50,7 +53,9 @@ _NAME_FILES = (
 _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _LINE = re.compile(r"\s*([0-9]+)\s*[,;:\t ]\s*(.*?)\s*")
 _ID = re.compile(r"0*[0-9]{1,9}")
-_ID_COLUMN = re.compile(r"(feature)?[\s_.-]*(id|index|column|number|no|nr|#)?\.?", re.IGNORECASE)
+_ID_COLUMN = re.compile(
+    r"(feature)?[\s_.-]*(id|index|column|number|no|nr|#)?\.?", re.IGNORECASE
+)
 _MAX_COMMENTS = 50  # first comments that are compared with a pattern
 
 
@@ -86,10 +91,16 @@ class KnownDataset:
 
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
         """Return whether a dataset read from a path is this one."""
-        if dataset.n_features not in self.n_features or not _labels_within(dataset, self.labels):
+        if dataset.n_features not in self.n_features or not _labels_within(
+            dataset, self.labels
+        ):
             return False
         comments = list(islice(dataset.comments, _MAX_COMMENTS))
-        if self.comment is not None and any(comments) and not all(map(self.comment.search, comments)):
+        if (
+            self.comment is not None
+            and any(comments)
+            and not all(map(self.comment.search, comments))
+        ):
             return False
         if any(self.folder.search(part) for part in path.parts[-4:]):
             return True
@@ -113,7 +124,8 @@ class Identity:
     warnings : tuple of str
         Problems of a file of feature names next to the data.
     feature_set : FeatureSet or None
-        Feature set of a search engine next to the data, if it has any of their features.
+        Feature set of a search engine next to the data, if it has any of their
+        features.
     """
 
     known: str | None
@@ -142,7 +154,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     Parameters
     ----------
     path : Path
-        Path of the file; the names of its folders are used, and a file of feature names is searched there.
+        Path of the file; the names of its folders are used, and a file of feature names
+        is searched there.
     dataset : RankingDataset
         Dataset read from it.
     """
@@ -153,9 +166,14 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     # A known dataset names features that have no names in the file.
     known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
-    from_zero = dataset.feature_names[0] == "id 0"  # ids in the files are then one less than here
+    # ids in the files are then one less than here
+    from_zero = dataset.feature_names[0] == "id 0"
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
-    if known_dataset is not None and unnamed and (known_dataset.key != "gov" or _gov_by_feature(dataset)):
+    if (
+        known_dataset is not None
+        and unnamed
+        and (known_dataset.key != "gov" or _gov_by_feature(dataset))
+    ):
         names = table_of_names(known_dataset.key)
     # Names and a feature set may be in files next to the data.
     own_names, warnings = _names_beside_data(path, lists=unnamed)
@@ -181,17 +199,24 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
 def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
     if not dataset.n_documents:
         return None
-    return next((candidate for candidate in KNOWN if candidate.fits(path, dataset)), None)
+    return next(
+        (candidate for candidate in KNOWN if candidate.fits(path, dataset)), None
+    )
 
 
-def _names_beside_data(path: Path, *, lists: bool) -> tuple[dict[int, str], tuple[str, ...]]:
+def _names_beside_data(
+    path: Path, *, lists: bool
+) -> tuple[dict[int, str], tuple[str, ...]]:
     """Return feature names from a file beside the data, and warnings on files without any.
 
-    With ``lists``, a file named like a feature set counts, too, if it is only a list of names by position.
+    With ``lists``, a file named like a feature set counts, too, if it is only a list of
+    names by position.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
-        if file.name in FEATURE_SET_FILES and (not lists or first_feature_set([file]) is not None):
+        if file.name in FEATURE_SET_FILES and (
+            not lists or first_feature_set([file]) is not None
+        ):
             continue
         own_names = _read_names(file)
         if own_names:
@@ -228,43 +253,62 @@ def _read_names(path: Path) -> dict[int, str]:
     except OSError:
         return {}
     if path.suffix.lower() == ".json":
-        return {i: name.strip() for i, name in names_in_json(text).items() if name.strip()}
+        return {
+            i: name.strip() for i, name in names_in_json(text).items() if name.strip()
+        }
     return names_in_table(text, separated=path.suffix.lower() == ".csv")
 
 
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     """Return the names in a table with lines of id and name, ``separated`` by commas or in any common way.
 
-    Tables whose header states other contents of the first column, or groups in the second, have none.
+    Tables whose header states other contents of the first column, or groups in the
+    second, have none.
     """
     if separated:
-        if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][1:2] == ["group"]:
+        if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][
+            1:2
+        ] == ["group"]:
             return {}  # the second column has names of groups
         cells_of_lines = map(csv_cells, text.splitlines())
         rows = [[row[0], unguarded(row[1])] for row in cells_of_lines if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
-    if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):
+    if (
+        rows
+        and not rows[0][0].strip().isdecimal()
+        and not _ID_COLUMN.fullmatch(rows[0][0].strip())
+    ):
         return {}
-    return {int(i): name.strip() for i, name in rows if _ID.fullmatch(i.strip()) and name.strip()}
+    return {
+        int(i): name.strip()
+        for i, name in rows
+        if _ID.fullmatch(i.strip()) and name.strip()
+    }
 
 
 def names_in_json(text: str) -> dict[int, str]:
     """Return the names in JSON of Solr, Elasticsearch or OpenSearch, by position from 1.
 
-    It may be a list of features, a Solr feature store or model, a feature set, or a response with one.
+    It may be a list of features, a Solr feature store or model, a feature set, or a
+    response with one.
     """
     try:
         features, _ = features_in_json(json.loads(text))
     except (ValueError, RecursionError):
         return {}
-    names = (feature.get("name") if isinstance(feature, dict) else feature for feature in features)
+    names = (
+        feature.get("name") if isinstance(feature, dict) else feature
+        for feature in features
+    )
     return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:
     are_whole = bool((dataset.y == np.floor(dataset.y)).all())
-    return are_whole and dataset.y.min() >= labels.start and dataset.y.max() < labels.stop
+    return (
+        are_whole and dataset.y.min() >= labels.start and dataset.y.max() < labels.stop
+    )
 
 
 def _is_mslr(dataset: RankingDataset) -> bool:
@@ -272,7 +316,11 @@ def _is_mslr(dataset: RankingDataset) -> bool:
     for X in _feature_blocks(dataset):
         boolean = X[:, 95:100]
         ratio = X[:, 5:10]
-        if not (np.isin(boolean, (0.0, 1.0)).all() and (ratio >= 0.0).all() and (ratio <= 1.0).all()):
+        if not (
+            np.isin(boolean, (0.0, 1.0)).all()
+            and (ratio >= 0.0).all()
+            and (ratio <= 1.0).all()
+        ):
             return False
     return True
 
@@ -280,10 +328,13 @@ def _is_mslr(dataset: RankingDataset) -> bool:
 def _gov_by_feature(dataset: RankingDataset) -> bool:
     """Return whether feature 22 is BM25 of anchor, as in the list of LETOR 3.0.
 
-    If so, feature 22 is 0 for nearly the same documents as feature 2, TF of anchor. The list that circulates
-    for LETOR 4.0 turned out to have another order than the data.
+    If so, feature 22 is 0 for nearly the same documents as feature 2, TF of anchor. The
+    list that circulates for LETOR 4.0 turned out to have another order than the data.
     """
-    n_alike = sum(np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0)) for X in _feature_blocks(dataset))
+    n_alike = sum(
+        np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0))
+        for X in _feature_blocks(dataset)
+    )
     return n_alike / dataset.n_documents > 0.9
 
 
@@ -297,8 +348,9 @@ def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
 def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     """Return a test whether features are scaled within each query as in LETOR, and some columns are all 0.
 
-    Scaled values go from 0 to 1, and at least half of the features reach 1. Inverse document frequencies are
-    equal for all documents of a query, so that scaling makes these ``columns`` 0; they count from 1.
+    Scaled values go from 0 to 1, and at least half of the features reach 1. Inverse
+    document frequencies are equal for all documents of a query, so that scaling makes
+    these ``columns`` 0; they count from 1.
     """
     zero_columns = [column - 1 for column in columns]
 
@@ -324,7 +376,9 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
-    features, labels = ((low, high + 1) for low, high in (values["n_features"], values["labels"]))
+    features, labels = (
+        (low, high + 1) for low, high in (values["n_features"], values["labels"])
+    )
     comment = values.get("comment")
     return KnownDataset(
         key=key,
@@ -338,5 +392,6 @@ def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
 
 
 KNOWN = tuple(
-    _parsed_known_dataset(key, values) for key, values in table("features", "datasets.toml").items()
+    _parsed_known_dataset(key, values)
+    for key, values in table("features", "datasets.toml").items()
 )

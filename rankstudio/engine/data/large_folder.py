@@ -22,9 +22,11 @@ PARTS = {"train": 0.6, "vali": 0.2, "test": 0.2}
 """The share of the queries that each part has."""
 
 _PIECE = 1 << 14  # documents generated at a time; a larger query is generated at once
-_N_FACTORS = 8  # hidden factors that features share, so that features are correlated as in real data
+# hidden factors that features share, so that features are correlated as in real data
+_N_FACTORS = 8
 _SKEW = 2.0  # shape of the gamma distribution of the sizes of queries
-_LABEL_THRESHOLDS = (0.05, 1.0, 1.9, 2.35)  # least utility for the labels 1 … 4: 52, 32, 13, 2 and 1 percent
+# least utility for the labels 1 … 4: 52, 32, 13, 2 and 1 percent
+_LABEL_THRESHOLDS = (0.05, 1.0, 1.9, 2.35)
 _DECIMALS = (0, 6, 6)  # counts, shares from 0 to 1, scores such as BM25
 _COUNT, _SHARE = range(2)
 
@@ -33,15 +35,16 @@ _COUNT, _SHARE = range(2)
 class LargeData:
     """Synthetic data in the style of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
 
-    Hidden factors of a document determine its relevance, the first one most strongly; each feature depends on
-    one of them, strongly or weakly, and every eighth feature on none. The data depend only on these values,
-    and are generated a few queries at a time.
+    Hidden factors of a document determine its relevance, the first one most strongly;
+    each feature depends on one of them, strongly or weakly, and every eighth feature on
+    none. The data depend only on these values, and are generated a few queries at a
+    time.
 
     Attributes
     ----------
     n_documents : int
-        Number of documents of all queries together; each query has at least one, and some have many times the
-        mean.
+        Number of documents of all queries together; each query has at least one, and
+        some have many times the mean.
     n_queries : int
         Number of queries, at least five.
     n_features : int
@@ -68,16 +71,27 @@ class LargeData:
             ("seed", self.seed, 0),
         ):
             if value < least:
-                raise ParameterError(name, value, tr("a number of at least {least}").format(least=least))
-        weights = np.random.default_rng([self.seed, 0]).gamma(_SKEW, size=self.n_queries)
-        # Each query has one document; the others are distributed by cumulated weights, so that none is lost.
+                raise ParameterError(
+                    name, value, tr("a number of at least {least}").format(least=least)
+                )
+        weights = np.random.default_rng([self.seed, 0]).gamma(
+            _SKEW, size=self.n_queries
+        )
+        # Each query has one document; the others are distributed by cumulated weights,
+        # so that none is lost.
         ends = (self.n_documents - self.n_queries) * np.cumsum(weights) / weights.sum()
         ends[-1] = self.n_documents - self.n_queries
-        object.__setattr__(self, "sizes", 1 + np.diff(np.floor(ends).astype(np.int64), prepend=0))
+        object.__setattr__(
+            self, "sizes", 1 + np.diff(np.floor(ends).astype(np.int64), prepend=0)
+        )
 
     def queries(self, part: str) -> range:
         """Return the queries of a part, from 0."""
-        bounds = np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries).astype(int).tolist()
+        bounds = (
+            np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries)
+            .astype(int)
+            .tolist()
+        )
         position = list(PARTS).index(part)
         return range(bounds[position], bounds[position + 1])
 
@@ -88,7 +102,9 @@ class LargeData:
         -----
         Time O(mn); memory O(n s) for s documents in the largest query.
         """
-        decimals = np.array([_DECIMALS[j % 3] for j in range(self.n_features)], dtype=np.int64)
+        decimals = np.array(
+            [_DECIMALS[j % 3] for j in range(self.n_features)], dtype=np.int64
+        )
         longest = len(str(self.n_features)) + 2 + kernels.LONGEST
         queries = self.queries(part)
         first = queries.start
@@ -96,10 +112,17 @@ class LargeData:
             ends = np.cumsum(self.sizes[first : queries.stop])
             last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)
             labels, units = self._documents(first, last)
-            query_ids = np.repeat(np.arange(first + 1, last + 1), self.sizes[first:last])
+            query_ids = np.repeat(
+                np.arange(first + 1, last + 1), self.sizes[first:last]
+            )
             # 32 bytes are enough for the label, the query and the end of a line.
-            out = np.empty(len(labels) * (32 + longest * self.n_features), dtype=np.uint8)
-            yield len(labels), out[: kernels.format_lines(units, decimals, labels, query_ids, out)]
+            out = np.empty(
+                len(labels) * (32 + longest * self.n_features), dtype=np.uint8
+            )
+            yield (
+                len(labels),
+                out[: kernels.format_lines(units, decimals, labels, query_ids, out)],
+            )
             first = last
 
     def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
@@ -115,20 +138,28 @@ class LargeData:
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         weights = weights / np.sqrt(np.sum(weights**2))
-        signal = np.zeros(m)  # added up here: a library may sum in another order on another machine
+        # added up here: a library may sum in another order on another machine
+        signal = np.zeros(m)
         for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
         # The label is the number of thresholds that the utility reaches.
         query_effect = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
         utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + query_effect
-        labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(np.int64)
+        labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(
+            np.int64
+        )
         # A feature is a mixture of noise and one of the factors.
-        shared = np.repeat(rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0)
+        shared = np.repeat(
+            rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0
+        )
         values = rng.standard_normal((m, n), dtype=np.float32)
         for j in range(n):
             # Share of the factor in the feature: none in every eighth feature, 0.1 to 0.9 in the others.
             share = np.float32(0.0 if j % 8 == 7 else 0.9 - 0.8 * (j * 37 % 101) / 101)
-            column = np.float32(1 - share) * values[:, j] + share * factors[:, j % _N_FACTORS]
+            column = (
+                np.float32(1 - share) * values[:, j]
+                + share * factors[:, j % _N_FACTORS]
+            )
             values[:, j] = _feature_in_last_decimals(column, shared[:, j % 3], j % 3)
         return labels, values.astype(np.int32)
 
@@ -182,15 +213,23 @@ def written_files(folder: Path) -> dict[str, Path]:
     return {part: folder / f"{part}.txt" for part in PARTS}
 
 
-def _feature_in_last_decimals(column: NDArray[Any], shared: NDArray[Any], kind: int) -> NDArray[Any]:
+def _feature_in_last_decimals(
+    column: NDArray[Any], shared: NDArray[Any], kind: int
+) -> NDArray[Any]:
     """Return a feature in units of its last decimal, by operations that round the same on every machine."""
     shaped: NDArray[Any]
     if kind == _COUNT:  # many small, few large
-        raised = np.maximum(column + np.float32(0.5) * shared + np.float32(0.8), np.float32(0.0))
+        raised = np.maximum(
+            column + np.float32(0.5) * shared + np.float32(0.8), np.float32(0.0)
+        )
         shaped = np.float32(3) * raised * raised * raised
     elif kind == _SHARE:
-        shaped = np.float32(5e5) * (column / (np.float32(1) + np.abs(column)) + np.float32(1))
+        shaped = np.float32(5e5) * (
+            column / (np.float32(1) + np.abs(column)) + np.float32(1)
+        )
     else:
-        shaped = np.float32(6e6) * np.maximum(column + shared + np.float32(1.0), np.float32(0.0))
+        shaped = np.float32(6e6) * np.maximum(
+            column + shared + np.float32(1.0), np.float32(0.0)
+        )
     shaped = np.floor(shaped)
     return shaped

@@ -23,7 +23,8 @@ class DatasetOrigin:
     columns : DataColumns
         Columns as specified by the user.
     whole_sources : tuple of Source
-        With a share of the training queries: the files of the whole folds; otherwise ().
+        With a share of the training queries: the files of the whole folds; otherwise
+        ().
     """
 
     known: str | None = None

@@ -27,11 +27,11 @@ class Preferences:
     winner, loser : ndarray of shape (l,), int64, read-only
         Rows, from 0, of the preferred document and of the other one.
     magnitude : ndarray of shape (l,), read-only
-        Magnitude of each preference, greater than 0: the difference of two labels, if there are labels. A
-        single number applies to all.
+        Magnitude of each preference, greater than 0: the difference of two labels, if
+        there are labels. A single number applies to all.
     weight : ndarray of shape (l,), read-only
-        Weight of the loss of each preference, greater than 0: 2 counts as much as the same preference twice.
-        A single number applies to all.
+        Weight of the loss of each preference, greater than 0: 2 counts as much as the
+        same preference twice. A single number applies to all.
 
     Raises
     ------
@@ -53,7 +53,9 @@ class Preferences:
         winner = _checked_rows("winner", self.winner)
         loser = _checked_rows("loser", self.loser)
         if winner.shape != loser.shape:
-            raise ParameterError("loser", f"{loser.size} rows", f"{winner.size}, one per winner")
+            raise ParameterError(
+                "loser", f"{loser.size} rows", f"{winner.size}, one per winner"
+            )
         if (repeated := np.flatnonzero(winner == loser)).size:
             index = int(repeated[0])
             expected = f"a document other than the winner in preference {index}"
@@ -76,7 +78,9 @@ class Preferences:
             return self
         new_row = np.empty_like(order)
         new_row[order] = np.arange(order.size)
-        return Preferences(new_row[self.winner], new_row[self.loser], self.magnitude, self.weight)
+        return Preferences(
+            new_row[self.winner], new_row[self.loser], self.magnitude, self.weight
+        )
 
     def among(self, first: int, last: int) -> Preferences:
         """Return the preferences won by the rows first … last - 1, with rows counted from the first."""
@@ -118,7 +122,9 @@ def _checked_rows(name: str, values: ArrayLike) -> Ints:
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ParameterError(name, values, "a list of row numbers, whole numbers from 0 up")
+        raise ParameterError(
+            name, values, "a list of row numbers, whole numbers from 0 up"
+        )
     if array.size and int(array.min()) < 0:
         raise ParameterError(name, int(array.min()), "row numbers from 0 up")
     if array.size and int(array.max()) > np.iinfo(np.int64).max:
@@ -138,7 +144,11 @@ def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
     except (TypeError, ValueError):
         raise ParameterError(name, values, "numbers greater than 0") from None
     if array.ndim and array.shape != (size,):
-        raise ParameterError(name, f"shape {array.shape}", f"a number, or {size} numbers, one per preference")
+        raise ParameterError(
+            name,
+            f"shape {array.shape}",
+            f"a number, or {size} numbers, one per preference",
+        )
     # A single number holds for all preferences.
     filled = np.full(size, float(array)) if not array.ndim else array.copy()
     bad = np.flatnonzero(~((filled >= LEAST) & (filled <= GREATEST)))
@@ -162,7 +172,8 @@ def sample_preferences(
     data : RankingDataset
         The documents.
     share : float, default 1.0
-        Share of all such pairs, greater than 0 and up to 1; at least one is drawn, without repetition.
+        Share of all such pairs, greater than 0 and up to 1; at least one is drawn,
+        without repetition.
     noise : float, default 0.0
         Probability from 0 to 1 of reversing a preference.
     seed : int, default 0
@@ -187,7 +198,9 @@ def sample_preferences(
     for name, value, may_be_zero in (("share", share, False), ("noise", noise, True)):
         is_large_enough = value >= 0 if may_be_zero else value > 0
         if not (is_large_enough and value <= 1):
-            expected = f"a number {'from 0' if may_be_zero else 'greater than 0'} up to 1"
+            expected = (
+                f"a number {'from 0' if may_be_zero else 'greater than 0'} up to 1"
+            )
             raise ParameterError(name, value, expected)
     between("seed", seed, 0)
     # Sort the documents of each query by their labels.
@@ -195,18 +208,26 @@ def sample_preferences(
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
     positions = np.arange(order.size)
-    # The number of documents of the query with a lower label is where the label begins in the sorted query.
+    # The number of documents of the query with a lower label is where the label begins
+    # in the sorted query.
     begins = (np.diff(labels, prepend=np.nan) != 0) | (positions == first)
     n_lower = np.maximum.accumulate(np.where(begins, positions, 0)) - first
-    n_pairs_up_to = np.cumsum(n_lower)  # pairs are numbered by the position of the winner, then of the loser
+    # pairs are numbered by the position of the winner, then of the loser
+    n_pairs_up_to = np.cumsum(n_lower)
     n_pairs = int(n_pairs_up_to[-1])
     if n_pairs == 0:
-        raise DatasetError("Preferences cannot be drawn: no query has documents with different labels.")
+        raise DatasetError(
+            "Preferences cannot be drawn: no query has documents with different labels."
+        )
     if n_pairs > _MAX_PAIRS:
-        raise DatasetError(f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}.")
+        raise DatasetError(
+            f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}."
+        )
     # Draw numbers of pairs, and find their winners and losers.
     rng = np.random.default_rng(seed)
-    drawn = rng.choice(n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False)
+    drawn = rng.choice(
+        n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False
+    )
     drawn.sort()
     above = np.searchsorted(n_pairs_up_to, drawn, side="right")
     below = first[above] + drawn - (n_pairs_up_to[above] - n_lower[above])

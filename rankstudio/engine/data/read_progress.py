@@ -11,7 +11,8 @@ from rankstudio.engine.errors import Cancelled
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
 
-_POLL_SECONDS = 0.02  # seconds between two checks of "cancelled", so that Cancel seems immediate
+# seconds between two checks of "cancelled", so that Cancel seems immediate
+_POLL_SECONDS = 0.02
 
 
 class ReadProgress:
@@ -30,7 +31,10 @@ class ReadProgress:
     """
 
     def __init__(
-        self, progress: Progress | None = None, cancelled: Callable[[], bool] | None = None, total: int = 0
+        self,
+        progress: Progress | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        total: int = 0,
     ) -> None:
         self._progress = progress
         self._cancelled = cancelled

@@ -1,8 +1,8 @@
 """Parts of datasets in the store, which any number of processes map instead of each having a copy.
 
-A part is named after its contents, so that a part that two folds or two runs share is stored once. A part
-larger than the memory budget is mapped from the store already: it is neither read nor copied, but its new
-entry links to the same files.
+A part is named after its contents, so that a part that two folds or two runs share is
+stored once. A part larger than the memory budget is mapped from the store already: it
+is neither read nor copied, but its new entry links to the same files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 from rankstudio.engine.data import store
 from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.store import ArrayDescription, EntryError, NewEntry, StoredEntry
+from rankstudio.engine.data.store import (
+    ArrayDescription,
+    EntryError,
+    NewEntry,
+    StoredEntry,
+)
 from rankstudio.engine.errors import FileAccessError, OutputError
 from rankstudio.engine.support.sparse_rows import SPARSE, features_apart, features_of
 
@@ -29,8 +34,9 @@ _SMALL_ARRAYS = ("feature_ids", "id_ranks")
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
     """Write the missing parts, and return the name of each part.
 
-    Comments and counts of missing values are not stored, because no method uses them. Ranks of document ids
-    are stored only if they were already computed for a convention that needs them.
+    Comments and counts of missing values are not stored, because no method uses them.
+    Ranks of document ids are stored only if they were already computed for a convention
+    that needs them.
 
     Raises
     ------
@@ -86,7 +92,9 @@ class KeptPart:
         Its features are not verified yet.
         """
         with self._readable():
-            self._entry.check([name for name in self._entry.arrays if name not in ("X", *SPARSE)])
+            self._entry.check(
+                [name for name in self._entry.arrays if name not in ("X", *SPARSE)]
+            )
             return _mapped_part(self._entry)
 
     @contextmanager
@@ -117,7 +125,9 @@ def open_kept(folder: Path) -> RankingDataset:
 def _mapped_part(entry: StoredEntry) -> RankingDataset:
     """Return the part in an entry, with its arrays mapped into memory."""
     arrays = {name: entry.mapped(name) for name in entry.arrays}
-    y, query_ptr, feature_ids, ranks = (arrays[name] for name in (*_LINKED_ARRAYS[1:], *_SMALL_ARRAYS))
+    y, query_ptr, feature_ids, ranks = (
+        arrays[name] for name in (*_LINKED_ARRAYS[1:], *_SMALL_ARRAYS)
+    )
     return RankingDataset(
         X=features_of(arrays, feature_ids.size),
         y=y,
@@ -158,9 +168,14 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         "feature_names": part.feature_names,
         "greatest_grade": part.greatest_grade,
     }
-    # The entry that the part is mapped from, if any: its digests are known, and its files can be linked.
+    # The entry that the part is mapped from, if any: its digests are known, and its
+    # files can be linked.
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
-    described = {name: ArrayDescription.of(array) for name, array in arrays.items() if name in _SMALL_ARRAYS}
+    described = {
+        name: ArrayDescription.of(array)
+        for name, array in arrays.items()
+        if name in _SMALL_ARRAYS
+    }
     for name in [name for name in arrays if name not in described]:
         if source is None:
             described[name] = ArrayDescription.of(arrays[name])
@@ -173,7 +188,11 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         return entry.name
     with NewEntry(folder) as new:
         for name, array in arrays.items():
-            if name in _SMALL_ARRAYS or source is None or not _try_link(new, name, source):
+            if (
+                name in _SMALL_ARRAYS
+                or source is None
+                or not _try_link(new, name, source)
+            ):
                 new.save(name, array)
         return new.finish(text).name
 

@@ -39,7 +39,8 @@ _HEAD_BYTES = 16  # first bytes of a file, which identify its compression
 class LoadedFile:
     """A file in memory.
 
-    The file is copied rather than mapped: truncation of a mapped file by another program would end this one.
+    The file is copied rather than mapped: truncation of a mapped file by another
+    program would end this one.
 
     Parameters
     ----------
@@ -47,7 +48,8 @@ class LoadedFile:
     content : uint8 array
         Bytes followed by `PADDING` newlines.
     progress : ReadProgress
-        Receives half of the bytes as they are processed; reading them was the other half.
+        Receives half of the bytes as they are processed; reading them was the other
+        half.
 
     Attributes
     ----------
@@ -78,7 +80,9 @@ class LoadedFile:
         try:
             with path.open("rb", buffering=0) as file:
                 while n_read < size:
-                    count = file.readinto(view[n_read : min(n_read + _PIECE_BYTES, size)])
+                    count = file.readinto(
+                        view[n_read : min(n_read + _PIECE_BYTES, size)]
+                    )
                     if not count:
                         break
                     # The beginning of a binary file is enough to refuse it.
@@ -123,14 +127,16 @@ class LoadedFile:
     def checksum(self) -> str:
         """Return ``sha256:…`` of the bytes; it may run in another thread, and ends early after cancellation.
 
-        SHA-256 is what ``sha256sum`` prints, and processors support it in hardware: at nearly 2 GB/s it is
-        twice as fast as BLAKE2. O(size).
+        SHA-256 is what ``sha256sum`` prints, and processors support it in hardware: at
+        nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
         """
         digest = hashlib.sha256()
         for begin in range(0, self.size, _PIECE_BYTES):
             if self._progress.stopped:
                 break
-            digest.update(self.content.data[begin : min(begin + _PIECE_BYTES, self.size)])
+            digest.update(
+                self.content.data[begin : min(begin + _PIECE_BYTES, self.size)]
+            )
         return f"sha256:{digest.hexdigest()}"
 
 
@@ -205,9 +211,9 @@ SourceFile = LoadedFile | StreamedFile
 def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     """Yield the text of a file as arrays of complete lines, each followed by `PADDING` newlines.
 
-    A file in memory is a single chunk. For other files, each chunk overwrites the previous one, and is larger
-    than requested if a line is longer. The text ends after the first piece with a zero byte: such a file is
-    not text.
+    A file in memory is a single chunk. For other files, each chunk overwrites the
+    previous one, and is larger than requested if a line is longer. The text ends after
+    the first piece with a zero byte: such a file is not text.
 
     Parameters
     ----------
@@ -226,7 +232,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if file.size:
             yield file.whole
         return
-    limit = memory.available() / 2  # the documents read from the text take about as much again
+    # the documents read from the text take about as much again
+    limit = memory.available() / 2
     size = min(size, limit / 2) if np.isfinite(size) else limit
     buffer = np.empty(2 * _PIECE_BYTES + PADDING, dtype=np.uint8)
     filled = 0
@@ -248,7 +255,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if filled < size or last < 0:
             continue
         end = filled - len(piece) + last + 1  # behind the last complete line
-        rest = buffer[end:filled].copy()  # the padding overwrites it; it begins the next chunk
+        # the padding overwrites it; it begins the next chunk
+        rest = buffer[end:filled].copy()
         buffer[end : end + PADDING] = _NEWLINE
         yield buffer[: end + PADDING]
         buffer[: len(rest)] = rest
@@ -267,7 +275,10 @@ def whole_text(file: SourceFile) -> Bytes:
 def unpacked_stream(file: SourceFile) -> IO[bytes]:
     """Return the text of a file as a stream, decompressed if necessary."""
     return cast(
-        "IO[bytes]", io.BufferedReader(_Pieces(unpacked_pieces(file.path, file.pieces())), _PIECE_BYTES)
+        "IO[bytes]",
+        io.BufferedReader(
+            _Pieces(unpacked_pieces(file.path, file.pieces())), _PIECE_BYTES
+        ),
     )
 
 
@@ -295,19 +306,25 @@ class _Pieces(io.RawIOBase):
 
 def _is_binary(begin: memoryview) -> bool:
     content = begin.tobytes()
-    return not is_packed(content) and not content.startswith((PARQUET, ARROW)) and b"\0" in content
+    return (
+        not is_packed(content)
+        and not content.startswith((PARQUET, ARROW))
+        and b"\0" in content
+    )
 
 
 def _size_changed_error(path: Path) -> FileAccessError:
-    return FileAccessError(path, tr("the size of the file changed during reading. Try again."))
+    return FileAccessError(
+        path, tr("the size of the file changed during reading. Try again.")
+    )
 
 
 def _too_long_error(path: Path, limit: float) -> FileAccessError:
     return FileAccessError(
         path,
-        tr("the decompressed text exceeds {size} and does not fit into memory ({size_2} free).").format(
-            size=memory.size(limit), size_2=memory.size(2 * limit)
-        ),
+        tr(
+            "the decompressed text exceeds {size} and does not fit into memory ({size_2} free)."
+        ).format(size=memory.size(limit), size_2=memory.size(2 * limit)),
     )
 
 
@@ -369,7 +386,9 @@ class TextFile:
         """Return its lines."""
         text = self.content.tobytes().decode("utf-8-sig", errors="replace").rstrip()
         lines = text.splitlines() if "\r" in text else text.split("\n")
-        return TextLines(self.path, tuple(lines) if text else (), self.checksum, self.size)
+        return TextLines(
+            self.path, tuple(lines) if text else (), self.checksum, self.size
+        )
 
 
 def read_text(path: Path) -> TextFile:
@@ -426,12 +445,18 @@ def derived_checksum(checksum: str, reading: str) -> str:
     >>> derived_checksum("sha256:00", "")
     'sha256:00'
     """
-    return f"sha256:{hashlib.sha256(f'{checksum} {reading}'.encode()).hexdigest()}" if reading else checksum
+    return (
+        f"sha256:{hashlib.sha256(f'{checksum} {reading}'.encode()).hexdigest()}"
+        if reading
+        else checksum
+    )
 
 
 def utf_16_error(path: Path) -> FormatError:
     """Return the error of a text that begins with a byte order mark of UTF-16."""
-    return FormatError(path, 1, 1, tr("text in UTF-16"), tr("UTF-8; save the file in UTF-8"))
+    return FormatError(
+        path, 1, 1, tr("text in UTF-16"), tr("UTF-8; save the file in UTF-8")
+    )
 
 
 def line_error(path: Path, line: int, actual: str, expected: str) -> FormatError:
@@ -455,4 +480,6 @@ def quoted(text: str) -> str:
     """Return a piece of a file as shown in messages."""
     if not text.strip():
         return "nothing"
-    return repr(text if len(text) <= _MAX_EXCERPT_LENGTH else text[:_MAX_EXCERPT_LENGTH] + "…")
+    return repr(
+        text if len(text) <= _MAX_EXCERPT_LENGTH else text[:_MAX_EXCERPT_LENGTH] + "…"
+    )

@@ -10,7 +10,8 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Indices, Int32s, Ints
 from rankstudio.engine.support.sparse_rows import SparseRows
 
-_MAX_IDS_PER_VALUE = 8  # for more possible ids per value, the ids are sorted instead of marked in a table
+# for more possible ids per value, the ids are sorted instead of marked in a table
+_MAX_IDS_PER_VALUE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +45,20 @@ class Entries:
         """Return the nonzero values of a matrix of the features 1 … n."""
         rows, columns = np.nonzero(X)
         ids = (columns + 1).astype(np.int32)
-        return cls(ids, X[rows, columns], np.bincount(rows, minlength=len(X)), X.shape[1])
+        return cls(
+            ids, X[rows, columns], np.bincount(rows, minlength=len(X)), X.shape[1]
+        )
 
     @classmethod
     def joined(cls, pieces: Sequence[Entries]) -> Entries:
         """Return the entries of documents one after the other."""
         width = max(piece.width for piece in pieces)
-        arrays_of_pieces = ((piece.ids, piece.values, piece.lengths) for piece in pieces)
-        ids, values, lengths = (np.concatenate(arrays) for arrays in zip(*arrays_of_pieces, strict=True))
+        arrays_of_pieces = (
+            (piece.ids, piece.values, piece.lengths) for piece in pieces
+        )
+        ids, values, lengths = (
+            np.concatenate(arrays) for arrays in zip(*arrays_of_pieces, strict=True)
+        )
         return cls(ids, values, lengths, width)
 
     def matrix(self) -> tuple[SparseRows, Ints]:
@@ -86,7 +93,9 @@ def sorted_rows(entries: Entries) -> tuple[Entries, int]:
     order = np.argsort(key, kind="stable")
     repeats = np.flatnonzero(np.diff(key[order]) == 0)
     twice = int(row[order[repeats[0]]]) if repeats.size else -1
-    return Entries(ids[order], entries.values[order], entries.lengths, entries.width), twice
+    return Entries(
+        ids[order], entries.values[order], entries.lengths, entries.width
+    ), twice
 
 
 def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
@@ -109,7 +118,8 @@ class _Runs:
     starts, sizes : ndarray of shape (R,)
         First entry and number of entries of each run.
     whole : ndarray of shape (R,), bool
-        Whether all documents of the query have an entry; otherwise the others have the value 0.
+        Whether all documents of the query have an entry; otherwise the others have the
+        value 0.
     """
 
     values: Floats
@@ -149,7 +159,9 @@ def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
     runs = _Runs.of(X, query_ptr)
     constant = np.ones(X.shape[1], dtype=np.bool_)
     varies = runs.least() != runs.greatest()
-    constant[np.searchsorted(X.csc.indptr, runs.starts[varies], side="right") - 1] = False
+    constant[np.searchsorted(X.csc.indptr, runs.starts[varies], side="right") - 1] = (
+        False
+    )
     return constant
 
 
@@ -171,9 +183,10 @@ def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
 def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     """Scale every feature within every query to a span of 1: O(values).
 
-    The result is that of dense data if a feature is never negative, or has an entry in all documents of the
-    query. Otherwise documents without an entry keep 0, and the other values are divided by the span without a
-    shift: no difference between documents, and so no ranking, changes by a shift.
+    The result is that of dense data if a feature is never negative, or has an entry in
+    all documents of the query. Otherwise documents without an entry keep 0, and the
+    other values are divided by the span without a shift: no difference between
+    documents, and so no ranking, changes by a shift.
     """
     runs = _Runs.of(X, query_ptr)
     values = runs.values
@@ -187,5 +200,7 @@ def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     span = high - low
     shift = np.where(runs.whole, low, 0.0)
     span[span == 0.0] = 1.0
-    half, shift, span = (np.repeat(run_values, runs.sizes) for run_values in (half, shift, span))
+    half, shift, span = (
+        np.repeat(run_values, runs.sizes) for run_values in (half, shift, span)
+    )
     return X.with_values((values * half - shift) / span)

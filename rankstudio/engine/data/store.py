@@ -1,15 +1,17 @@
 """The store: arrays on disk, which are used only after their digests were verified.
 
-An entry is a folder with a file of plain numbers for each array that is not empty, and a manifest: dtype and
-shape of each array, the SHA-256 of each block of its file, and all contents that are not arrays. The manifest
-begins with its own SHA-256. An entry is named after its key, which stands for its sources, or else after the
-digest of its manifest, that is, after its contents: equal contents are stored once. An entry that has the
-name of another one is invalid.
+An entry is a folder with a file of plain numbers for each array that is not empty, and
+a manifest: dtype and shape of each array, the SHA-256 of each block of its file, and
+all contents that are not arrays. The manifest begins with its own SHA-256. An entry is
+named after its key, which stands for its sources, or else after the digest of its
+manifest, that is, after its contents: equal contents are stored once. An entry that has
+the name of another one is invalid.
 
-A process compares each block with its digest when it first needs the block, and remembers the result as long
-as the file does not change. A damaged entry counts as missing. An entry is written under a temporary name,
-and renamed when it is complete, so that no reader sees an incomplete one. The folders of the store can be
-deleted at any time.
+A process compares each block with its digest when it first needs the block, and
+remembers the result as long as the file does not change. A damaged entry counts as
+missing. An entry is written under a temporary name, and renamed when it is complete, so
+that no reader sees an incomplete one. The folders of the store can be deleted at any
+time.
 """
 
 from __future__ import annotations
@@ -36,7 +38,11 @@ from rankstudio.engine.errors import CacheWarning, DatasetError, OutputError, sh
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.file_pages import release
-from rankstudio.engine.support.files import remove_abandoned, temporary_folder, write_bytes
+from rankstudio.engine.support.files import (
+    remove_abandoned,
+    temporary_folder,
+    write_bytes,
+)
 
 LIMIT = 4 << 30
 """Default maximum of the bytes of all entries of a folder."""
@@ -49,9 +55,12 @@ _VERSION = 1  # of the layout of an entry
 _ENDING = ".array"
 _NEW = "new-"
 _FREE_BYTES_LEFT = 1 << 28  # bytes of the disk that are left to others
-_MAX_DISK_SHARE = 0.5  # of the available disk space, for all entries of data larger than memory
-_PROTECTED_SECONDS = 3600  # such an entry is not removed so soon after its last use: it may be mapped
-_MIN_AGE_NANOSECONDS = 2_000_000_000  # a younger file may change again without another time
+# of the available disk space, for all entries of data larger than memory
+_MAX_DISK_SHARE = 0.5
+# such an entry is not removed so soon after its last use: it may be mapped
+_PROTECTED_SECONDS = 3600
+# a younger file may change again without another time
+_MIN_AGE_NANOSECONDS = 2_000_000_000
 _MAX_REMEMBERED_FILES = 1000  # source files whose checksums are remembered
 
 Check = Callable[[], None]
@@ -136,7 +145,8 @@ class ArrayDescription:
         if rows is None:
             return range(len(self.digests))
         width = self.n_bytes // max(self.shape[0], 1)
-        return range(rows.start * width // BLOCK, -(-rows.stop * width // BLOCK))  # the end is rounded up
+        # the end is rounded up
+        return range(rows.start * width // BLOCK, -(-rows.stop * width // BLOCK))
 
 
 class _Digests:
@@ -196,7 +206,8 @@ class StoredEntry:
         Raises
         ------
         EntryError
-            If it is missing, or its manifest is damaged, of another version or of another entry.
+            If it is missing, or its manifest is damaged, of another version or of
+            another entry.
         """
         try:
             # The manifest begins with the checksum of its other lines.
@@ -205,16 +216,27 @@ class StoredEntry:
                 raise ValueError("its manifest is damaged")
             # The name of an entry is its key or, without a key, that checksum.
             content = json.loads(body)
-            if content["version"] != _VERSION or path.name != (content["key"] or digest.decode()):
+            if content["version"] != _VERSION or path.name != (
+                content["key"] or digest.decode()
+            ):
                 raise ValueError("it belongs to another entry or version")
             arrays = {
                 name: ArrayDescription(
-                    description["dtype"], tuple(description["shape"]), tuple(description["digests"])
+                    description["dtype"],
+                    tuple(description["shape"]),
+                    tuple(description["digests"]),
                 )
                 for name, description in content["arrays"].items()
             }
             return cls(path, digest.decode(), content["text"], arrays)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             raise EntryError(f"{path}: {error}") from None
 
     def check(
@@ -245,7 +267,11 @@ class StoredEntry:
             if self.arrays[name].n_bytes:
                 state = self._state(name)
                 blocks = self.arrays[name].blocks_of(rows)
-                unread += [(name, state, i) for i in blocks if not self._is_read(name, state, i)]
+                unread += [
+                    (name, state, i)
+                    for i in blocks
+                    if not self._is_read(name, state, i)
+                ]
 
         def read(block: tuple[str, _FileState, int]) -> None:
             name, state, index = block
@@ -305,7 +331,10 @@ class StoredEntry:
 
     def files(self) -> dict[str, bytes]:
         """Return the files for transfer to another machine."""
-        names = [MANIFEST, *(f"{name}{_ENDING}" for name in self.arrays if self.arrays[name].n_bytes)]
+        names = [
+            MANIFEST,
+            *(f"{name}{_ENDING}" for name in self.arrays if self.arrays[name].n_bytes),
+        ]
         return {name: (self.path / name).read_bytes() for name in names}
 
     def touch(self) -> None:
@@ -342,7 +371,10 @@ class StoredEntry:
                     n_read += count
         except OSError as error:
             raise EntryError(f"{self._file(name)}: {error}") from None
-        if n_read < len(room) or hashlib.sha256(room).hexdigest() != self.arrays[name].digests[index]:
+        if (
+            n_read < len(room)
+            or hashlib.sha256(room).hexdigest() != self.arrays[name].digests[index]
+        ):
             raise EntryError(f"{self._file(name)}: block {index} is damaged")
 
 
@@ -376,7 +408,9 @@ def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
-    if len(folders) != 1 or any(f is None or f.name != f"{n}{_ENDING}" for n, f in files.items()):
+    if len(folders) != 1 or any(
+        f is None or f.name != f"{n}{_ENDING}" for n, f in files.items()
+    ):
         return None
     try:
         entry = StoredEntry.open(folders.pop())
@@ -429,8 +463,9 @@ class ArrayFile:
         Parameters
         ----------
         durable : bool
-            Whether to wait for the disk. The digests detect incomplete files in any case; but without
-            waiting, pages of a mapped file could be lost if the disk is full.
+            Whether to wait for the disk. The digests detect incomplete files in any
+            case; but without waiting, pages of a mapped file could be lost if the disk
+            is full.
         """
         if durable:
             os.fsync(self._file.fileno())
@@ -442,7 +477,11 @@ class ArrayFile:
         """Return the finished file, mapped into memory."""
         shape = (self.rows,) if self.width is None else (self.rows, self.width)
         is_empty = not self.rows or self.width == 0  # which cannot be mapped
-        array = np.empty(shape) if is_empty else np.memmap(self.path, self._dtype, "r", shape=shape)
+        array = (
+            np.empty(shape)
+            if is_empty
+            else np.memmap(self.path, self._dtype, "r", shape=shape)
+        )
         return np.asarray(array)
 
 
@@ -476,7 +515,8 @@ class NewEntry:
 
     def __exit__(self, *_: object) -> None:
         self._opened.close()
-        shutil.rmtree(self.path, ignore_errors=True)  # a finished entry was renamed before
+        # a finished entry was renamed before
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
         """Return a new file in the entry's folder, for an array or temporary.
@@ -495,7 +535,9 @@ class NewEntry:
         elif file.path != self.path / f"{name}{_ENDING}":
             file.path.rename(self.path / f"{name}{_ENDING}")
 
-    def save(self, name: str, array: NDArray[Any], stop_check: Check = _never_stop) -> None:
+    def save(
+        self, name: str, array: NDArray[Any], stop_check: Check = _never_stop
+    ) -> None:
         """Write an array from memory."""
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
         step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
@@ -565,7 +607,8 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
     remove_abandoned(folder, f"{_NEW}*")
     entries = _oldest_entries_first(folder)
     total = sum(size for _, size, path in entries if path.name in keep)
-    # The entries used last are counted first: once the limit is reached, all older ones are removed.
+    # The entries used last are counted first: once the limit is reached, all older ones
+    # are removed.
     for _, size, path in reversed(entries):
         if path.name not in keep:
             total += size
@@ -604,7 +647,9 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     while True:
         free = shutil.disk_usage(folder).free
         is_free = free >= needed + _FREE_BYTES_LEFT
-        is_within_share = removable_size + needed <= _MAX_DISK_SHARE * (removable_size + free)
+        is_within_share = removable_size + needed <= _MAX_DISK_SHARE * (
+            removable_size + free
+        )
         if not removable or (is_free and is_within_share):
             break
         _, size, entry = removable.pop(0)
@@ -642,11 +687,12 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     return to
 
 
-# Reading gigabytes again only to learn that they are unchanged would make every start slow. Therefore the
-# checksum of a large source file is remembered with the file's path and state: device, inode, size, time of
-# modification (mtime), and time of any change (ctime), which a program that resets mtime changes, too. The
-# checksum is not remembered if the file was changed just before it was read: within the resolution of its
-# times it could be changed again unnoticed.
+# Reading gigabytes again only to learn that they are unchanged would make every start
+# slow. Therefore the checksum of a large source file is remembered with the file's path
+# and state: device, inode, size, time of modification (mtime), and time of any change
+# (ctime), which a program that resets mtime changes, too. The checksum is not
+# remembered if the file was changed just before it was read: within the resolution of
+# its times it could be changed again unnoticed.
 
 SourceState = tuple[int, ...]
 
@@ -663,7 +709,13 @@ def source_state(path: Path) -> SourceState:
     latest = max(status.st_mtime_ns, status.st_ctime_ns)
     if time.time_ns() - latest < _MIN_AGE_NANOSECONDS:
         return ()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
 
 
 def recalled_checksum(path: Path) -> str:
@@ -671,7 +723,11 @@ def recalled_checksum(path: Path) -> str:
     with suppress(OSError, ValueError, KeyError, TypeError):
         content = json.loads(_checksum_file(path).read_text(encoding="utf-8"))
         state = source_state(path)
-        if state and content["path"] == _ascii(path) and tuple(content["state"]) == state:
+        if (
+            state
+            and content["path"] == _ascii(path)
+            and tuple(content["state"]) == state
+        ):
             os.utime(_checksum_file(path))
             return str(content["checksum"])
     return ""
@@ -686,7 +742,9 @@ def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
         memory_file.parent.mkdir(parents=True, exist_ok=True)
         content = {"path": _ascii(path), "state": state, "checksum": checksum}
         write_bytes(memory_file, json.dumps(content).encode())
-        remembered = sorted(memory_file.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        remembered = sorted(
+            memory_file.parent.glob("*.json"), key=lambda file: file.stat().st_mtime
+        )
         for file in remembered[:-_MAX_REMEMBERED_FILES]:
             file.unlink(missing_ok=True)
 
@@ -700,9 +758,13 @@ def _ascii(path: Path) -> str:
     return ascii(str(path.absolute()))
 
 
-def _manifest(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription], key: str) -> bytes:
+def _manifest(
+    text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription], key: str
+) -> bytes:
     described = {name: asdict(arrays[name]) for name in sorted(arrays)}
-    body = json.dumps({"version": _VERSION, "key": key, "text": text, "arrays": described}).encode()
+    body = json.dumps(
+        {"version": _VERSION, "key": key, "text": text, "arrays": described}
+    ).encode()
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
 
@@ -719,7 +781,9 @@ def _oldest_entries_first(folder: Path) -> list[tuple[float, int, Path]]:
     return sorted(entries)
 
 
-def _read_in_threads(read: Callable[[Any], None], blocks: Collection[Any], stop_check: Check) -> None:
+def _read_in_threads(
+    read: Callable[[Any], None], blocks: Collection[Any], stop_check: Check
+) -> None:
     """Read blocks, in several threads if there is more than one.
 
     Check for a stop after each.

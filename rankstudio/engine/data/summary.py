@@ -16,8 +16,10 @@ MOST_SHOWN = 1_000
 """Number of features that are shown of wide data, which have too many."""
 
 _MAX_SHOWN_FEATURES = 10_000  # dense data with more features are wide
-_ROWS_AT_ONCE = 1 << 12  # first documents, in which the nonzero values of wide dense data are counted
-_BLOCK_VALUES = 1 << 20  # 8 MB of features at a time: the passes below stay in the cache
+# first documents, in which the nonzero values of wide dense data are counted
+_ROWS_AT_ONCE = 1 << 12
+# 8 MB of features at a time: the passes below stay in the cache
+_BLOCK_VALUES = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,8 @@ class DatasetSummary:
     without_relevant : int
         Number of queries without a label above 0.
     only_relevant : int
-        Number of queries all of whose labels are above 0: binary measures are 1 for any ranking.
+        Number of queries all of whose labels are above 0: binary measures are 1 for any
+        ranking.
     features : tuple of FeatureSummary
         One per column; for wide data, only of the columns that are shown.
     n_features : int
@@ -106,14 +109,26 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     minimum, maximum, total, zeros, constant = _column_statistics(parts)
     no_missing = np.zeros(first.n_features, dtype=np.int64)
     missing = sum((part.missing for part in parts if part.missing.size), no_missing)
-    values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
+    values, counts = np.unique(
+        np.concatenate([part.y for part in parts]), return_counts=True
+    )
     # The least and the greatest label of each query.
     worst, best = (
-        np.concatenate([extreme.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
+        np.concatenate(
+            [extreme.reduceat(part.y, part.query_ptr[:-1]) for part in parts]
+        )
         for extreme in (np.minimum, np.maximum)
     )
     # FeatureSummary has these fields in this order, with the name second.
-    columns = (first.feature_ids, minimum, maximum, total / m, zeros / m, constant, missing)
+    columns = (
+        first.feature_ids,
+        minimum,
+        maximum,
+        total / m,
+        zeros / m,
+        constant,
+        missing,
+    )
     ids, *numbers = (column.tolist() for column in columns)
     rows = zip(ids, first.feature_names, *numbers, strict=True)
     features = tuple(FeatureSummary(*row) for row in rows)
@@ -136,8 +151,9 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     ----------
     dataset : FoldedDataset
     number : int or None
-        Number of the fold; None for the whole dataset. The whole dataset is the test parts of all folds,
-        which contain each document once in a fold protocol, or the training parts if no fold has a test part.
+        Number of the fold; None for the whole dataset. The whole dataset is the test
+        parts of all folds, which contain each document once in a fold protocol, or the
+        training parts if no fold has a test part.
 
     Returns
     -------
@@ -151,7 +167,9 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     """
     parts = described_parts(dataset, number)
     columns = shown_features(parts[0])
-    summary = describe(*(part if columns is None else part.with_features(columns) for part in parts))
+    summary = describe(
+        *(part if columns is None else part.with_features(columns) for part in parts)
+    )
     return replace(summary, n_features=dataset.n_features)
 
 
@@ -163,20 +181,27 @@ def is_wide(part: RankingDataset) -> bool:
 def shown_features(part: RankingDataset) -> Ints | None:
     """Return the columns to show of a wide dataset, ascending; None for all columns of any other dataset.
 
-    These are the 1,000 columns with the most values other than 0. Any other column is shown on request: by
-    its id, or if a model has it.
+    These are the 1,000 columns with the most values other than 0. Any other column is
+    shown on request: by its id, or if a model has it.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
     X = part.X
-    counts = X.sizes if isinstance(X, SparseRows) else np.count_nonzero(X[:_ROWS_AT_ONCE], axis=0)
-    least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]  # faster than sorting a million counts
+    counts = (
+        X.sizes
+        if isinstance(X, SparseRows)
+        else np.count_nonzero(X[:_ROWS_AT_ONCE], axis=0)
+    )
+    # faster than sorting a million counts
+    least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]
     above = np.flatnonzero(counts > least)
     at_least = np.flatnonzero(counts == least)
     return np.sort(np.concatenate([above, at_least[: MOST_SHOWN - above.size]]))
 
 
-def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[RankingDataset, ...]:
+def described_parts(
+    dataset: FoldedDataset, number: int | None
+) -> tuple[RankingDataset, ...]:
     """Return the parts that :func:`describe_fold` describes.
 
     Raise KeyError if the fold does not exist.
@@ -187,7 +212,9 @@ def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[Ranking
     return tuple(tests or [fold.train for fold in dataset.folds])
 
 
-def _column_statistics(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
+def _column_statistics(
+    parts: tuple[RankingDataset, ...],
+) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return minimum, maximum, sum, number of zeros and constancy of each column over all parts."""
     if any(isinstance(part.X, SparseRows) for part in parts):
         return _sparse_columns(parts)
@@ -210,7 +237,9 @@ def _column_statistics(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Float
     return minimum, maximum, total, zeros, constant
 
 
-def _sparse_columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
+def _sparse_columns(
+    parts: tuple[RankingDataset, ...],
+) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return the same statistics for sparse columns: O(values)."""
     csc = concatenated([part.X for part in parts]).csc
     extremes = (getattr(csc, name)(axis=0).toarray().ravel() for name in ("min", "max"))

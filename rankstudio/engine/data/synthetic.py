@@ -1,9 +1,10 @@
 """Synthetic ranking data of which the truth is known: features that matter, that repeat others, or are noise.
 
 The sample that comes with RankStudio was drawn from a model of a web search engine,
-``tests/engine/data/sample_model.py``. A document matches a query in its body, its anchors, its title and its
-URL, and it has an authority of its own; features of one of these streams are different views of one match.
-Features of the query alone (the IDFs) cannot rank anything.
+``tests/engine/data/sample_model.py``. A document matches a query in its body, its
+anchors, its title and its URL, and it has an authority of its own; features of one of
+these streams are different views of one match. Features of the query alone (the IDFs)
+cannot rank anything.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class FeatureModel:
     loadings : tuple of float
         Weight of each hidden factor; without factors the feature is pure noise.
     noise : float
-        Standard deviation of the noise, relative to 1 for factors. A feature without loadings and noise is
-        constant.
+        Standard deviation of the noise, relative to 1 for factors. A feature without
+        loadings and noise is constant.
     skewed : bool
         Whether most values are small and few are large, as for term counts.
     """
@@ -67,11 +68,14 @@ def make_ranking(
     n_queries : int
         Number of queries, divided into five parts.
     n_informative : int
-        Number of features with a relevance factor of their own, the first one strongest. They come first.
+        Number of features with a relevance factor of their own, the first one
+        strongest. They come first.
     n_redundant : int
-        Number of features that repeat an informative one with some noise; they come next.
+        Number of features that repeat an informative one with some noise; they come
+        next.
     n_noise, n_constant : int
-        Numbers of features without information, and of features that are always 0; they come last.
+        Numbers of features without information, and of features that are always 0; they
+        come last.
     documents : (int, int)
         Minimum and maximum number of documents per query.
     label_noise : float
@@ -93,7 +97,8 @@ def make_ranking(
         raise ParameterError("n_informative", n_informative, "a number of at least 1")
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
-    # Each informative feature has its own factor; redundant features share these, with more noise.
+    # Each informative feature has its own factor; redundant features share these, with
+    # more noise.
     features = [FeatureModel(tuple(row), 0.3) for row in factors.tolist()]
     for j in range(n_redundant):
         shared_factor = factors[j % n_informative].tolist()
@@ -138,26 +143,39 @@ def generate(
     O(mn) for m documents.
     """
     if n_queries < N_PARTS:
-        raise ParameterError("n_queries", n_queries, f"at least {N_PARTS}, one for each part")
+        raise ParameterError(
+            "n_queries", n_queries, f"at least {N_PARTS}, one for each part"
+        )
     if not 1 <= documents[0] <= documents[1]:
-        raise ParameterError("documents", documents, "a smallest and a largest number, from 1 up")
+        raise ParameterError(
+            "documents", documents, "a smallest and a largest number, from 1 up"
+        )
     rng = np.random.default_rng(seed)
     sizes = rng.integers(documents[0], documents[1] + 1, n_queries)
     m = int(sizes.sum())
     factors = rng.standard_normal((m, len(weights)))
     utility = factors @ np.array(weights) + label_noise * rng.standard_normal(m)
     # Some queries have many good documents, some have none.
-    utility = utility / utility.std() + np.repeat(0.5 * rng.standard_normal(n_queries), sizes)
+    utility = utility / utility.std() + np.repeat(
+        0.5 * rng.standard_normal(n_queries), sizes
+    )
     labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)  # 0, 1 or 2
-    X = np.stack([_drawn_feature(feature, factors, rng) for feature in features], axis=1)
+    X = np.stack(
+        [_drawn_feature(feature, factors, rng) for feature in features], axis=1
+    )
     query_ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     normalize_queries(X, query_ptr)
     X = np.round(X, decimals) + 0.0  # no -0.0
     bounds = np.linspace(0, n_queries, N_PARTS + 1).astype(np.int64).tolist()
-    return [_part_of_queries(X, labels, query_ptr, first, last) for first, last in pairwise(bounds)]
+    return [
+        _part_of_queries(X, labels, query_ptr, first, last)
+        for first, last in pairwise(bounds)
+    ]
 
 
-def _drawn_feature(feature: FeatureModel, factors: Floats, rng: np.random.Generator) -> Floats:
+def _drawn_feature(
+    feature: FeatureModel, factors: Floats, rng: np.random.Generator
+) -> Floats:
     """Draw one feature for all documents."""
     values = feature.noise * rng.standard_normal(len(factors))
     for loading, factor in zip(feature.loadings, factors.T, strict=False):
@@ -165,12 +183,21 @@ def _drawn_feature(feature: FeatureModel, factors: Floats, rng: np.random.Genera
     return np.exp(0.7 * values) if feature.skewed else values
 
 
-def _part_of_queries(X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int) -> RankingDataset:
+def _part_of_queries(
+    X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int
+) -> RankingDataset:
     """Return the queries first … last - 1 as a dataset of their own."""
     rows = slice(int(query_ptr[first]), int(query_ptr[last]))
-    qid = np.repeat(np.arange(first + 1, last + 1), np.diff(query_ptr[first : last + 1]))
-    numbers = np.concatenate([np.arange(1, n + 1) for n in np.diff(query_ptr[first : last + 1])])
-    comments = [f"docid = Q{q:04d}-{d:02d}" for q, d in zip(qid.tolist(), numbers.tolist(), strict=True)]
+    qid = np.repeat(
+        np.arange(first + 1, last + 1), np.diff(query_ptr[first : last + 1])
+    )
+    numbers = np.concatenate(
+        [np.arange(1, n + 1) for n in np.diff(query_ptr[first : last + 1])]
+    )
+    comments = [
+        f"docid = Q{q:04d}-{d:02d}"
+        for q, d in zip(qid.tolist(), numbers.tolist(), strict=True)
+    ]
     return RankingDataset.from_arrays(X[rows], labels[rows], qid, comments=comments)
 
 
@@ -179,7 +206,11 @@ def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     folds = []
     for i in range(N_PARTS):
         rotated = [parts[(i + j) % N_PARTS] for j in range(N_PARTS)]
-        folds.append(Fold(i + 1, train=concatenate(rotated[:3]), vali=rotated[3], test=rotated[4]))
+        folds.append(
+            Fold(
+                i + 1, train=concatenate(rotated[:3]), vali=rotated[3], test=rotated[4]
+            )
+        )
     return tuple(folds)
 
 
@@ -196,7 +227,9 @@ def load_sample() -> FoldedDataset:
 
     It imitates LETOR 4.0 and is measured by its convention.
     """
-    identity = Identity(known="letor4", convention="letor4", names=table_of_names("letor4"))
+    identity = Identity(
+        known="letor4", convention="letor4", names=table_of_names("letor4")
+    )
     parts = [identity.name_features(load_letor(path)) for path in sample_files()]
     source = parts[0].source
     return FoldedDataset(

@@ -38,8 +38,8 @@ class Source:
     size : int
         Size in bytes.
     checksum : str
-        Checksum of its contents, as ``algorithm:hex digits``; files with the same bytes have the same
-        checksum.
+        Checksum of its contents, as ``algorithm:hex digits``; files with the same bytes
+        have the same checksum.
     """
 
     path: Path
@@ -56,7 +56,8 @@ class ReadAs:
     format : str
         Key of the format (see `rankstudio.engine.data.formats`).
     qid, label, part : str
-        Source of query, label and part: the name of a column, of a file of sizes, or "".
+        Source of query, label and part: the name of a column, of a file of sizes, or
+        "".
     """
 
     format: str = "letor"
@@ -101,7 +102,9 @@ class Scattered:
             self.n_queries,
         )
         unit = tr("row") if self.unit == "row" else tr("line")
-        return text.format(name=name, n=self.n_queries, query=self.query_id, unit=unit, line=self.line)
+        return text.format(
+            name=name, n=self.n_queries, query=self.query_id, unit=unit, line=self.line
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +116,8 @@ class Table:
     X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,) or (m, J)
-        Labels; of several judges one column each, NaN for documents that the judge has not judged.
+        Labels; of several judges one column each, NaN for documents that the judge has
+        not judged.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str
@@ -139,7 +143,8 @@ class Table:
     said : tuple of str
         Further notes, as sentences.
     parts : ndarray of shape (m,), or (0,)
-        Part of each document, from 0 (train, vali, test), if the file has a part column.
+        Part of each document, from 0 (train, vali, test), if the file has a part
+        column.
     """
 
     X: Features
@@ -176,7 +181,12 @@ class Table:
             X = SparseRows.of_array(X[:, present_ids - 1])
             counts = counts[present_ids - 1]
         missing[np.searchsorted(ids, present_ids)] = counts
-        return replace(self, X=sparse_values.placed(X, present_ids, ids), feature_ids=ids, missing=missing)
+        return replace(
+            self,
+            X=sparse_values.placed(X, present_ids, ids),
+            feature_ids=ids,
+            missing=missing,
+        )
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Return the notes on a file of this name, as sentences."""
@@ -186,7 +196,10 @@ class Table:
             text = tr('{name}: the parts are taken from the column "{column}".')
             notes.append(text.format(name=name, column=self.told_by[2]))
         notes += [f"{name}: {sentence}" for sentence in self.said]
-        return (*notes, *(() if self.scattered is None else (self.scattered.sentence(name),)))
+        return (
+            *notes,
+            *(() if self.scattered is None else (self.scattered.sentence(name),)),
+        )
 
 
 Missing = Literal["query_min", "zero", "refuse"]
@@ -201,7 +214,9 @@ def scaling(name: str) -> Normalize:
 def check_options(missing: str, normalize: str | bool) -> None:
     """Raise `ParameterError` for an unknown policy."""
     if missing not in get_args(Missing):
-        raise ParameterError("missing", missing, tr('one of "query_min", "zero" and "refuse"'))
+        raise ParameterError(
+            "missing", missing, tr('one of "query_min", "zero" and "refuse"')
+        )
     if normalize not in get_args(Normalize):
         raise ParameterError("normalize", normalize, tr('False or "query_minmax"'))
 
@@ -218,8 +233,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
     missing : ndarray of shape (n,)
         Number of NaN values of each feature.
     policy : {"query_min", "zero"}
-        ``query_min``: the smallest value of that feature within the query, as in LETOR's "min" version; 0 if
-        the query has none. ``zero``: 0.
+        ``query_min``: the smallest value of that feature within the query, as in
+        LETOR's "min" version; 0 if the query has none. ``zero``: 0.
 
     Notes
     -----
@@ -231,7 +246,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         filling = np.zeros(len(query_ptr) - 1)
         if policy == "query_min":
             least = np.fmin.reduceat(column, query_ptr[:-1])
-            filling = np.where(np.isnan(least), 0.0, least) + 0.0  # no -0.0, which may be the least zero
+            # no -0.0, which may be the least zero
+            filling = np.where(np.isnan(least), 0.0, least) + 0.0
         column[absent] = np.repeat(filling, np.diff(query_ptr))[absent]
 
 
@@ -298,7 +314,8 @@ def _normalize(X: Floats, query_ptr: Ints) -> None:
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(X, query_ptr[:-1], axis=0) - low
-    if not np.isfinite(span).all():  # the difference of two huge numbers is infinite: halve them
+    # the difference of two huge numbers is infinite: halve them
+    if not np.isfinite(span).all():
         X *= np.repeat(np.where(np.isfinite(span), 1.0, 0.5), rows, axis=0)
         _normalize(X, query_ptr)
         return

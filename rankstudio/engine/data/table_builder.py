@@ -1,7 +1,7 @@
 """Builders of a table from pieces of documents: in memory, or in files of the store that are mapped.
 
-Readers of formats need not know which of both: they pass pieces to a builder, and return facts on all
-documents at the end.
+Readers of formats need not know which of both: they pass pieces to a builder, and
+return facts on all documents at the end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, TextFile
 from rankstudio.engine.data.sparse_values import Entries
 from rankstudio.engine.data.store import ArrayFile, NewEntry
-from rankstudio.engine.data.table import Scattered, Table, fill_missing, normalize_queries
+from rankstudio.engine.data.table import (
+    Scattered,
+    Table,
+    fill_missing,
+    normalize_queries,
+)
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
@@ -34,7 +39,8 @@ from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.sparse_rows import Features
 
 _GROWTH = 1.5  # least factor by which a matrix is widened: growing ids cause few copies
-_CAPACITY_FACTOR = 1.02  # of the expected rows: an estimate that is slightly too low causes no copy
+# of the expected rows: an estimate that is slightly too low causes no copy
+_CAPACITY_FACTOR = 1.02
 _PER_DOCUMENT = 40  # bytes of memory needed to group the documents by query
 
 
@@ -100,10 +106,12 @@ class DocumentPiece:
     X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
     y : ndarray of shape (m,) or (m, J)
-        Labels; of several judges one column each, NaN for documents that the judge has not judged.
+        Labels; of several judges one column each, NaN for documents that the judge has
+        not judged.
     comments : TextComments
     missing : ndarray of shape (n,)
-        Number of missing values of each feature; those of entries are counted in the end.
+        Number of missing values of each feature; those of entries are counted in the
+        end.
     runs : iterable of (str, int)
         Query id and length of each run of consecutive documents of a query.
     place_of : callable
@@ -111,8 +119,8 @@ class DocumentPiece:
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.
     columns : tuple of int
-        Index of each column of ``X`` among the features of the whole table. A feature that one piece lacks is
-        dropped in the end.
+        Index of each column of ``X`` among the features of the whole table. A feature
+        that one piece lacks is dropped in the end.
     """
 
     X: Any  # a union would need a check of the type at each use
@@ -162,8 +170,8 @@ class TableFacts:
         Unit of positions in the file: "line" or "row".
     feature_names, left_out, told_by, said : tuple of str
     rows : GatheredRows or None
-        The rows of the table, if these are not all rows that were written; their missing values are counted
-        in the end.
+        The rows of the table, if these are not all rows that were written; their
+        missing values are counted in the end.
     """
 
     n_features: int
@@ -184,12 +192,15 @@ class QueryRuns:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        # Queries with several runs: the first with the line or row where it recurs, all others with 0.
+        # Queries with several runs: the first with the line or row where it recurs, all
+        # others with 0.
         self._recurrences: dict[int, int] = {}
         self._runs = array("q")  # number of the query of each run
         self._lengths = array("q")
 
-    def add(self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]) -> None:
+    def add(
+        self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]
+    ) -> None:
         """Add the query id and the number of documents of each run; see `DocumentPiece`."""
         for position, (query_id, length) in enumerate(runs):
             is_known = query_id in self._numbers
@@ -198,7 +209,9 @@ class QueryRuns:
                 self._lengths[-1] += length
                 continue
             if is_known and query not in self._recurrences:
-                self._recurrences[query] = 0 if self._recurrences else place_of(position)
+                self._recurrences[query] = (
+                    0 if self._recurrences else place_of(position)
+                )
             self._runs.append(query)
             self._lengths.append(length)
 
@@ -223,11 +236,15 @@ class QueryRuns:
 
     def order(self) -> Ints:
         """Return the order of rows by query. O(m log m) for m documents."""
-        runs, lengths = (np.frombuffer(a, np.int64) for a in (self._runs, self._lengths))
+        runs, lengths = (
+            np.frombuffer(a, np.int64) for a in (self._runs, self._lengths)
+        )
         return np.argsort(np.repeat(runs, lengths), kind="stable")
 
 
-def group_by_size(location: str, sizes: Ints, n_documents: int) -> tuple[Ints, tuple[str, ...]]:
+def group_by_size(
+    location: str, sizes: Ints, n_documents: int
+) -> tuple[Ints, tuple[str, ...]]:
     """Return the first row of each query, and ids "1", "2" …, for queries with given numbers of documents.
 
     Queries without documents are dropped, but keep their number.
@@ -243,7 +260,9 @@ def group_by_size(location: str, sizes: Ints, n_documents: int) -> tuple[Ints, t
             "sizes file."
         )
     nonempty = np.flatnonzero(sizes)
-    query_ptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[nonempty])])
+    query_ptr = np.concatenate(
+        [np.zeros(1, dtype=np.int64), np.cumsum(sizes[nonempty])]
+    )
     return query_ptr, tuple(str(i + 1) for i in nonempty.tolist())
 
 
@@ -270,7 +289,8 @@ class TableBuilder(ABC):
         self._runs = QueryRuns()
         self._missing = _no_integers()
         self._columns: tuple[int, ...] | None = None
-        self._dropped_columns: set[int] = set()  # which some piece does not have as features
+        # which some piece does not have as features
+        self._dropped_columns: set[int] = set()
 
     @property
     @abstractmethod
@@ -306,16 +326,24 @@ class TableBuilder(ABC):
             piece = self._with_first_columns(piece, self._columns)
         self._write(piece, share)
         if len(piece.missing) > len(self._missing):
-            self._missing = np.pad(self._missing, (0, len(piece.missing) - len(self._missing)))
+            self._missing = np.pad(
+                self._missing, (0, len(piece.missing) - len(self._missing))
+            )
         self._missing[: len(piece.missing)] += piece.missing
         self._runs.add(piece.runs, piece.place_of)
         self.n_documents += len(piece.y)
 
     def features(self) -> tuple[int, ...]:
         """Return the indices of the features that all pieces have."""
-        return tuple(column for column in self._columns or () if column not in self._dropped_columns)
+        return tuple(
+            column
+            for column in self._columns or ()
+            if column not in self._dropped_columns
+        )
 
-    def _with_first_columns(self, piece: DocumentPiece, columns: tuple[int, ...]) -> DocumentPiece:
+    def _with_first_columns(
+        self, piece: DocumentPiece, columns: tuple[int, ...]
+    ) -> DocumentPiece:
         """Return a piece with the columns of the first piece; one that it lacks is 0, and dropped later."""
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
@@ -330,7 +358,11 @@ class TableBuilder(ABC):
         """Return the positions of the written columns that are kept; at most ``width`` if none is dropped."""
         if not self._dropped_columns:
             return slice(min(self.width, width))
-        return [i for i, column in enumerate(self._columns or ()) if column not in self._dropped_columns]
+        return [
+            i
+            for i, column in enumerate(self._columns or ())
+            if column not in self._dropped_columns
+        ]
 
     def _queries(
         self, facts: TableFacts, sizes: Ints | None
@@ -343,7 +375,11 @@ class TableBuilder(ABC):
             return facts.rows.query_ptr, facts.rows.query_ids, None
         if sizes is not None:
             return *group_by_size(shown_path(self.path), sizes, self.n_documents), None
-        return self._runs.query_ptr(), self._runs.query_ids, self._runs.scattered(facts.unit)
+        return (
+            self._runs.query_ptr(),
+            self._runs.query_ids,
+            self._runs.scattered(facts.unit),
+        )
 
 
 class TableInMemory(TableBuilder):
@@ -379,7 +415,11 @@ class TableInMemory(TableBuilder):
         """
         # Find the order in which queries are contiguous, empty if they already are.
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = _order_of_rows(facts, self.n_documents) if scattered is None else self._runs.order()
+        order = (
+            _order_of_rows(facts, self.n_documents)
+            if scattered is None
+            else self._runs.order()
+        )
         # Join the pieces, then sort their rows.
         columns = self._kept_columns(self.width)
         y = _joined_arrays([piece.y for piece in self._pieces])
@@ -389,7 +429,8 @@ class TableInMemory(TableBuilder):
             X = X[order]
             y = y[order]
             parts = parts[order] if parts.size else parts
-        if facts.rows is not None:  # the counts so far are of all rows that were written
+        # the counts so far are of all rows that were written
+        if facts.rows is not None:
             missing = np.isnan(X).sum(axis=0).astype(np.int64)
         comments = _joined_comments([piece.comments for piece in self._pieces])
         return Table(
@@ -425,11 +466,14 @@ class TableInMemory(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append documents; the features of the first piece, usually the only one, are not copied."""
         if isinstance(piece.X, Entries) or self._entries:
-            # Once one piece comes as entries, all are kept as entries, those before included.
+            # Once one piece comes as entries, all are kept as entries, those before
+            # included.
             if self._pieces and not self._entries:
                 self._entries.append(Entries.of_array(self._X[: self.n_documents]))
                 self._X = np.zeros((0, 0))
-            self._entries.append(piece.X if isinstance(piece.X, Entries) else Entries.of_array(piece.X))
+            self._entries.append(
+                piece.X if isinstance(piece.X, Entries) else Entries.of_array(piece.X)
+            )
         elif not self._pieces:
             self._X = piece.X
         else:
@@ -439,7 +483,8 @@ class TableInMemory(TableBuilder):
                 self._grow(rows, width, share)
             self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
             self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
-        # Keep the rest of the piece without its features and runs, which would hold memory.
+        # Keep the rest of the piece without its features and runs, which would hold
+        # memory.
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
@@ -449,7 +494,8 @@ class TableInMemory(TableBuilder):
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
             capacity = rows
-        larger = np.empty((capacity, width))  # pages that are never written to take no memory
+        # pages that are never written to take no memory
+        larger = np.empty((capacity, width))
         larger[: self.n_documents, : self.width] = self._X[: self.n_documents]
         larger[: self.n_documents, self.width :] = self.padding
         self._X = larger
@@ -531,14 +577,24 @@ class TableOnDisk(TableBuilder):
             order = self._order_by_query(scattered)
         # Count the missing values of each feature.
         columns = self._kept_columns(n_features)
-        missing = np.zeros(n_features, dtype=np.int64)  # columns beyond the written ones have none
-        all_counts = self._missing if facts.rows is None else self._count_missing(facts.rows.order)
+        # columns beyond the written ones have none
+        missing = np.zeros(n_features, dtype=np.int64)
+        all_counts = (
+            self._missing
+            if facts.rows is None
+            else self._count_missing(facts.rows.order)
+        )
         counts = all_counts[columns]
         missing[: len(counts)] = counts
         # X is written again only if its order, values or columns change.
         is_filled = self._treatment.missing != "refuse" and bool(missing.any())
         changes_values = is_filled or self._treatment.normalize
-        if order.size or changes_values or self._dropped_columns or self.width != n_features:
+        if (
+            order.size
+            or changes_values
+            or self._dropped_columns
+            or self.width != n_features
+        ):
             self._rewrite(n_features, query_ptr, order, missing if is_filled else None)
         else:  # the file is already the final array
             self._new.take("X", self._X)
@@ -558,7 +614,9 @@ class TableOnDisk(TableBuilder):
         small_arrays |= {"feature_ids": _no_integers(), "parts": _no_integers()}
         for name, values in small_arrays.items():
             self._new.save(name, values)
-        text = table_text(facts, ids, scattered, are_taken=bool(order.size), sources=sources)
+        text = table_text(
+            facts, ids, scattered, are_taken=bool(order.size), sources=sources
+        )
         folder = self._new.finish(text, key)
         table = find_mapped(folder, lambda: None)
         if table is None:
@@ -573,11 +631,15 @@ class TableOnDisk(TableBuilder):
             n_expected_rows = (self.n_documents + len(piece.y)) / max(share, 1e-9)
             self._grow(X.shape[1], n_expected_rows)
         if self._y is None:
-            self._y = self._new.file("y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None)
+            self._y = self._new.file(
+                "y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None
+            )
         assert self._X is not None
         # Pad a piece that is narrower than the file.
         if X.shape[1] < self.width:
-            X = np.pad(X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding)
+            X = np.pad(
+                X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding
+            )
         self._X.append(X)
         self._y.append(piece.y)
         # The offsets continue behind the last written comment.
@@ -634,11 +696,13 @@ class TableOnDisk(TableBuilder):
             )
         return self._runs.order()
 
-    def _rewrite(self, width: int, query_ptr: Ints, order: Ints, missing: Ints | None) -> None:
+    def _rewrite(
+        self, width: int, query_ptr: Ints, order: Ints, missing: Ints | None
+    ) -> None:
         """Write X again in its final order, width and values, some whole queries at a time.
 
-        ``missing`` is None if missing values are not filled. The features of the largest query must fit into
-        the memory limit three times.
+        ``missing`` is None if missing values are not filled. The features of the
+        largest query must fit into the memory limit three times.
         """
         assert self._X is not None
         # The largest query needs three numbers of 8 bytes for each value.
@@ -658,7 +722,9 @@ class TableOnDisk(TableBuilder):
             )
         # The old and the new file both need space on the disk.
         purpose = f"{self.n_documents:,} documents with {width} features"
-        store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, purpose)
+        store.make_room(
+            self._folder, self.path, 8.0 * width * self.n_documents, purpose
+        )
         self._X.finish(durable=False)
         raw = self._X.content()
         # Copy blocks of whole queries, in their final order.
@@ -697,9 +763,9 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
     """Return the error of a table that could not be written."""
     return FileAccessError(
         path,
-        tr("it exceeds the memory limit, and its data could not be written to disk: {reason}.").format(
-            reason=error.strerror or error
-        ),
+        tr(
+            "it exceeds the memory limit, and its data could not be written to disk: {reason}."
+        ).format(reason=error.strerror or error),
     )
 
 
@@ -711,14 +777,22 @@ def check_memory(path: object, rows: int, width: int) -> None:
         raise too_large(path, rows, width, needed, free)
 
 
-def too_large(path: object, rows: int, width: int, needed: float, free: float) -> DatasetError:
+def too_large(
+    path: object, rows: int, width: int, needed: float, free: float
+) -> DatasetError:
     """Return the error of documents whose features do not fit into memory."""
     return DatasetError(
         tr(
             "{path}: {rows} documents with {width} features need {needed:.1f} GB of memory, "
             "but {size} are free. Every feature becomes a column: leave out unused features or "
             "renumber them."
-        ).format(path=path, rows=rows, width=width, needed=needed / 1e9, size=memory.size(free))
+        ).format(
+            path=path,
+            rows=rows,
+            width=width,
+            needed=needed / 1e9,
+            size=memory.size(free),
+        )
     )
 
 
@@ -731,10 +805,14 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
         return pieces[0]
     content = np.concatenate([piece.content for piece in pieces])
     lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
-    return TextComments(content, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+    return TextComments(
+        content, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    )
 
 
-FormatReader = Callable[[PartFiles, Iterable[SourceFile], TableBuilder, ReadProgress], TableFacts]
+FormatReader = Callable[
+    [PartFiles, Iterable[SourceFile], TableBuilder, ReadProgress], TableFacts
+]
 """Reads the files of a part in one format: passes the documents to a builder piece by piece, and returns
 facts on all of them. It raises DataError if a file cannot be read or is invalid, and MissingExtraError if the
 library of the format is missing."""

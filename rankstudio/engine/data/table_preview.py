@@ -11,9 +11,16 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.file_access import read_beginning
 from rankstudio.engine.data.fold_files import first_file
-from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_key, told_format
+from rankstudio.engine.data.formats.format_catalog import (
+    data_formats,
+    format_of_key,
+    told_format,
+)
 from rankstudio.engine.data.formats.query_sizes import sizes_file
-from rankstudio.engine.data.formats.recognised_form import beginning_of, refuse_other_binary
+from rankstudio.engine.data.formats.recognised_form import (
+    beginning_of,
+    refuse_other_binary,
+)
 from rankstudio.engine.data.formats.recognition import BY_CONTENTS
 from rankstudio.engine.data.tabular.documents import is_numeral
 from rankstudio.engine.data.tabular.recognition import (
@@ -70,7 +77,9 @@ class TablePreview:
 
     def says_parts(self, position: int) -> bool:
         """Return whether the visible values of a column are names of parts."""
-        return bool(self.rows) and all(part_code(row[position]) is not None for row in self.rows)
+        return bool(self.rows) and all(
+            part_code(row[position]) is not None for row in self.rows
+        )
 
     def is_text(self, position: int, missing_texts: Collection[str] = ()) -> bool:
         """Return whether the visible values of a column are neither numeric nor missing."""
@@ -103,7 +112,8 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
     beginning = beginning_of(file, DataColumns())
     table_formats = [entry for entry in data_formats() if entry.is_table]
     confidence, form = max(
-        ((entry.confidence(beginning), entry) for entry in table_formats), key=lambda pair: pair[0]
+        ((entry.confidence(beginning), entry) for entry in table_formats),
+        key=lambda pair: pair[0],
     )
     # A file that no format recognises is read as CSV, unless it is binary.
     if confidence < BY_CONTENTS:
@@ -169,7 +179,8 @@ def columns_of(
     missing_texts : sequence of str
         Texts that stand for a missing value.
     features : sequence of str
-        The features, if the columns that are left out do not determine them; otherwise ().
+        The features, if the columns that are left out do not determine them; otherwise
+        ().
     """
     specified = DataColumns(
         qid=qid,
@@ -185,4 +196,8 @@ def columns_of(
     usual = DataColumns(no_queries=no_queries, missing_texts=tuple(missing_texts))
     usual_roles = preview.recognised(usual)
     specified_roles = preview.recognised(specified)
-    return usual if usual_roles is not None and usual_roles == specified_roles else specified
+    return (
+        usual
+        if usual_roles is not None and usual_roles == specified_roles
+        else specified
+    )

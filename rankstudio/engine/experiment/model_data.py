@@ -16,25 +16,31 @@ from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.support.files import is_there
 
-_PART_TITLES: Mapping[str, str] = {"test": "test part", "vali": "validation part", "train": "training part"}
+_PART_TITLES: Mapping[str, str] = {
+    "test": "test part",
+    "vali": "validation part",
+    "train": "training part",
+}
 
 
-def trial_parts(model: Model, location: Path | str | None = None) -> tuple[list[RankingDataset], str]:
+def trial_parts(
+    model: Model, location: Path | str | None = None
+) -> tuple[list[RankingDataset], str]:
     """Return documents to try a model on, filled as it requires but not scaled, and their description.
 
     Parameters
     ----------
     model : Model
     location : Path or str, optional
-        A file or a folder of folds, or the name of the sample in a plan; by default the data of the
-        model's plan.
+        A file or a folder of folds, or the name of the sample in a plan; by default the
+        data of the model's plan.
 
     Returns
     -------
     tuple
-        The test part of the model's fold, or the test parts of all folds if it has none; without test parts,
-        the validation part, otherwise the training part. The description is, for example, "the test part of
-        fold 1".
+        The test part of the model's fold, or the test parts of all folds if it has
+        none; without test parts, the validation part, otherwise the training part. The
+        description is, for example, "the test part of fold 1".
 
     Raises
     ------
@@ -43,12 +49,22 @@ def trial_parts(model: Model, location: Path | str | None = None) -> tuple[list[
     DataError
         If the data cannot be read.
     """
-    dataset = _open_data_of_plan(model) if location is None else _open_location(model, location)
+    dataset = (
+        _open_data_of_plan(model)
+        if location is None
+        else _open_location(model, location)
+    )
     folds, name = _folds_and_part(dataset, model.origin.get("fold"))
-    of_fold = f" of fold {folds[0].number}" if len(dataset.folds) > 1 and len(folds) == 1 else ""
+    of_fold = (
+        f" of fold {folds[0].number}"
+        if len(dataset.folds) > 1 and len(folds) == 1
+        else ""
+    )
     is_only_part = len(folds[0].parts) == 1 and len(dataset.folds) == 1
     part = _PART_TITLES[name] if len(folds) == 1 else f"{_PART_TITLES[name]}s"
-    description = f"the {'documents' if is_only_part else part}{of_fold} of {dataset.name}"
+    description = (
+        f"the {'documents' if is_only_part else part}{of_fold} of {dataset.name}"
+    )
     return [fold.parts.get(name, fold.train) for fold in folds], description
 
 
@@ -58,7 +74,9 @@ def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
     return [fold.parts.get(name, fold.train) for fold in folds]
 
 
-def _folds_and_part(dataset: FoldedDataset, number: object) -> tuple[Sequence[Fold], str]:
+def _folds_and_part(
+    dataset: FoldedDataset, number: object
+) -> tuple[Sequence[Fold], str]:
     """Return the fold with a number, or all folds if none has it, and the name of the part to score."""
     folds = [fold for fold in dataset.folds if fold.number == number] or dataset.folds
     return folds, next(name for name in _PART_TITLES if name in folds[0].parts)
@@ -67,7 +85,9 @@ def _folds_and_part(dataset: FoldedDataset, number: object) -> tuple[Sequence[Fo
 def _open_data_of_plan(model: Model) -> FoldedDataset:
     """Open the data that the model's plan names, with its folds."""
     if not model.plan:
-        raise PlanError("The model does not record its data. Give --data with a file or folder.")
+        raise PlanError(
+            "The model does not record its data. Give --data with a file or folder."
+        )
     plan = plan_from_dict(model.plan)
     if plan.data != SAMPLE and not is_there(Path(plan.data)):
         raise PlanError(

@@ -58,10 +58,11 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
     Raises
     ------
     PlanError
-        If the run is not finished, its ranking was given, or the model has more features than its rule
-        allows.
+        If the run is not finished, its ranking was given, or the model has more
+        features than its rule allows.
     DatasetError
-        If the data are not those of the run, or the queries of their parts cannot be matched.
+        If the data are not those of the run, or the queries of their parts cannot be
+        matched.
 
     Notes
     -----
@@ -89,7 +90,9 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     yield WorkProgress(tr("collecting all queries"), 0.0)
     data = every_query(dataset)
     unit = Unit(1, 0, plan.combination(choice.values))
-    step = yield from _learn_model(plan, data, unit, choice, ascending=_all_paths_ascend(result, choice))
+    step = yield from _learn_model(
+        plan, data, unit, choice, ascending=_all_paths_ascend(result, choice)
+    )
     max_features = parse_rule(plan.rule).most
     if max_features is not None and step.n_selected > max_features:
         text = tr(
@@ -100,7 +103,9 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
 
     # The model keeps a record of how it was chosen.
     features = result.feature_ids.tolist(), result.feature_names
-    model = portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)
+    model = portable_model(
+        plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL
+    )
     return replace(model, origin={**model.origin, **_model_origin(plan, choice, data)})
 
 
@@ -119,9 +124,15 @@ def check_refit(plan: Plan, *, finished: bool) -> None:
         As in :func:`refit`.
     """
     if plan.entry.given:
-        raise PlanError(tr("{method} is not trained, so it has no final model.").format(method=plan.title))
+        raise PlanError(
+            tr("{method} is not trained, so it has no final model.").format(
+                method=plan.title
+            )
+        )
     if not finished:
-        text = tr("The run is not finished. The final model needs all its folds, so finish the run first.")
+        text = tr(
+            "The run is not finished. The final model needs all its folds, so finish the run first."
+        )
         raise PlanError(text)
 
 
@@ -129,34 +140,53 @@ def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
     """Raise a DatasetError unless a dataset has the features and the data of a run, with documents."""
     has_same_ids = np.array_equal(result.feature_ids, dataset.feature_ids)
     if not has_same_ids or result.feature_names != tuple(dataset.feature_names):
-        text = tr("{name}: the features are not those of the run. Open the data of the run.")
+        text = tr(
+            "{name}: the features are not those of the run. Open the data of the run."
+        )
         raise DatasetError(text.format(name=dataset.name))
     if not dataset.folds[0].train.n_documents:
-        text = tr("{name}: the final model needs the documents. Open the data of the run.")
+        text = tr(
+            "{name}: the final model needs the documents. Open the data of the run."
+        )
         raise DatasetError(text.format(name=dataset.name))
     if result.data_digest and data_digest(dataset) != result.data_digest:
-        text = tr("{name}: the data have changed since the run. Run the plan again on the present data.")
+        text = tr(
+            "{name}: the data have changed since the run. Run the plan again on the present data."
+        )
         raise DatasetError(text.format(name=dataset.name))
 
 
 def _all_paths_ascend(result: RunResult, choice: ProtocolChoice) -> bool:
     """Return whether each step of the chosen combination's paths is larger than the one before it."""
-    paths = (path for fold in result.folds for path in fold.paths if path.unit.values == choice.values)
+    paths = (
+        path
+        for fold in result.folds
+        for path in fold.paths
+        if path.unit.values == choice.values
+    )
     return all(bool((np.diff(path.x_values) > 0).all()) for path in paths)
 
 
 def _learn_model(
-    plan: Plan, data: RankingDataset, unit: Unit, choice: ProtocolChoice, *, ascending: bool
+    plan: Plan,
+    data: RankingDataset,
+    unit: Unit,
+    choice: ProtocolChoice,
+    *,
+    ascending: bool,
 ) -> Waiting[Step]:
     """Yield progress, and return the model of the chosen length on the path of all queries.
 
-    An ascending path is followed no farther than this length. If it has no such model, the largest model
-    below it is returned, or the smallest of all.
+    An ascending path is followed no farther than this length. If it has no such model,
+    the largest model below it is returned, or the smallest of all.
     """
     fold = Fold(1, data)
-    criterion_plan = plan.changed(select_by=CRITERION, rule=BEST)  # nothing is left out: no measure is needed
+    # nothing is left out: no measure is needed
+    criterion_plan = plan.changed(select_by=CRITERION, rule=BEST)
     context = FoldContext(criterion_plan, fold, group_training(fold))
-    path_length = n_steps(plan, data.feature_ids) if choice.length is None else choice.length
+    path_length = (
+        n_steps(plan, data.feature_ids) if choice.length is None else choice.length
+    )
     chosen_step: Step | None = None
     with closing(_path_steps(context, unit)) as steps:
         for event in steps:
@@ -165,17 +195,27 @@ def _learn_model(
                     yield event
                 continue
             chosen_step = (
-                event if chosen_step is None else _step_nearer_length(plan, choice, chosen_step, event)
+                event
+                if chosen_step is None
+                else _step_nearer_length(plan, choice, chosen_step, event)
             )
             yield _path_progress(plan, event, path_length)
-            if ascending and choice.length is not None and _step_length(plan, event) >= choice.length:
+            if (
+                ascending
+                and choice.length is not None
+                and _step_length(plan, event) >= choice.length
+            ):
                 break
     if chosen_step is None:
-        raise PlanError(tr("{method} found no model on all queries.").format(method=plan.title))
+        raise PlanError(
+            tr("{method} found no model on all queries.").format(method=plan.title)
+        )
     return chosen_step
 
 
-def _path_steps(context: FoldContext, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+def _path_steps(
+    context: FoldContext, unit: Unit
+) -> Generator[Step | WorkProgress, None, None]:
     """Yield the progress and the steps of a path, without the measures of the steps."""
     for event in context.work(unit):
         if isinstance(event, WorkProgress):
@@ -189,10 +229,13 @@ def _step_length(plan: Plan, step: Step) -> int:
     return step.n_selected if plan.step_kind is StepKind.FEATURES else step.number
 
 
-def _step_nearer_length(plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step) -> Step:
+def _step_nearer_length(
+    plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step
+) -> Step:
     """Return which of two models on a path is taken for the chosen length: the longest one up to this length.
 
-    If both are longer, the shorter one is taken; for an optimiser without a length, the later one.
+    If both are longer, the shorter one is taken; for an optimiser without a length, the
+    later one.
     """
     if choice.length is None:
         return later
@@ -219,7 +262,9 @@ def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
     return WorkProgress(texts[plan.step_kind].format(n=length, total=max_length), share)
 
 
-def _model_origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
+def _model_origin(
+    plan: Plan, choice: ProtocolChoice, data: RankingDataset
+) -> dict[str, Any]:
     """Return the origin of a final model for its file: its queries, the choice, and its quality."""
     # A chosen length is a number of features or rounds; other steps have none.
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}

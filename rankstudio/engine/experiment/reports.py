@@ -45,7 +45,11 @@ REFITTED = f"{MODELS}/all.json"
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return the selected model of a fold: the value on every axis, and the number of features."""
     values = result.plan.axis_values(fold.chosen.unit.values)
-    rounds = {"round": fold.chosen.step.number} if result.plan.step_kind is StepKind.ROUNDS else {}
+    rounds = (
+        {"round": fold.chosen.step.number}
+        if result.plan.step_kind is StepKind.ROUNDS
+        else {}
+    )
     return {**values, **rounds, "n_features": len(fold.selected)}
 
 
@@ -66,10 +70,16 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 "fold": fold.fold,
                 "chosen": chosen_values(result, fold),
                 "selected": list(fold.selected),
-                "weights": fold.chosen.step.coef[list(fold.chosen.step.selected)].tolist(),
+                "weights": fold.chosen.step.coef[
+                    list(fold.chosen.step.selected)
+                ].tolist(),
                 "validation": _nan_as_none(fold.validation),
                 "test": _nan_as_none(fold.test),
-                **({"left_out": _left_out_measures(result, fold)} if result.plan.leaves_out else {}),
+                **(
+                    {"left_out": _left_out_measures(result, fold)}
+                    if result.plan.leaves_out
+                    else {}
+                ),
                 "best_single_feature": {
                     "id": fold.baseline.feature,
                     "descending": fold.baseline.descending,
@@ -117,18 +127,34 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     for fold in result.folds:
         chosen_by_name = chosen_values(result, fold)
         left_out_part = PAIRS_LEFT_OUT if result.plan.pairs_out else LEFT_OUT
-        parts = ("validation", fold.validation), ("test", fold.test), (left_out_part, plain(fold.left_out))
+        parts = (
+            ("validation", fold.validation),
+            ("test", fold.test),
+            (left_out_part, plain(fold.left_out)),
+        )
         for part, values in parts:
             if values:
-                axis_cells = (_axis_cell(axis, chosen_by_name[axis.name]) for axis in axes)
+                axis_cells = (
+                    _axis_cell(axis, chosen_by_name[axis.name]) for axis in axes
+                )
                 head = (fold.fold, part, *axis_cells, chosen_by_name["n_features"])
-                rows.append((*head, *(_nan_as_blank(values.get(name, nan)) for name in names)))
+                rows.append(
+                    (*head, *(_nan_as_blank(values.get(name, nan)) for name in names))
+                )
 
     # The average has neither parameters nor a size.
     average = result.reported_average
     if average:
         part = "test" if result.folds[0].test else "validation"
-        rows.append(("average", part, *("" for _ in axes), "", *(_nan_as_blank(average[n]) for n in names)))
+        rows.append(
+            (
+                "average",
+                part,
+                *("" for _ in axes),
+                "",
+                *(_nan_as_blank(average[n]) for n in names),
+            )
+        )
     return ["fold", "part", *(axis.name for axis in axes), "n_features", *names], rows
 
 
@@ -154,7 +180,8 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last = path.steps[-1]
         model = fold.chosen.step
-        # Only the steps of a growing set have a criterion for the feature that they add.
+        # Only the steps of a growing set have a criterion for the feature that they
+        # add.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
         first_step: dict[int, Step] = {}
         for step in steps:
@@ -162,7 +189,9 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
                 first_step.setdefault(column, step)
         weights = model.coef
         selected = set(model.selected)
-        for rank, column in enumerate(dict.fromkeys((*model.selected, *last.selected)), start=1):
+        for rank, column in enumerate(
+            dict.fromkeys((*model.selected, *last.selected)), start=1
+        ):
             step = first_step.get(column, last)
             is_selected = column in selected
             feature = int(result.feature_ids[column])
@@ -178,7 +207,15 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
                     *((groups.get(feature, ""),) if groups else ()),
                 )
             )
-    header = ["fold", "rank", "id", "feature", "chosen", "weight", "criterion_per_document"]
+    header = [
+        "fold",
+        "rank",
+        "id",
+        "feature",
+        "chosen",
+        "weight",
+        "criterion_per_document",
+    ]
     return [*header, "group"] if groups else header, rows
 
 
@@ -196,7 +233,12 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
         If a file cannot be written.
     """
     folder = make_folder(folder)
-    text = json.dumps(results_as_dict(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = (
+        json.dumps(
+            results_as_dict(result), indent=2, ensure_ascii=False, allow_nan=False
+        )
+        + "\n"
+    )
     write_text(folder / "results.json", text)
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
@@ -204,7 +246,10 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     # An existing plan that agrees is kept: it may have comments of its author.
     if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
-    return [*(folder / name for name in RESULT_FILES), *_write_models(result, folder / MODELS)]
+    return [
+        *(folder / name for name in RESULT_FILES),
+        *_write_models(result, folder / MODELS),
+    ]
 
 
 def _write_models(result: RunResult, folder: Path) -> list[Path]:
@@ -224,7 +269,9 @@ def chosen_model(result: RunResult, fold: FoldResult) -> Model:
     """Return the selected model of a fold."""
     measures = {"validation": fold.validation, "test": fold.test}
     features = result.feature_ids.tolist(), result.feature_names
-    return portable_model(result.plan, features, result.data_name, fold.chosen, measures)
+    return portable_model(
+        result.plan, features, result.data_name, fold.chosen, measures
+    )
 
 
 def plan_of_results(folder: Path) -> Plan | None:
@@ -237,7 +284,15 @@ def plan_of_results(folder: Path) -> Plan | None:
         return _readable_plan(folder / "plan.toml")
     try:
         return plan_from_dict(json.loads(read_text(results))["plan"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, RankStudioError):
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        RankStudioError,
+    ):
         return None
 
 
@@ -278,7 +333,9 @@ def portable_model(
     step = chosen.step
     ids, names = features
     coef = step.coef
-    weights = tuple(Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected)
+    weights = tuple(
+        Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected
+    )
 
     # Where the model comes from, and what its scores depend on.
     origin = {
@@ -291,7 +348,10 @@ def portable_model(
         "versions": versions(plan.sources),
     }
     if plan.ranker:
-        origin |= {"ranked by": plan.ranker, "its parameters": as_lists(chosen.unit.combination.ranker)}
+        origin |= {
+            "ranked by": plan.ranker,
+            "its parameters": as_lists(chosen.unit.combination.ranker),
+        }
     return Model(
         features=weights,
         method=plan.method,
@@ -304,4 +364,6 @@ def portable_model(
 
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
     """Return the fold on which a model was learned; for a given model, the files it was read from."""
-    return {"given": plan_as_dict(plan)["scores"]} if plan.entry.given else {"fold": fold}
+    return (
+        {"given": plan_as_dict(plan)["scores"]} if plan.entry.given else {"fold": fold}
+    )

@@ -56,17 +56,20 @@ def run_stored(
     Yields
     ------
     Event
-        As in :func:`rankstudio.engine.experiment.runner.run`. Stored results are reported by BaselineFound,
-        UnitStarted, UnitFinished and FoldFinished, without StepDone; the results are bit-identical to those
-        of an uninterrupted run. The duration is the sum over all parts of the run.
+        As in :func:`rankstudio.engine.experiment.runner.run`. Stored results are
+        reported by BaselineFound, UnitStarted, UnitFinished and FoldFinished, without
+        StepDone; the results are bit-identical to those of an uninterrupted run. The
+        duration is the sum over all parts of the run.
 
     Raises
     ------
     PlanError, ParameterError
-        Before the first event, if the plan does not fit the data; the study is unchanged.
+        Before the first event, if the plan does not fit the data; the study is
+        unchanged.
     StoreError
-        If the data changed since the study recorded them, other versions started the given run, or a result
-        cannot be stored. Results stored earlier are safe, and another call resumes from them.
+        If the data changed since the study recorded them, other versions started the
+        given run, or a result cannot be stored. Results stored earlier are safe, and
+        another call resumes from them.
     """
     # Find or begin the run in the study.
     dataset = FoldedDataset.of(dataset)
@@ -97,13 +100,21 @@ def run_stored(
                 unit.fold,
                 unit.position,
             ) not in units:
-                measured_seconds = seconds_by_unit.pop((unit.fold, unit.position), 0.0) + seconds
-                study.save_unit(key, path, measured_seconds if unit_seconds is None else unit_seconds)
+                measured_seconds = (
+                    seconds_by_unit.pop((unit.fold, unit.position), 0.0) + seconds
+                )
+                study.save_unit(
+                    key,
+                    path,
+                    measured_seconds if unit_seconds is None else unit_seconds,
+                )
             case FoldFinished(result=fold) if fold.fold not in finished.folds:
                 study.save_fold(key, fold)
             case RunFinished(result=result):
                 study.finish(key, total_seconds)
-                outgoing_event = RunFinished(replace(result, seconds=study.seconds(key)))
+                outgoing_event = RunFinished(
+                    replace(result, seconds=study.seconds(key))
+                )
         yield outgoing_event
 
 

@@ -14,14 +14,24 @@ from rankstudio.engine.data.fingerprint import data_digest
 from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
-from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
+from rankstudio.engine.experiment.execution.shard_executors import (
+    shard_executor,
+    workers_here,
+)
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.from_data import (
     with_data_format,
     with_known_costs,
     with_usual_convention,
 )
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, estimator, n_steps, usual_measures
+from rankstudio.engine.experiment.plan.plan import (
+    CRITERION,
+    SAMPLE,
+    Plan,
+    estimator,
+    n_steps,
+    usual_measures,
+)
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import parse_protocol, parse_rule
 from rankstudio.engine.experiment.results.events import (
@@ -48,7 +58,11 @@ from rankstudio.engine.experiment.results.results import (
     RunResult,
     path_keeper,
 )
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
+from rankstudio.engine.experiment.units.fold_context import (
+    FoldContext,
+    group_training,
+    make_fold_context,
+)
 from rankstudio.engine.experiment.units.given_fold import given_folds
 from rankstudio.engine.experiment.units.preferred import check_preferences
 from rankstudio.engine.experiment.versions import versions
@@ -63,7 +77,15 @@ from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.work import Note, WorkProgress
 
-__all__ = ["check", "collect", "estimate", "open_data", "run", "select_model", "usual_choices"]
+__all__ = [
+    "check",
+    "collect",
+    "estimate",
+    "open_data",
+    "run",
+    "select_model",
+    "usual_choices",
+]
 
 
 @dataclass(frozen=True)
@@ -103,20 +125,24 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
         from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - only for the sample
 
         if "labels" in plan.columns:
-            raise DatasetError(tr("The sample has one label, so no label columns can be named."))
+            raise DatasetError(
+                tr("The sample has one label, so no label columns can be named.")
+            )
         return load_sample()
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.data.table import scaling  # noqa: PLC0415 - numba, where it is needed
 
     scaled = scaling(plan.normalize)
-    return open_dataset(plan.data, missing=plan.missing, normalize=scaled, columns=plan.columns)
+    return open_dataset(
+        plan.data, missing=plan.missing, normalize=scaled, columns=plan.columns
+    )
 
 
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
     """Return a plan with the usual "measures", "convention" and "select_by" of the data, if not stated.
 
-    The costs of features are those of the data if the plan has none. Without a validation part the method's
-    own criterion selects.
+    The costs of features are those of the data if the plan has none. Without a
+    validation part the method's own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
@@ -124,7 +150,11 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
         plan = plan.changed(convention=dataset.convention)
     plan = with_known_costs(with_data_format(plan, dataset), dataset)
     has_validation = plan.inner or any(fold.vali is not None for fold in dataset.folds)
-    return plan if "select_by" in stated or has_validation else plan.changed(select_by=CRITERION)
+    return (
+        plan
+        if "select_by" in stated or has_validation
+        else plan.changed(select_by=CRITERION)
+    )
 
 
 def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
@@ -141,11 +171,14 @@ def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
 
 
 def estimate(
-    plan: Plan, dataset: FoldedDataset | RankingDataset, executor: Executor | None = None
+    plan: Plan,
+    dataset: FoldedDataset | RankingDataset,
+    executor: Executor | None = None,
 ) -> MemoryEstimate:
     """Return the memory requirements of a plan on the data, and how it will execute, before any work.
 
-    Parameters and errors as in :func:`run`, except that nothing is rejected for lack of memory.
+    Parameters and errors as in :func:`run`, except that nothing is rejected for lack of
+    memory.
     """
     _, folds, _ = _checked_work(plan, dataset)
     return memory_estimate(plan, folds, workers_here(executor))
@@ -165,34 +198,37 @@ def run(
     plan : Plan
         Plan to run.
     dataset : FoldedDataset or RankingDataset, optional
-        Data of the plan if already open, with the plan's folds or those of the files; a single part is used
-        for training.
+        Data of the plan if already open, with the plan's folds or those of the files; a
+        single part is used for training.
     grouped : dict of int to TrainingData, optional
         Training parts by fold, with cached results of other plans; it is extended.
     finished_work : Finished, optional
         Existing results.
     executor : Executor, optional
-        Executor for parallel units: one of `concurrent.futures` with threads or processes, or any other. It
-        is not shut down. Without an executor each unit is computed when its events are requested. Methods
-        that process shards also compute one unit at a time; the workers then share the shards of the unit.
+        Executor for parallel units: one of `concurrent.futures` with threads or
+        processes, or any other. It is not shut down. Without an executor each unit is
+        computed when its events are requested. Methods that process shards also compute
+        one unit at a time; the workers then share the shards of the unit.
 
     Yields
     ------
     Event
-        RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
-        fold; RunFinished. Stop iterating to pause or cancel; an executor completes the units it has started.
-        Units that already exist, or that an executor computed, have no StepDone; units of an executor finish
-        in any order, folds in order. The results are bit-identical.
+        RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished
+        after the units of a fold; RunFinished. Stop iterating to pause or cancel; an
+        executor completes the units it has started. Units that already exist, or that
+        an executor computed, have no StepDone; units of an executor finish in any
+        order, folds in order. The results are bit-identical.
 
     Raises
     ------
     DataError, PlanError, ParameterError
-        Before the first event, if the data cannot be opened or the plan does not fit them.
+        Before the first event, if the data cannot be opened or the plan does not fit
+        them.
     WorkerError
         If the executor's workers are lost.
     OutOfMemoryError
-        Before the first event if the plan exceeds the memory limit by :func:`estimate`; later if a unit
-        exceeds the available memory.
+        Before the first event if the plan exceeds the memory limit by :func:`estimate`;
+        later if a unit exceeds the available memory.
     """
     # Check everything before the first event.
     began = time.perf_counter()
@@ -226,7 +262,9 @@ def run(
 
     # Files of given scores and models are read once, before the first fold.
     is_given = plan.entry.given and open_folds
-    prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
+    prepare = (
+        given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
+    )
     digest = data_digest(dataset) if open_folds else ""
 
     # Workers compute whole units, or share the shards of one unit.
@@ -236,22 +274,30 @@ def run(
         stack.enter_context(sufficient(plan.entry.label))
         scheduler = None
         if executor is not None and not (plan.entry.given or is_sharded):
-            scheduler = stack.enter_context(_scheduler(executor, plan, folds, units, finished_work, keep))
+            scheduler = stack.enter_context(
+                _scheduler(executor, plan, folds, units, finished_work, keep)
+            )
         # A fold is repeated from its stored result, or computed.
         for fold in folds:
             if fold.number in finished_work.folds:
-                result = yield from _repeat_events(finished_work.folds[fold.number], keep)
+                result = yield from _repeat_events(
+                    finished_work.folds[fold.number], keep
+                )
             else:
                 fold_units = [unit for unit in units if unit.fold == fold.number]
                 prepared = prepare(fold, _training_data(fold, grouped, workers))
-                fold_result = yield from _run_fold(prepared, fold_units, finished_work, scheduler, keep)
+                fold_result = yield from _run_fold(
+                    prepared, fold_units, finished_work, scheduler, keep
+                )
                 result = replace(fold_result, data_digest=digest)
             finished.append(result)
             yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
 
 
-def _checked_estimate(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> MemoryEstimate | None:
+def _checked_estimate(
+    plan: Plan, folds: Sequence[Fold], executor: Executor | None
+) -> MemoryEstimate | None:
     """Return the memory estimate of a plan on folds, None for no folds; raise if memory is insufficient."""
     if not folds:
         return None
@@ -287,7 +333,8 @@ def _training_data(
     fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor
 ) -> TrainingData:
     """Return the training part of a fold: the cached one, unless its shards are on other workers."""
-    # Folds that are views of one dataset are not cached, because each entry would be a copy.
+    # Folds that are views of one dataset are not cached, because each entry would be a
+    # copy.
     cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
     data = cache.get(fold.number)
     if data is None or (data.several and data.executor is not workers):
@@ -307,7 +354,9 @@ def run_plan(
     raise AssertionError("a run ends with its results")
 
 
-def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float) -> RunResult:
+def collect(
+    plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float
+) -> RunResult:
     """Combine the finished folds of a run, all or some."""
     return RunResult(
         plan=plan,
@@ -325,13 +374,19 @@ def _checked_work(
     plan: Plan, dataset: FoldedDataset | RankingDataset
 ) -> tuple[FoldedDataset, list[Fold], int]:
     """Return the data with the plan's folds, the folds to run, and the largest number of steps of a unit."""
-    divided_dataset = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
+    divided_dataset = parse_protocol(plan.protocol).divide(
+        FoldedDataset.of(dataset), plan.seed
+    )
     _check_rule(plan, divided_dataset)
     _check_criterion(plan)
     check_preferences(plan, divided_dataset)
     for entry in plan.foreign_measures:
         entry.load()  # an import that fails does so now, not after hours of work
-    return divided_dataset, _checked_folds(plan, divided_dataset), n_steps(plan, divided_dataset.feature_ids)
+    return (
+        divided_dataset,
+        _checked_folds(plan, divided_dataset),
+        n_steps(plan, divided_dataset.feature_ids),
+    )
 
 
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
@@ -348,12 +403,18 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             )
     folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
 
-    # Where there is only one model, nothing is chosen, so its criterion need not be defined.
+    # Where there is only one model, nothing is chosen, so its criterion need not be
+    # defined.
     has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
 
     # Each fold must have what the model is chosen by.
     for fold in folds:
-        _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and has_choice)
+        _check_sparse(
+            plan,
+            fold,
+            dataset.name,
+            by_criterion=plan.select_by == CRITERION and has_choice,
+        )
         if plan.leaves_out:
             _check_left_out(plan, fold, dataset.name)
         elif plan.select_by != CRITERION and fold.vali is None and not plan.inner:
@@ -362,7 +423,12 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
                 "the method's own criterion, {criterion!r}, instead."
             )
             raise PlanError(
-                text.format(measure=plan.select_by, fold=fold.number, data=dataset.name, criterion=CRITERION)
+                text.format(
+                    measure=plan.select_by,
+                    fold=fold.number,
+                    data=dataset.name,
+                    criterion=CRITERION,
+                )
             )
         elif plan.select_by == CRITERION and has_choice:
             _check_left_out_criterion(plan, fold, dataset)
@@ -375,11 +441,14 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
         return
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
-    if plan.entry.load().accepts_sparse:  # other methods learn from a dense array of the features
+    # other methods learn from a dense array of the features
+    if plan.entry.load().accepts_sparse:
         has_preferences = bool(preferences_of(plan))
         one_ranking = fold.train.n_queries < 2 and not has_preferences
         for combination in plan.combinations:
-            learner = estimator(plan, plan.entry, combination.parameters, fold.train.feature_ids)
+            learner = estimator(
+                plan, plan.entry, combination.parameters, fold.train.feature_ids
+            )
             learner.check_sparse(one_ranking=one_ranking, preferring=has_preferences)
 
 
@@ -410,7 +479,9 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
             "criterion {measure}: {label} cannot compute leave-query-out predictions. Methods "
             "that can: {methods}."
         )
-        raise PlanError(text.format(measure=plan.select_by, methods=labels_text, label=ranker.label))
+        raise PlanError(
+            text.format(measure=plan.select_by, methods=labels_text, label=ranker.label)
+        )
     if not plan.pairs_out:
         _check_several_queries(plan, fold, data)
         return
@@ -421,10 +492,14 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
             "criterion {measure}: pairs are left out of one ranking, and {data} has queries. Choose by "
             "leave-query-out {name} instead."
         )
-        raise PlanError(text.format(measure=plan.select_by, data=data, name=plan.chosen_by))
+        raise PlanError(
+            text.format(measure=plan.select_by, data=data, name=plan.chosen_by)
+        )
     _check_document_errors(plan, fold)
     if fold.train.n_documents > MOST_LEFT_OUT:
-        text = tr("criterion {measure}: pairs of up to {most:,} documents are left out, found {n:,}.")
+        text = tr(
+            "criterion {measure}: pairs of up to {most:,} documents are left out, found {n:,}."
+        )
         n = fold.train.n_documents
         raise PlanError(text.format(measure=plan.select_by, most=MOST_LEFT_OUT, n=n))
 
@@ -445,10 +520,13 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
         learner = estimator(plan, ranker, values, fold.train.feature_ids)
-        if ranker.ranks_with == RANKRLS.label and not ranker.left_out:  # a filter, whose models are RankRLS's
+        # a filter, whose models are RankRLS's
+        if ranker.ranks_with == RANKRLS.label and not ranker.left_out:
             learner = RANKRLS.load()()
         if reason := learner.why_no_error(fold.train.n_documents):
-            raise PlanError(tr("The training criterion cannot choose: {why}").format(why=reason))
+            raise PlanError(
+                tr("The training criterion cannot choose: {why}").format(why=reason)
+            )
 
 
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
@@ -477,14 +555,21 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
         raise PlanError(text.format(rule=rule, criterion=plan.select_by))
     uses_all_features = plan.entry.family == "ranker" and plan.entry.uses_all
     if rule.most is not None and uses_all_features and dataset.n_features > rule.most:
-        text = tr("rule: {rule} needs a method that selects features; {label} uses all {n_features}.")
-        raise PlanError(text.format(rule=rule, label=plan.entry.label, n_features=dataset.n_features))
+        text = tr(
+            "rule: {rule} needs a method that selects features; {label} uses all {n_features}."
+        )
+        raise PlanError(
+            text.format(
+                rule=rule, label=plan.entry.label, n_features=dataset.n_features
+            )
+        )
 
 
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by the training criterion among values that each define another criterion."""
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
-    # For one ranking, "pairs" decides whether pairs of documents are left out, or single documents.
+    # For one ranking, "pairs" decides whether pairs of documents are left out, or
+    # single documents.
     changing_names = {"pairs"} if plan.one_ranking else set()
     criterion_axes = [
         axis
@@ -500,7 +585,9 @@ def _check_criterion(plan: Plan) -> None:
         raise PlanError(text.format(label=criterion_axes[0].label))
 
 
-def _repeat_events(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:
+def _repeat_events(
+    result: FoldResult, keep: Keeper
+) -> Generator[Event, None, FoldResult]:
     """Yield the events of a completed fold, and return its result."""
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
@@ -530,7 +617,8 @@ def _run_fold(
     for unit in units:
         key = _unit_key(unit)
         if scheduler is not None and key in scheduler.paths:
-            paths.append(scheduler.paths.pop(key))  # the scheduler has yielded its events
+            # the scheduler has yielded its events
+            paths.append(scheduler.paths.pop(key))
             continue
         yield UnitStarted(unit)
         path = finished_work.units.get(key)

@@ -19,8 +19,8 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
     Parameters
     ----------
     entries : iterable of CodeSource
-        Methods, measures and data format of a run: the packages that they come from are added. A file is part
-        of its method's key.
+        Methods, measures and data format of a run: the packages that they come from are
+        added. A file is part of its method's key.
     """
     package_versions = dict(_read_versions())
     for entry in entries:

@@ -13,7 +13,11 @@ from rankstudio.engine.data.data_format import DataFormat
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, default_names
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.file_access import without_ending
-from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset, written_files
+from rankstudio.engine.data.formats.dataset_writer import (
+    losses,
+    save_dataset,
+    written_files,
+)
 from rankstudio.engine.data.splitting.splits import select_features
 from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.support.files import make_folder, write_text
@@ -51,12 +55,14 @@ class DatasetFiles:
     ----------
     dataset : FoldedDataset
     out : Path
-        The file for a single part, otherwise the folder, with the parts Fold1/train.txt and so on.
+        The file for a single part, otherwise the folder, with the parts Fold1/train.txt
+        and so on.
     form : DataFormat
     kept : collection of int, optional
         Ids of the features to keep; None for all.
     renumber : bool
-        Whether to renumber the features as 1, 2, … in order, and to write a table with the original ids.
+        Whether to renumber the features as 1, 2, … in order, and to write a table with
+        the original ids.
     """
 
     dataset: FoldedDataset
@@ -88,7 +94,9 @@ class DatasetFiles:
         """
         if not self.single:
             return self.out / FEATURE_TABLE
-        return self.out.with_name(f"{Path(without_ending(self.out.name)).stem}.{FEATURE_TABLE}")
+        return self.out.with_name(
+            f"{Path(without_ending(self.out.name)).stem}.{FEATURE_TABLE}"
+        )
 
     @property
     def _reduced_set(self) -> FeatureSet | None:
@@ -97,15 +105,27 @@ class DatasetFiles:
         It is None if the data have no feature set with all of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
-        kept_ids = self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
-        if feature_set is None or not self.renumber or not set(kept_ids) <= set(feature_set.ids):
+        kept_ids = (
+            self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
+        )
+        if (
+            feature_set is None
+            or not self.renumber
+            or not set(kept_ids) <= set(feature_set.ids)
+        ):
             return None
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, feature_set: FeatureSet) -> Path:
         """Return the path of the feature set: next to the table of features."""
-        name = f"features{feature_set.suffix}" if feature_set.engine == "vespa" else "featureset.json"
-        return self.feature_table.with_name(self.feature_table.name.replace(FEATURE_TABLE, name))
+        name = (
+            f"features{feature_set.suffix}"
+            if feature_set.engine == "vespa"
+            else "featureset.json"
+        )
+        return self.feature_table.with_name(
+            self.feature_table.name.replace(FEATURE_TABLE, name)
+        )
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -142,7 +162,12 @@ class DatasetFiles:
                 self._save_table(table[0], part)
                 table = (*table, *self._save_set())
             files = save_dataset(data, path, self.form, comments=comments)
-            yield WrittenPart(path=path, data=data, files=(*table, *files), losses=losses(data, self.form))
+            yield WrittenPart(
+                path=path,
+                data=data,
+                files=(*table, *files),
+                losses=losses(data, self.form),
+            )
             table = ()
 
     def _save_set(self) -> tuple[Path, ...]:

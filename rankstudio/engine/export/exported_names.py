@@ -17,12 +17,15 @@ SHIFTED = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field
 def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """Return distinct names of features, given their ids and names: "bm25_of_title".
 
-    A feature whose name is not distinct, or has no letters, is named by its id: "feature_7".
+    A feature whose name is not distinct, or has no letters, is named by its id:
+    "feature_7".
     """
     names = [identifier(name) for _, name in features]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
     return tuple(
-        f"feature_{i}" if name in repeated_names or name.startswith("feature_") else name
+        f"feature_{i}"
+        if name in repeated_names or name.startswith("feature_")
+        else name
         for (i, _), name in zip(features, names, strict=True)
     )
 
@@ -32,6 +35,11 @@ def identifier(text: str) -> str:
 
     The name is "feature_" if nothing is left.
     """
-    letters = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
+    letters = (
+        unicodedata.normalize("NFKD", text[:200])
+        .encode("ascii", "ignore")
+        .decode()
+        .lower()
+    )
     words = "_".join(re.findall(r"[a-z0-9]+", letters))
     return words if words and not words[0].isdigit() else f"feature_{words}"

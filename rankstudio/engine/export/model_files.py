@@ -18,7 +18,13 @@ from rankstudio.engine.data.formats.format_catalog import format_of_name
 from rankstudio.engine.data.formats.joined_files import holds_logs
 from rankstudio.engine.data.given_scores import GivenFiles
 from rankstudio.engine.data.table import Missing, scaling
-from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
+from rankstudio.engine.errors import (
+    DataError,
+    DatasetError,
+    FileAccessError,
+    shown,
+    shown_path,
+)
 from rankstudio.engine.export.exported_names import FEATURE_SET
 from rankstudio.engine.export.foreign.model_readers import (
     ENDINGS,
@@ -28,7 +34,11 @@ from rankstudio.engine.export.foreign.model_readers import (
     own_model,
     parsed_file,
 )
-from rankstudio.engine.export.foreign.plugin_models import is_plugin_model, may_be_plugin_model, plugin_model
+from rankstudio.engine.export.foreign.plugin_models import (
+    is_plugin_model,
+    may_be_plugin_model,
+    plugin_model,
+)
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
@@ -40,11 +50,16 @@ FOLDER = "models"
 
 _RESULTS_FILE = "results.json"
 _FOLD_FILE_NAME = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
-_MAX_FILES = 20_000  # files of a folder that are examined: a home folder, for example, would take minutes
+# files of a folder that are examined: a home folder, for example, would take minutes
+_MAX_FILES = 20_000
 
 
 def read_for(
-    model: Model, path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = True
+    model: Model,
+    path: Path,
+    columns: Mapping[str, Any] | None = None,
+    *,
+    labels: bool = True,
 ) -> RankingDataset:
     """Read a data file with the missing-value policy and scaling of a model's training data.
 
@@ -76,7 +91,11 @@ def read_for(
 
 
 def score_file(
-    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = False
+    model_path: Path,
+    data_path: Path,
+    columns: Mapping[str, Any] | None = None,
+    *,
+    labels: bool = False,
 ) -> tuple[Floats, RankingDataset, tuple[str, ...]]:
     """Score the documents of a data file with the model of another file.
 
@@ -86,7 +105,8 @@ def score_file(
     columns : Mapping, optional
         Columns of a table; by default those of the model's plan.
     labels : bool
-        Whether to read labels. Otherwise all labels are 0, and the file need not have any.
+        Whether to read labels. Otherwise all labels are 0, and the file need not have
+        any.
 
     Returns
     -------
@@ -103,7 +123,11 @@ def score_file(
 
 
 def model_and_data(
-    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None, *, labels: bool = True
+    model_path: Path,
+    data_path: Path,
+    columns: Mapping[str, Any] | None = None,
+    *,
+    labels: bool = True,
 ) -> tuple[Model, RankingDataset]:
     """Read a model of RankStudio or of another program, and the documents to score; see `score_file`."""
     parsed_model = parsed_file(model_path)
@@ -136,11 +160,16 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
 def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
     """Return a note on the first feature with different names in model and data; otherwise nothing.
 
-    Features are matched by id, and a table with other or reordered columns has other ids.
+    Features are matched by id, and a table with other or reordered columns has other
+    ids.
     """
     ids = data.feature_ids
     names_by_id = dict(
-        zip(ids.tolist(), zip(data.feature_names, default_names(ids), strict=True), strict=True)
+        zip(
+            ids.tolist(),
+            zip(data.feature_names, default_names(ids), strict=True),
+            strict=True,
+        )
     )
     for feature in model.features:
         name, default = names_by_id.get(feature.id, (feature.name, ""))
@@ -218,8 +247,13 @@ def models_in(folder: Path) -> dict[int, Path]:
         number = fold_of_name(path)
         if number is not None and number in models_by_fold:
             raise DatasetError(
-                tr("{folder}: found {a} and {b} for fold {fold}, expected one model.").format(
-                    folder=shown_path(folder), a=models_by_fold[number].name, b=path.name, fold=number
+                tr(
+                    "{folder}: found {a} and {b} for fold {fold}, expected one model."
+                ).format(
+                    folder=shown_path(folder),
+                    a=models_by_fold[number].name,
+                    b=path.name,
+                    fold=number,
                 )
             )
         if number is not None:
@@ -235,9 +269,17 @@ def holds_models(path: Path) -> bool:
     """Return whether a file appears to be a model, or a folder to contain models of folds."""
     try:
         if not path.is_dir():
-            return path.suffix.lower() == ".json" or is_foreign_text(path) or is_plugin_model(path)
-        has_models = any(fold_of_name(child) is not None for child in files_of_models(path))
-        return has_models or ((path / _RESULTS_FILE).is_file() and bool(models_in(path)))
+            return (
+                path.suffix.lower() == ".json"
+                or is_foreign_text(path)
+                or is_plugin_model(path)
+            )
+        has_models = any(
+            fold_of_name(child) is not None for child in files_of_models(path)
+        )
+        return has_models or (
+            (path / _RESULTS_FILE).is_file() and bool(models_in(path))
+        )
     except (OSError, DatasetError, FileAccessError):
         return False
 
@@ -254,9 +296,21 @@ def files_of_models(folder: Path) -> list[Path]:
     """
     paths = [path for path in children(folder) if not path.name.startswith(".")]
     paths = [path for path in paths if not path.name.endswith(FEATURE_SET)]
-    files = [path for path in paths[:_MAX_FILES] if path.suffix.lower() in ENDINGS and path.is_file()]
-    plugin_paths = [path for path in paths[:_MAX_FILES] if path not in files and is_plugin_model(path)]
-    model_paths = [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
+    files = [
+        path
+        for path in paths[:_MAX_FILES]
+        if path.suffix.lower() in ENDINGS and path.is_file()
+    ]
+    plugin_paths = [
+        path
+        for path in paths[:_MAX_FILES]
+        if path not in files and is_plugin_model(path)
+    ]
+    model_paths = [
+        path
+        for path in files
+        if path.suffix.lower() == ".json" or is_foreign_text(path)
+    ]
     return [*model_paths, *plugin_paths]
 
 
@@ -266,8 +320,8 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     Parameters
     ----------
     location : Path
-        A file with one model for all folds; or a folder with ``fold1.json`` and so on, one per fold, or with
-        a single file.
+        A file with one model for all folds; or a folder with ``fold1.json`` and so on,
+        one per fold, or with a single file.
     dataset : FoldedDataset
         Data with the features of the models.
 
@@ -279,17 +333,25 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     if not location.exists():
         raise FileAccessError(location, tr("file or folder not found."))
     paths = _paths_by_fold(location, [fold.number for fold in dataset.folds])
-    models = {path: _read_model(path, dataset) for path in dict.fromkeys(paths.values())}
+    models = {
+        path: _read_model(path, dataset) for path in dict.fromkeys(paths.values())
+    }
     for path, model in models.items():
         _check_features(model, path, dataset)
-    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in models}
+    checksums = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in models
+    }
     left_out = tuple(fold.number for fold in dataset.folds if fold.number not in paths)
-    return GivenFiles({n: models[path] for n, path in paths.items()}, checksums, left_out)
+    return GivenFiles(
+        {n: models[path] for n, path in paths.items()}, checksums, left_out
+    )
 
 
 def _read_model(path: Path, dataset: FoldedDataset) -> Model:
     """Read a model of another program, of a plug-in, or of RankStudio."""
-    return foreign_model(path, dataset) or plugin_model(path, dataset) or own_model(path)
+    return (
+        foreign_model(path, dataset) or plugin_model(path, dataset) or own_model(path)
+    )
 
 
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
@@ -305,17 +367,21 @@ def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
         if len(files) == 1:
             return dict.fromkeys(numbers, files[0])
         raise DatasetError(
-            tr("{folder}: found {n} files of models, expected fold1.json and so on, or one model.").format(
-                folder=shown_path(location), n=len(files)
-            )
+            tr(
+                "{folder}: found {n} files of models, expected fold1.json and so on, or one model."
+            ).format(folder=shown_path(location), n=len(files))
         )
 
     # A folder with models of other folds only is an error.
     fold_paths = {n: by_fold[n] for n in numbers if n in by_fold}
     if not fold_paths:
         raise DatasetError(
-            tr("{folder}: found models of fold {found}, expected one of fold {folds}.").format(
-                folder=shown_path(location), found=_numbers_text(list(by_fold)), folds=_numbers_text(numbers)
+            tr(
+                "{folder}: found models of fold {found}, expected one of fold {folds}."
+            ).format(
+                folder=shown_path(location),
+                found=_numbers_text(list(by_fold)),
+                folds=_numbers_text(numbers),
             )
         )
     return fold_paths
@@ -326,7 +392,11 @@ def _numbers_text(numbers: list[int]) -> str:
 
     The text has all numbers, or the first and the last of ten or more.
     """
-    return ", ".join(map(str, numbers)) if len(numbers) < 10 else f"{numbers[0]} … {numbers[-1]}"
+    return (
+        ", ".join(map(str, numbers))
+        if len(numbers) < 10
+        else f"{numbers[0]} … {numbers[-1]}"
+    )
 
 
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
@@ -335,11 +405,14 @@ def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
     ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)
 
-    # A feature that never occurs in files without zeros is always 0, and adds nothing to a weighted sum.
+    # A feature that never occurs in files without zeros is always 0, and adds nothing
+    # to a weighted sum.
     if absent and (model.beyond or not train.sparse):
         names = {feature.id: feature.name for feature in model.features}
         raise DatasetError(
-            tr("{file}: features: found {id} ({name}), expected ids of {data}'s {n} features, {ids}.").format(
+            tr(
+                "{file}: features: found {id} ({name}), expected ids of {data}'s {n} features, {ids}."
+            ).format(
                 file=shown_path(path),
                 id=absent[0],
                 name=shown(names.get(absent[0], "")),

@@ -15,7 +15,13 @@ import numpy as np
 from rankstudio.engine.arithmetic.kernel_functions import NAMES, Kernel
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DataError, OutputError, StoreError, shown, shown_path
+from rankstudio.engine.errors import (
+    DataError,
+    OutputError,
+    StoreError,
+    shown,
+    shown_path,
+)
 from rankstudio.engine.export.plugin_formats import checked_plugin, plugin_scores
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.export.trees import checked_trees, tree_scores
@@ -29,9 +35,20 @@ VERSION = 3
 NORMALIZE = ("none", "query_minmax")
 MISSING = ("query_min", "zero", "refuse")
 
-_FIELDS = ("format", "version", "digest", "method", "parameters", "plan", "origin", "features", "model")
+_FIELDS = (
+    "format",
+    "version",
+    "digest",
+    "method",
+    "parameters",
+    "plan",
+    "origin",
+    "features",
+    "model",
+)
 _KERNEL_FIELDS = ("function", "gamma", "degree", "coef0")
-_MAX_DEGREE = 1000  # far above any degree in use: a degree of a file must not cost hours
+# far above any degree in use: a degree of a file must not cost hours
+_MAX_DEGREE = 1000
 _NO_MODEL = "this is not a model written by RankStudio"
 _MAX_INTEGER = 2**63 - 1  # an id is an int64
 _EXPECTED: Mapping[type, str] = {
@@ -67,19 +84,21 @@ class Model:
     Attributes
     ----------
     features : tuple of Weight
-        Features in order of selection. For a nonlinear model the weight is the importance of a feature.
+        Features in order of selection. For a nonlinear model the weight is the
+        importance of a feature.
     method : str
         Key of the method in the catalog.
     parameters : Mapping
         Training parameters.
     origin : Mapping
-        Origin: data, fold, preparation of the values ("normalize", "missing"), measures and their convention,
-        versions; as plain values.
+        Origin: data, fold, preparation of the values ("normalize", "missing"), measures
+        and their convention, versions; as plain values.
     beyond : Mapping
-        Definition of a nonlinear model, empty for a linear one. "kind" is "thresholds", with a list of
-        thresholds, each of which adds its weight if the feature is above a value; "trees" with LightGBM's
-        text, for columns of some ids; "kernel" with its basis vectors and their weights, for columns of some
-        ids; "plugin" with the content of a file in the format of a plug-in; or "sums" of the columns of some
+        Definition of a nonlinear model, empty for a linear one. "kind" is "thresholds",
+        with a list of thresholds, each of which adds its weight if the feature is above
+        a value; "trees" with LightGBM's text, for columns of some ids; "kernel" with
+        its basis vectors and their weights, for columns of some ids; "plugin" with the
+        content of a file in the format of a plug-in; or "sums" of the columns of some
         ids with the "model" of these sums, whose ids are 1, 2, ….
     source : str
         Source for messages; "" for a model of this process.
@@ -108,8 +127,16 @@ class Model:
     @property
     def needed(self) -> frozenset[int]:
         """Ids of the features that it may use."""
-        threshold_ids = (threshold["id"] for threshold in self.beyond.get("thresholds", ()))
-        return frozenset((*(f.id for f in self.features), *self.beyond.get("columns", ()), *threshold_ids))
+        threshold_ids = (
+            threshold["id"] for threshold in self.beyond.get("thresholds", ())
+        )
+        return frozenset(
+            (
+                *(f.id for f in self.features),
+                *self.beyond.get("columns", ()),
+                *threshold_ids,
+            )
+        )
 
     def predict(self, X: Floats, feature_ids: Ints | None = None) -> Floats:
         """Score documents.
@@ -127,8 +154,8 @@ class Model:
         Raises
         ------
         DataError
-            If a feature is missing, a score is out of the floating-point range, or LightGBM crashes on the
-            trees in a separate process.
+            If a feature is missing, a score is out of the floating-point range, or
+            LightGBM crashes on the trees in a separate process.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X, feature_ids)
@@ -146,7 +173,8 @@ class Model:
         missing_ids = sorted({f.id for f in self.features} - set(column_of))
         if missing_ids:
             raise _absent_feature_error(missing_ids[0], self.source)
-        if isinstance(X, SparseRows) and "kind" in self.beyond:  # nonlinear models use few of many features
+        # nonlinear models use few of many features
+        if isinstance(X, SparseRows) and "kind" in self.beyond:
             ids = sorted(self.needed)
             X = X[:, [column_of[i] for i in ids]]
             column_of = {i: column for column, i in enumerate(ids)}
@@ -156,7 +184,9 @@ class Model:
             case "linear":
                 by_id = {f.id: f.weight for f in self.features}
                 coef = np.array([[by_id.get(i, 0.0) for i in ids]])
-                columns = X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
+                columns = (
+                    X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
+                )
                 return np.asarray(linear_scores(columns, coef)[0])
             case "thresholds":
                 scores = np.zeros(X.shape[0])
@@ -169,8 +199,12 @@ class Model:
             case "plugin":
                 return plugin_scores(self.beyond, column_of, X, self.source)
             case "sums":
-                columns = np.ascontiguousarray(X[:, [column_of[i] for i in self.beyond["columns"]]].T)
-                sums = linear_scores(columns, np.array(self.beyond["sums"], dtype=np.float64))
+                columns = np.ascontiguousarray(
+                    X[:, [column_of[i] for i in self.beyond["columns"]]].T
+                )
+                sums = linear_scores(
+                    columns, np.array(self.beyond["sums"], dtype=np.float64)
+                )
                 model = Model(
                     features=(),
                     method="",
@@ -182,13 +216,19 @@ class Model:
                 return model._scores(np.ascontiguousarray(sums.T), feature_ids=None)
             case _:
                 return _lightgbm_scores(
-                    self.beyond["lightgbm"], self.beyond["columns"], column_of, X, self.source
+                    self.beyond["lightgbm"],
+                    self.beyond["columns"],
+                    column_of,
+                    X,
+                    self.source,
                 )
 
 
 def _absent_feature_error(feature: int, source: str) -> DataError:
     subject = f"{shown_path(source)}: the" if source else "The"
-    return DataError(f"{subject} model needs feature {feature}, which the data do not have.")
+    return DataError(
+        f"{subject} model needs feature {feature}, which the data do not have."
+    )
 
 
 def _lightgbm_scores(
@@ -219,7 +259,10 @@ def save_model(path: str | Path, model: Model) -> None:
                 f"{path}: expected a .json file, because only linear models can be written as .csv."
             )
         case ".csv":
-            rows = [(rank, f.id, f.name, f.weight) for rank, f in enumerate(model.features, start=1)]
+            rows = [
+                (rank, f.id, f.name, f.weight)
+                for rank, f in enumerate(model.features, start=1)
+            ]
             write_text(path, csv_text(("rank", "id", "feature", "weight"), rows))
         case other:
             raise OutputError(
@@ -235,7 +278,9 @@ def model_json(model: Model) -> str:
         "parameters": dict(model.parameters),
         "plan": dict(model.plan),
         "origin": dict(model.origin),
-        "features": [{"id": f.id, "name": f.name, "weight": f.weight} for f in model.features],
+        "features": [
+            {"id": f.id, "name": f.name, "weight": f.weight} for f in model.features
+        ],
         **({"model": dict(model.beyond)} if model.beyond else {}),
     }
     fields = {**head, "digest": _fields_digest({**head, **values}), **values}
@@ -244,8 +289,12 @@ def model_json(model: Model) -> str:
 
 def _fields_digest(values: Mapping[str, Any]) -> str:
     """Return a checksum of a model's fields other than "digest", independent of their order in the file."""
-    digested_values = {name: value for name, value in values.items() if name != "digest"}
-    text = json.dumps(digested_values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digested_values = {
+        name: value for name, value in values.items() if name != "digest"
+    }
+    text = json.dumps(
+        digested_values, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -258,11 +307,16 @@ def load_model(path: str | Path) -> Model:
         If the file cannot be read or is not a valid model.
     """
     try:
-        values = json.loads(read_text(Path(path)), object_pairs_hook=_object_without_duplicates)
-        json.dumps(values, ensure_ascii=False).encode()  # raises a ValueError for a lone surrogate
+        values = json.loads(
+            read_text(Path(path)), object_pairs_hook=_object_without_duplicates
+        )
+        # raises a ValueError for a lone surrogate
+        json.dumps(values, ensure_ascii=False).encode()
         return replace(_parsed_model(values), source=str(path))
     except OSError as error:
-        raise DataError(f"{path}: the model cannot be read: {error.strerror}.") from error
+        raise DataError(
+            f"{path}: the model cannot be read: {error.strerror}."
+        ) from error
     except RecursionError as error:
         raise DataError(f"{path}: {_NO_MODEL}: it is nested too deeply.") from error
     except ValueError as error:  # also for a text that is not UTF-8 or not JSON
@@ -291,13 +345,17 @@ def _parsed_model(values: Any) -> Model:
     form = _checked_field(values, "format", str)
     version = _checked_field(values, "version", int)
     if (form, version) != (FORMAT, VERSION):
-        raise DataError(f"expected {FORMAT} of version {VERSION}, found {shown(form)} of version {version}.")
+        raise DataError(
+            f"expected {FORMAT} of version {VERSION}, found {shown(form)} of version {version}."
+        )
     _check_unmodified(values)
 
     # Features with their weights, each once.
     features = tuple(
         Weight(
-            _checked_field(f, "id", int), _checked_field(f, "name", str), _checked_field(f, "weight", float)
+            _checked_field(f, "id", int),
+            _checked_field(f, "name", str),
+            _checked_field(f, "weight", float),
         )
         for f in _checked_field(values, "features", list)
     )
@@ -310,11 +368,18 @@ def _parsed_model(values: Any) -> Model:
     origin = _checked_field(values, "origin", dict)
     for name, choices in (("normalize", NORMALIZE), ("missing", MISSING)):
         if origin.get(name, choices[0]) not in choices:
-            raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}")
+            raise ValueError(
+                f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}"
+            )
 
-    # Only models of plans have a plan, and only models that are not linear have a "model".
+    # Only models of plans have a plan, and only models that are not linear have a
+    # "model".
     plan = _checked_field(values, "plan", dict) if "plan" in values else {}
-    beyond = checked_beyond(_checked_field(values, "model", dict), set(ids)) if "model" in values else {}
+    beyond = (
+        checked_beyond(_checked_field(values, "model", dict), set(ids))
+        if "model" in values
+        else {}
+    )
     return Model(
         features=features,
         method=_checked_field(values, "method", str),
@@ -332,9 +397,13 @@ def _check_unmodified(values: Mapping[str, Any]) -> None:
     """
     unknown = next((name for name in values if name not in _FIELDS), None)
     if unknown is not None:
-        raise ValueError(f"found the field {shown(unknown)}, expected {', '.join(_FIELDS)}")
+        raise ValueError(
+            f"found the field {shown(unknown)}, expected {', '.join(_FIELDS)}"
+        )
     computed_digest = _fields_digest(values)
-    digest = _checked_field(values, "digest", str) if "digest" in values else computed_digest
+    digest = (
+        _checked_field(values, "digest", str) if "digest" in values else computed_digest
+    )
     if digest != computed_digest:
         raise ValueError(
             f"the file was modified: found {shown(digest)} as digest, expected {computed_digest}"
@@ -374,11 +443,14 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
                 for threshold in _checked_field(values, "thresholds", list)
             ]
             if unknown := {threshold["id"] for threshold in thresholds} - ids:
-                raise ValueError(f"a threshold uses feature {min(unknown)}, which the model does not have")
+                raise ValueError(
+                    f"a threshold uses feature {min(unknown)}, which the model does not have"
+                )
             return {"kind": kind, "thresholds": thresholds}
         case "trees":
             columns = [
-                _checked_field({"column": c}, "column", int) for c in _checked_field(values, "columns", list)
+                _checked_field({"column": c}, "column", int)
+                for c in _checked_field(values, "columns", list)
             ]
             text = _checked_field(values, "lightgbm", str)
             checked_trees(text, len(columns))
@@ -389,7 +461,9 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
             return _checked_sums(values, ids)
         case "plugin":
             return checked_plugin(values, _checked_columns(values, ids))
-    raise ValueError(f"found the kind {shown(kind)}, expected thresholds or trees or kernel or sums")
+    raise ValueError(
+        f"found the kind {shown(kind)}, expected thresholds or trees or kernel or sums"
+    )
 
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
@@ -402,11 +476,15 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     rows = [_checked_numbers(row, "a sum", len(columns)) for row in sums]
     model = _checked_field(values, "model", dict)
     if model.get("kind") == "sums":
-        raise ValueError("found sums of sums, expected another kind of model of the sums")
+        raise ValueError(
+            "found sums of sums, expected another kind of model of the sums"
+        )
     sum_ids = set(range(1, len(rows) + 1))
     checked_model = checked_beyond(model, sum_ids)
     if unknown := set(checked_model.get("columns", ())) - sum_ids:
-        raise ValueError(f"the model uses sum {min(unknown)}, expected 1 to {len(rows)}")
+        raise ValueError(
+            f"the model uses sum {min(unknown)}, expected 1 to {len(rows)}"
+        )
     return {"kind": "sums", "columns": columns, "sums": rows, "model": checked_model}
 
 
@@ -417,9 +495,13 @@ def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
     """
     columns = values.get("columns")
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
-        raise ValueError(f"found {shown(columns)} as columns, expected a list of ids of features")
+        raise ValueError(
+            f"found {shown(columns)} as columns, expected a list of ids of features"
+        )
     if len(set(columns)) != len(columns) or not set(columns) <= ids:
-        raise ValueError(f"found {shown(columns)} as columns, expected distinct features of the model")
+        raise ValueError(
+            f"found {shown(columns)} as columns, expected distinct features of the model"
+        )
     return columns
 
 
@@ -434,7 +516,9 @@ def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
     value = values[name]
-    is_valid = isinstance(value, int | float if kind is float else kind) and not isinstance(value, bool)
+    is_valid = isinstance(
+        value, int | float if kind is float else kind
+    ) and not isinstance(value, bool)
     if kind is float and is_valid:
         is_valid = abs(value) <= sys.float_info.max
     if kind is int and is_valid:
@@ -450,8 +534,8 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     Parameters
     ----------
     values : Mapping
-        "kernel" with its "function" and parameters; the ids of the "columns"; "vectors", a list of numbers
-        for each basis vector; and their "weights".
+        "kernel" with its "function" and parameters; the ids of the "columns";
+        "vectors", a list of numbers for each basis vector; and their "weights".
     ids : set of int
         Ids of the existing features.
     """
@@ -474,7 +558,9 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     }
 
 
-def kernel_scores(values: Mapping[str, Any], column_of: Mapping[int, int], X: Floats) -> Floats:
+def kernel_scores(
+    values: Mapping[str, Any], column_of: Mapping[int, int], X: Floats
+) -> Floats:
     """Score documents.
 
     Parameters
@@ -491,22 +577,34 @@ def kernel_scores(values: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
     """
     columns = values["columns"]
     weights = np.array(values["weights"], dtype=np.float64)
-    vectors = np.array(values["vectors"], dtype=np.float64).reshape(weights.size, len(columns))
+    vectors = np.array(values["vectors"], dtype=np.float64).reshape(
+        weights.size, len(columns)
+    )
     documents = np.ascontiguousarray(X[:, [column_of[i] for i in columns]])
-    scores: Floats = Kernel(**values["kernel"]).scores(documents, vectors, weights[None, :])[0]
+    scores: Floats = Kernel(**values["kernel"]).scores(
+        documents, vectors, weights[None, :]
+    )[0]
     return scores
 
 
 def _parsed_kernel(fields: Any) -> Kernel:
-    if not isinstance(fields, dict) or set(fields) != set(_KERNEL_FIELDS) or fields["function"] not in NAMES:
+    if (
+        not isinstance(fields, dict)
+        or set(fields) != set(_KERNEL_FIELDS)
+        or fields["function"] not in NAMES
+    ):
         raise ValueError(
             f"found {shown(fields)} as kernel, expected the fields {', '.join(_KERNEL_FIELDS)}, with one of "
             f"the functions {', '.join(NAMES)}"
         )
-    gamma, coef0 = _checked_numbers([fields["gamma"], fields["coef0"]], "gamma and coef0", 2)
+    gamma, coef0 = _checked_numbers(
+        [fields["gamma"], fields["coef0"]], "gamma and coef0", 2
+    )
     degree = fields["degree"]
     if type(degree) is not int or not 1 <= degree <= _MAX_DEGREE or gamma <= 0:
-        raise ValueError(f"found {shown(fields)} as kernel, expected a degree from 1 up and gamma above 0")
+        raise ValueError(
+            f"found {shown(fields)} as kernel, expected a degree from 1 up and gamma above 0"
+        )
     return Kernel(function=fields["function"], gamma=gamma, degree=degree, coef0=coef0)
 
 
@@ -515,9 +613,12 @@ def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]
 
     ValueError is raised for other values.
     """
-    has_length = isinstance(numbers, list) and (length is None or len(numbers) == length)
+    has_length = isinstance(numbers, list) and (
+        length is None or len(numbers) == length
+    )
     if has_length and all(
-        type(value) in (int, float) and abs(value) <= sys.float_info.max for value in numbers
+        type(value) in (int, float) and abs(value) <= sys.float_info.max
+        for value in numbers
     ):
         return [float(value) for value in numbers]
     expected = "finite numbers" if length is None else f"{length} finite numbers"
@@ -531,8 +632,8 @@ class StoredStep(Step):
     Attributes
     ----------
     beyond : Mapping
-        Definition from :meth:`rankstudio.engine.steps.Step.beyond_weights`; empty if it was not stored, so
-        that the model cannot score.
+        Definition from :meth:`rankstudio.engine.steps.Step.beyond_weights`; empty if it
+        was not stored, so that the model cannot score.
     ids : tuple of int of length n
         1-based id of each column.
     stored : str
@@ -555,7 +656,9 @@ class StoredStep(Step):
     def kind(self) -> str:
         """Kind of the model; see :attr:`rankstudio.engine.steps.Step.kind`."""
         kinds = self.beyond.get("model", {}).get("kind"), self.beyond.get("kind")
-        return next((kind for kind in kinds if kind in ("kernel", "sums", "plugin")), "")
+        return next(
+            (kind for kind in kinds if kind in ("kernel", "sums", "plugin")), ""
+        )
 
     @property
     def whole(self) -> bool:
@@ -573,9 +676,16 @@ class StoredStep(Step):
             If LightGBM crashes on its trees in a separate process.
         """
         model = Model(
-            features=(), method="", parameters={}, origin={}, beyond=self._definition(), source=self.source
+            features=(),
+            method="",
+            parameters={},
+            origin={},
+            beyond=self._definition(),
+            source=self.source,
         )
-        return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
+        return np.ascontiguousarray(
+            model.predict(columns.T, np.array(self.ids, dtype=np.int64))
+        )
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the stored definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`.

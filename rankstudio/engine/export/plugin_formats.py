@@ -45,13 +45,15 @@ class ModelFormatEntry:
     suffix : str
         Ending of the file, such as ".ini".
     writer : str
-        ``"module:function"`` of a function that gets the model and returns the contents of the file, as text
-        or bytes. The model has ``inputs`` (each with ``id``, ``name`` and ``identifier``), ``weights`` in
-        their order, ``trees`` and ``about``.
+        ``"module:function"`` of a function that gets the model and returns the contents
+        of the file, as text or bytes. The model has ``inputs`` (each with ``id``,
+        ``name`` and ``identifier``), ``weights`` in their order, ``trees`` and
+        ``about``.
     reader : str
-        ``"module:function"`` of a function that gets the contents as bytes, a matrix of documents and the ids
-        of its columns, which may be more than the model uses, and returns a score for each document. With it
-        every exported model is verified, and files of the format can be opened; "" for none.
+        ``"module:function"`` of a function that gets the contents as bytes, a matrix of
+        documents and the ids of its columns, which may be more than the model uses, and
+        returns a score for each document. With it every exported model is verified, and
+        files of the format can be opened; "" for none.
     summary : str
         Description of the contents, as a sentence.
     linear, trees : bool
@@ -93,15 +95,21 @@ class PluginModelFormat:
         Raises
         ------
         DataError
-            If the reader fails, or does not return finite scores; the message does not name the file.
+            If the reader fails, or does not return finite scores; the message does not
+            name the file.
         """
         X = np.array(documents)
         try:
-            scores = np.asarray(called(lambda: imported(self.entry.reader)(content, X, ids), PATIENCE))
+            scores = np.asarray(
+                called(lambda: imported(self.entry.reader)(content, X, ids), PATIENCE)
+            )
             has_shape = scores.shape == (len(X),)
-            is_numeric = scores.dtype.kind in "biuf"  # booleans, integers and floating-point numbers
+            # booleans, integers and floating-point numbers
+            is_numeric = scores.dtype.kind in "biuf"
             if not has_shape or not is_numeric or not np.isfinite(scores).all():
-                text = tr("expected {n} finite scores, got {value} of the shape {shape}")
+                text = tr(
+                    "expected {n} finite scores, got {value} of the shape {shape}"
+                )
                 values = {"value": scores.dtype.name, "shape": scores.shape}
                 raise RuntimeError(text.format(n=len(X), **values))
         except (RuntimeError, TimeoutError, ValueError) as error:
@@ -114,7 +122,9 @@ def model_format_entries() -> tuple[tuple[LoadedPlugin, Any], ...]:
     """Return the model formats of all plug-ins, built-in ones first."""
     exists = tr("A model format with the key {key} exists already. Choose another key.")
     message = tr("A model format of the plug-in {name} cannot be used: {reason}")
-    return tuple(entries_of("model_formats", refuse_invalid_model_format, exists, message))
+    return tuple(
+        entries_of("model_formats", refuse_invalid_model_format, exists, message)
+    )
 
 
 def readable_formats() -> tuple[PluginModelFormat, ...]:
@@ -126,7 +136,9 @@ def readable_formats() -> tuple[PluginModelFormat, ...]:
     )
 
 
-def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str) -> Floats:
+def plugin_scores(
+    beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str
+) -> Floats:
     """Score documents with the reader of an installed plug-in; nothing that a file names is imported.
 
     Parameters
@@ -146,10 +158,19 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
     """
     # The format must be one of an installed plug-in.
     form_key = beyond["format"], beyond["package"]
-    form = next((form for form in readable_formats() if (form.entry.key, form.package) == form_key), None)
+    form = next(
+        (
+            form
+            for form in readable_formats()
+            if (form.entry.key, form.package) == form_key
+        ),
+        None,
+    )
     prefix = f"{shown_path(source)}: " if source else ""
     if form is None:
-        origin = Origin(OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False)
+        origin = Origin(
+            OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False
+        )
         text = tr("{file}the model {reason}")
         raise DataError(text.format(file=prefix, reason=origin.lacking))
 
@@ -157,11 +178,17 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
     columns = beyond["columns"]
     try:
         return form.score(
-            base64.b64decode(beyond["content"]), X[:, [column_of[i] for i in columns]], tuple(columns)
+            base64.b64decode(beyond["content"]),
+            X[:, [column_of[i] for i in columns]],
+            tuple(columns),
         )
     except DataError as error:
         text = tr("{file}{format} of {package} cannot score with the model: {problem}.")
-        values = {"format": form.entry.label, "package": form.package, "problem": str(error).rstrip(".")}
+        values = {
+            "format": form.entry.label,
+            "package": form.package,
+            "problem": str(error).rstrip("."),
+        }
         raise DataError(text.format(file=prefix, **values)) from error
 
 
@@ -175,10 +202,16 @@ def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, A
     columns : list of int
         Ids of the model's columns, which are checked already.
     """
-    texts = {name: values.get(name) for name in ("format", "package", "version", "content")}
-    wrong_name = next((name for name, value in texts.items() if not isinstance(value, str)), None)
+    texts = {
+        name: values.get(name) for name in ("format", "package", "version", "content")
+    }
+    wrong_name = next(
+        (name for name, value in texts.items() if not isinstance(value, str)), None
+    )
     if wrong_name is not None:
-        raise ValueError(f"found {shown(texts[wrong_name])} as {wrong_name}, expected a text")
+        raise ValueError(
+            f"found {shown(texts[wrong_name])} as {wrong_name}, expected a text"
+        )
     try:
         base64.b64decode(str(texts["content"]), validate=True)
     except (binascii.Error, ValueError):
@@ -196,17 +229,31 @@ def refuse_invalid_model_format(entry: object) -> None:
     """
     # Type and key.
     if not isinstance(entry, ModelFormatEntry):
-        raise PlanError(tr("expected a ModelFormat, got {value}.").format(value=shown(entry)))
+        raise PlanError(
+            tr("expected a ModelFormat, got {value}.").format(value=shown(entry))
+        )
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
-        text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
+        text = tr(
+            "key: expected lower-case letters, digits, dots and hyphens, got {key}."
+        )
         raise PlanError(text.format(key=shown(entry.key)))
 
     # Texts: one line of limited length.
     for name, max_length in _MAX_LENGTHS.items():
         value = getattr(entry, name)
-        if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
-            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
+        if (
+            not isinstance(value, str)
+            or len(value) > max_length
+            or one_line(value) != value
+        ):
+            text = tr(
+                "{key}: {field}: expected a line of at most {most} characters, got {value}."
+            )
+            raise PlanError(
+                text.format(
+                    key=entry.key, field=name, most=max_length, value=shown(value)
+                )
+            )
 
     # Label and suffix.
     if not entry.label.strip():

@@ -34,7 +34,8 @@ class RankingProof:
     identical : int
         Number of queries with the same order of documents and the same ties.
     single : int or None
-        The same in single precision; None if the other program computes in double precision.
+        The same in single precision; None if the other program computes in double
+        precision.
     whose : str
         Program that computes in single precision.
     prints : int
@@ -61,7 +62,8 @@ class RankingProof:
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
 
-        # Formats that print few digits, or compute in single precision, have a second count.
+        # Formats that print few digits, or compute in single precision, have a second
+        # count.
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
         elif self.prints and self.single == self.identical:
@@ -99,7 +101,11 @@ def unproved(reason: str) -> RankingProof:
 
 
 def ranking_proof(
-    model: Model, function: ScoreFunction, form: ModelFormat, files: Files, parts: Sequence[RankingDataset]
+    model: Model,
+    function: ScoreFunction,
+    form: ModelFormat,
+    files: Files,
+    parts: Sequence[RankingDataset],
 ) -> RankingProof:
     """Score documents with a model and with its exported file, and compare the rankings.
 
@@ -113,25 +119,32 @@ def ranking_proof(
     files : Files
         Files to read back.
     parts : sequence of RankingDataset
-        Documents, filled as the model requires but not scaled. Large parts are processed a few queries at a
-        time.
+        Documents, filled as the model requires but not scaled. Large parts are
+        processed a few queries at a time.
     """
     has_single_precision = form.single != ""
 
-    # Numbers of queries: all, with the same ranking in double precision, and in single precision.
+    # Numbers of queries: all, with the same ranking in double precision, and in single
+    # precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
-            return unproved(tr("Memory has no room for the values of all its features."))
+            return unproved(
+                tr("Memory has no room for the values of all its features.")
+            )
         # Score with the model, and with the file in both precisions.
         expected = model_scores(model, _scaled(part) if function.scaled else part)
         inputs = _input_columns(function, part)
         try:
             with np.errstate(all="ignore"):
-                double_scores = form.read(files, function, Documents(inputs, part.query_ptr))
+                double_scores = form.read(
+                    files, function, Documents(inputs, part.query_ptr)
+                )
                 single_scores = double_scores
                 if has_single_precision:
-                    single_scores = form.read(files, function, Documents(inputs, part.query_ptr, np.float32))
+                    single_scores = form.read(
+                        files, function, Documents(inputs, part.query_ptr, np.float32)
+                    )
         except (OutputError, MissingExtraError) as error:
             return unproved(str(error))
         except (OSError, subprocess.SubprocessError) as error:
@@ -152,7 +165,10 @@ def ranking_proof(
 
 
 def fitted_function(
-    model: Model, function: ScoreFunction, form: ModelFormat, parts: Sequence[RankingDataset]
+    model: Model,
+    function: ScoreFunction,
+    form: ModelFormat,
+    parts: Sequence[RankingDataset],
 ) -> ScoreFunction:
     """Return a function in the form with which another program ranks most queries identically.
 
@@ -164,7 +180,8 @@ def fitted_function(
     Returns
     -------
     ScoreFunction
-        The original function if the format accepts it unchanged, or no other form is better.
+        The original function if the format accepts it unchanged, or no other form is
+        better.
     """
     if form.fit is None or not parts:
         return function
@@ -183,7 +200,9 @@ def fitted_function(
     return best
 
 
-def _value_ranges(function: ScoreFunction, parts: Sequence[RankingDataset]) -> ValueRanges:
+def _value_ranges(
+    function: ScoreFunction, parts: Sequence[RankingDataset]
+) -> ValueRanges:
     """Return the least, the greatest and the mean value of each input over the documents of the parts."""
     k = len(function.inputs)
     n = 0
@@ -211,7 +230,8 @@ def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
             yield RankingDataset(
                 X=part.X[shard.rows],
                 y=part.y[shard.rows],
-                query_ptr=part.query_ptr[shard.first_query : shard.end_query + 1] - shard.first_row,
+                query_ptr=part.query_ptr[shard.first_query : shard.end_query + 1]
+                - shard.first_row,
                 query_ids=part.query_ids[shard.first_query : shard.end_query],
                 feature_ids=part.feature_ids,
                 feature_names=part.feature_names,
@@ -235,7 +255,9 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
     -----
     O(m log m).
     """
-    has_other_rank = _ranks_in_queries(first, query_ptr) != _ranks_in_queries(second, query_ptr)
+    has_other_rank = _ranks_in_queries(first, query_ptr) != _ranks_in_queries(
+        second, query_ptr
+    )
     is_alike: Bools = ~np.logical_or.reduceat(has_other_rank, query_ptr[:-1])
     return is_alike
 
@@ -247,7 +269,8 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
     sorted_scores = scores[order]
     is_higher = np.concatenate([[False], sorted_scores[1:] != sorted_scores[:-1]])
     is_higher[query_ptr[:-1]] = False  # the lowest score of a query
-    # Numbers of rises up to each document, from the first query on; each query subtracts its initial number.
+    # Numbers of rises up to each document, from the first query on; each query
+    # subtracts its initial number.
     n_rises = np.cumsum(is_higher)
     ranks = np.empty(scores.size, dtype=np.int64)
     ranks[order] = n_rises - np.repeat(n_rises[query_ptr[:-1]], np.diff(query_ptr))
@@ -261,7 +284,9 @@ def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
     """
     columns = {i: column for column, i in enumerate(part.feature_ids.tolist())}
     zeros = np.zeros(part.n_documents)
-    rows = [part.X[:, columns[i.id]] if i.id in columns else zeros for i in function.inputs]
+    rows = [
+        part.X[:, columns[i.id]] if i.id in columns else zeros for i in function.inputs
+    ]
     return np.column_stack(rows) if rows else np.zeros((part.n_documents, 0))
 
 
@@ -269,5 +294,7 @@ def _scaled(part: RankingDataset) -> RankingDataset:
     """Return a part whose features are scaled to [0, 1] within each query."""
     X = part.X if isinstance(part.X, SparseRows) else np.array(part.X)
     # Missing values are not filled, and no columns are added.
-    scaled = treated(X, part.query_ptr, part.missing, fill_policy="", n_features=0, normalize=True)
+    scaled = treated(
+        X, part.query_ptr, part.missing, fill_policy="", n_features=0, normalize=True
+    )
     return part.changed(X=scaled)

@@ -40,7 +40,8 @@ class ModelInput:
     identifier : str
         Unique name that is valid in every language, such as ``bm25_of_body``.
     shift : float
-        Constant that the other program adds to a value before its weight or threshold; it changes no ranking.
+        Constant that the other program adds to a value before its weight or threshold;
+        it changes no ranking.
     definition : str
         Definition of the feature in a search engine, see :mod:`rankstudio.engine.data.feature_sets`; "" if
         unknown.
@@ -96,13 +97,14 @@ class ScoreFunction:
     trees : tuple of ScoreTree
         Trees in the order of summation; empty for a weighted sum.
     scaled : bool
-        Whether every input is first scaled to [0, 1] within its query; constant inputs become 0.
+        Whether every input is first scaled to [0, 1] within its query; constant inputs
+        become 0.
     listed : tuple of str
-        Definitions of the inputs in the order of their feature set, with those of features they are derived
-        from; empty without a feature set.
+        Definitions of the inputs in the order of their feature set, with those of
+        features they are derived from; empty without a feature set.
     sums : tuple of tuple of (int, float)
-        New features, in the order of their terms: positions of inputs and weights. The trees split on these;
-        empty if they split on the inputs.
+        New features, in the order of their terms: positions of inputs and weights. The
+        trees split on these; empty if they split on the inputs.
     """
 
     name: str
@@ -127,12 +129,18 @@ class ScoreFunction:
     @property
     def columns(self) -> dict[str, int]:
         """Position of each input, by its identifier."""
-        return {model_input.identifier: position for position, model_input in enumerate(self.inputs)}
+        return {
+            model_input.identifier: position
+            for position, model_input in enumerate(self.inputs)
+        }
 
     @property
     def called(self) -> dict[str, int]:
         """Position of each input, by its name in the other program."""
-        return {model_input.called: position for position, model_input in enumerate(self.inputs)}
+        return {
+            model_input.called: position
+            for position, model_input in enumerate(self.inputs)
+        }
 
 
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
@@ -143,14 +151,20 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
     DatasetError
         If an input is not in the set.
     """
-    names = features.of([(model_input.id, model_input.name) for model_input in function.inputs])
+    names = features.of(
+        [(model_input.id, model_input.name) for model_input in function.inputs]
+    )
     inputs = tuple(
         replace(
-            model_input, definition=features.definitions[names[model_input.id]], defined=names[model_input.id]
+            model_input,
+            definition=features.definitions[names[model_input.id]],
+            defined=names[model_input.id],
         )
         for model_input in function.inputs
     )
-    definitions = tuple(features.definitions[name] for name in features.needed(names.values()))
+    definitions = tuple(
+        features.definitions[name] for name in features.needed(names.values())
+    )
     return replace(function, inputs=inputs, listed=definitions)
 
 
@@ -159,8 +173,8 @@ def defined_where_possible(
 ) -> tuple[ScoreFunction, str]:
     """Return a function with the definitions of a feature set, if possible, and otherwise the reason.
 
-    The reason is a sentence about a missing feature. It is "" if the function has definitions, or if there is
-    no set for this search engine.
+    The reason is a sentence about a missing feature. It is "" if the function has
+    definitions, or if there is no set for this search engine.
 
     Parameters
     ----------
@@ -168,7 +182,8 @@ def defined_where_possible(
     features : FeatureSet, optional
         Feature set next to the data, or an imported one.
     engine : str
-        Search engine for which the function is written. The set of another search engine is not used.
+        Search engine for which the function is written. The set of another search
+        engine is not used.
     """
     if features is None or features.engine != engine:
         return function, ""
@@ -178,20 +193,28 @@ def defined_where_possible(
         return function, str(error)
 
 
-def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0) -> ScoreFunction:
+def shifted(
+    function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0
+) -> ScoreFunction:
     """Return a function with the same ranking, with shifted inputs and scaled scores.
 
     Parameters
     ----------
     function : ScoreFunction
     shifts : sequence of float
-        One shift for each input. A weighted sum changes by a constant; thresholds are shifted with the
-        values.
+        One shift for each input. A weighted sum changes by a constant; thresholds are
+        shifted with the values.
     scale : float
         Scale, a power of two, so that the weights keep their digits.
     """
-    inputs = tuple(replace(i, shift=s) for i, s in zip(function.inputs, shifts, strict=True))
-    return replace(function, inputs=inputs, weights=tuple(weight * scale for weight in function.weights))
+    inputs = tuple(
+        replace(i, shift=s) for i, s in zip(function.inputs, shifts, strict=True)
+    )
+    return replace(
+        function,
+        inputs=inputs,
+        weights=tuple(weight * scale for weight in function.weights),
+    )
 
 
 def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
@@ -269,13 +292,17 @@ def _about(model: Model, data: str, size: int) -> str:
     about = f"{model.method} on {data}, {fold_label}, k {size}"
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):
-        about += f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
+        about += (
+            f", lambda {value:g}" if isinstance(value, float) else f", lambda {value}"
+        )
     choice = model.origin.get("chosen")
     if not isinstance(choice, dict) or not isinstance(choice.get("how"), str):
         return about
     values = choice.get("values", {})
     named_values = values.items() if isinstance(values, dict) else ()
-    settings = [f"{name} {value}" for name, value in named_values if name != "regularization"]
+    settings = [
+        f"{name} {value}" for name, value in named_values if name != "regularization"
+    ]
     return ", ".join([about, *settings, f"chosen: {choice['how']}"])
 
 
@@ -290,20 +317,27 @@ def _trees_of(
     if kind == "trees":
         return *_trees(beyond["lightgbm"], beyond["columns"]), ()
 
-    # The features of the inner model are sums, numbered from 1; each sum has a row with a weight per column.
+    # The features of the inner model are sums, numbered from 1; each sum has a row with
+    # a weight per column.
     sum_numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
     columns = beyond["columns"]
     rows = [beyond["sums"][number - 1] for number in sum_numbers]
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
     positions = [ids.index(i) if i in ids else -1 for i in columns]
     sums = (
-        tuple((position, weight) for position, weight in zip(positions, row, strict=True) if weight)
+        tuple(
+            (position, weight)
+            for position, weight in zip(positions, row, strict=True)
+            if weight
+        )
         for row in rows
     )
     return ids, trees, tuple(sums)
 
 
-def _stumps(thresholds: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTree, ...]]:
+def _stumps(
+    thresholds: Sequence[Mapping[str, Any]],
+) -> tuple[list[int], tuple[ScoreTree, ...]]:
     """Return the ids of the features with thresholds, and each threshold as a tree of one split."""
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []
@@ -314,27 +348,38 @@ def _stumps(thresholds: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[S
     return ids, tuple(trees)
 
 
-def _trees(text: str, columns: Sequence[int]) -> tuple[list[int], tuple[ScoreTree, ...]]:
+def _trees(
+    text: str, columns: Sequence[int]
+) -> tuple[list[int], tuple[ScoreTree, ...]]:
     """Return the ids of the features on which LightGBM's trees split, and the trees."""
     trees = parsed_trees(text, len(columns))
     ids = sorted({columns[feature] for tree in trees for feature in tree.features})
-    position_of = {column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)}
+    position_of = {
+        column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)
+    }
     return ids, tuple(_tree(tree, position_of) for tree in trees)
 
 
 def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
     """Return LightGBM's tree with positions of inputs for columns, and without decisions and counts."""
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):
-        raise OutputError("The trees of the model treat 0 as a missing value; only LightGBM supports this.")
+        raise OutputError(
+            "The trees of the model treat 0 as a missing value; only LightGBM supports this."
+        )
     rows = zip(tree.features, tree.thresholds, tree.left, tree.right, strict=True)
-    splits = tuple((position_of[f], float(t), left, right) for f, t, left, right in rows)
+    splits = tuple(
+        (position_of[f], float(t), left, right) for f, t, left, right in rows
+    )
     depth = [0] * len(splits)
-    for node, (_, _, *children) in enumerate(splits):  # children have higher numbers than their parent
+    # children have higher numbers than their parent
+    for node, (_, _, *children) in enumerate(splits):
         for child in children:
             if child >= 0:
                 depth[child] = depth[node] + 1
     if splits and max(depth) >= DEEPEST:
-        raise OutputError(f"The model has a tree of depth {max(depth) + 1}; expected at most {DEEPEST}.")
+        raise OutputError(
+            f"The model has a tree of depth {max(depth) + 1}; expected at most {DEEPEST}."
+        )
     return ScoreTree(splits, tuple(float(value) for value in tree.leaves))
 
 

@@ -16,19 +16,25 @@ from rankstudio.engine.support.files import write_text
 _MIN_SHOWN_P = 0.0001  # four decimals are shown
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
+def csv_text(
+    header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ","
+) -> str:
     """Return rows as CSV: commas, quotes if needed, floats with all bits, None as "".
 
-    Texts that a spreadsheet would execute are escaped; see `rankstudio.engine.support.escaping`.
+    Texts that a spreadsheet would execute are escaped; see
+    `rankstudio.engine.support.escaping`.
     """
     guarded_rows = ([guarded(cell) for cell in row] for row in chain([header], rows))
     return "".join(_csv_line(row, separator) for row in guarded_rows)
 
 
-def csv_of_values(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
+def csv_of_values(
+    header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ","
+) -> str:
     """Return plotted values as CSV, as in :func:`csv_text`, with NaN as ""."""
     blanked_rows = (
-        [None if isinstance(cell, float) and isnan(cell) else cell for cell in row] for row in rows
+        [None if isinstance(cell, float) and isnan(cell) else cell for cell in row]
+        for row in rows
     )
     return csv_text(header, blanked_rows, separator)
 
@@ -36,13 +42,15 @@ def csv_of_values(header: Sequence[str], rows: Iterable[Sequence[object]], separ
 def _csv_line(cells: Sequence[object], separator: str) -> str:
     """Return a line of CSV."""
     out = io.StringIO()
-    # The writer quotes cells that contain a character of the line end. With \r\n it also quotes a lone \r,
-    # which readers would take for the end of a line.
+    # The writer quotes cells that contain a character of the line end. With \r\n it
+    # also quotes a lone \r, which readers would take for the end of a line.
     csv.writer(out, delimiter=separator, lineterminator="\r\n").writerow(cells)
     return out.getvalue().removesuffix("\r\n") + "\n"
 
 
-def save_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def save_csv(
+    path: str | Path, header: Sequence[str], rows: Iterable[Sequence[object]]
+) -> None:
     """Write rows as CSV.
 
     Raises
@@ -83,7 +91,9 @@ class TextTable:
 
 
 def markdown_text(
-    header: Sequence[str], rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left_columns: Sequence[int] = (0,),
 ) -> str:
     """Return rows of text as a Markdown table.
 
@@ -91,15 +101,20 @@ def markdown_text(
     ----------
     header : sequence of str
     rows : sequence of sequences of str
-        Empty cells contain a dash, because some Markdown readers, including Qt's, merge empty cells.
+        Empty cells contain a dash, because some Markdown readers, including Qt's, merge
+        empty cells.
     left_columns : sequence of int
         Indices of the left-aligned columns; the others contain numbers.
     """
-    escaped_rows = [[markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)]
+    escaped_rows = [
+        [markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)
+    ]
     return markdown_lines(escaped_rows, left_columns)
 
 
-def markdown_lines(rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)) -> str:
+def markdown_lines(
+    rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)
+) -> str:
     """Return rows of Markdown as a table with the first row as its header, padded for readability."""
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [
@@ -132,7 +147,9 @@ def latex_text(
         Caption above the table.
     """
     columns = "".join("l" if c in left_columns else "r" for c in range(len(header)))
-    head, *body = (latex_line(latex_escaped(cell) for cell in row) for row in (header, *rows))
+    head, *body = (
+        latex_line(latex_escaped(cell) for cell in row) for row in (header, *rows)
+    )
     return latex_float(columns, [head], body, latex_escaped(caption))
 
 
@@ -142,7 +159,11 @@ def latex_line(cells: Iterable[str]) -> str:
 
 
 def latex_float(
-    columns: str, head: Sequence[str], body: Sequence[str], caption: str = "", below: Sequence[str] = ()
+    columns: str,
+    head: Sequence[str],
+    body: Sequence[str],
+    caption: str = "",
+    below: Sequence[str] = (),
 ) -> str:
     """Return a LaTeX table for the package booktabs, with its caption above.
 
@@ -151,11 +172,16 @@ def latex_float(
     columns : str
         Alignment of the columns: "lrr".
     head, body, below : sequence of str
-        Lines above the rule in the table, lines below this rule, and lines below the table.
+        Lines above the rule in the table, lines below this rule, and lines below the
+        table.
     caption : str
         Caption in LaTeX; "" for none.
     """
-    above = [r"\setlength{\belowcaptionskip}{\smallskipamount}", rf"\caption{{{caption}}}"] if caption else []
+    above = (
+        [r"\setlength{\belowcaptionskip}{\smallskipamount}", rf"\caption{{{caption}}}"]
+        if caption
+        else []
+    )
     return "\n".join(
         [
             r"\begin{table}",

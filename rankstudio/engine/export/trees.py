@@ -38,9 +38,11 @@ _ALLOWED_DECISIONS = {0, 2, 4, 6, 8, 10}
 
 _SCRIPT = Path(__file__).with_name("trial_script.py")
 _MAX_PROCESSOR_SECONDS = 10  # processor time for reading a text and one prediction
-_MAX_SECONDS = 60.0  # real time for the same, on a computer that is busy with other work
+# real time for the same, on a computer that is busy with other work
+_MAX_SECONDS = 60.0
 _MAX_BYTES = 2 * 10**9  # address space, besides that for the text
-_BYTES_PER_CHARACTER = 32  # address space for the parsed objects of a character of the text
+# address space for the parsed objects of a character of the text
+_BYTES_PER_CHARACTER = 32
 # LightGBM's constants for the kind of a prediction.
 _PREDICT_SCORES = 1
 _PREDICT_CONTRIBUTIONS = 3
@@ -57,8 +59,9 @@ class ScoreTree:
     Attributes
     ----------
     splits : tuple of (int, float, int, int)
-        Position of an input, threshold, child for values up to the threshold, and child for values above.
-        A child from 0 up is the number of a split; -1 is the first leaf, -2 the second.
+        Position of an input, threshold, child for values up to the threshold, and child
+        for values above. A child from 0 up is the number of a split; -1 is the first
+        leaf, -2 the second.
     leaves : tuple of float
         Values that the leaves add to a score.
     """
@@ -79,7 +82,9 @@ class ScoreTree:
         column, threshold, below, above = self.splits[node]
         return column, threshold, self.nested(below), self.nested(above)
 
-    def text(self, column_of: Mapping[int, int] | None = None, counts: Sequence[int] = ()) -> str:
+    def text(
+        self, column_of: Mapping[int, int] | None = None, counts: Sequence[int] = ()
+    ) -> str:
         """Return the tree in LightGBM's text.
 
         Parameters
@@ -89,21 +94,29 @@ class ScoreTree:
         counts : sequence of int, optional
             Number of documents of each leaf, by which LightGBM weights contributions.
         """
-        columns, thresholds, left, right = zip(*self.splits, strict=True) if self.splits else ((), (), (), ())
+        columns, thresholds, left, right = (
+            zip(*self.splits, strict=True) if self.splits else ((), (), (), ())
+        )
         rows: dict[str, Sequence[object]] = {
-            "split_feature": [c if column_of is None else column_of[c] for c in columns],
+            "split_feature": [
+                c if column_of is None else column_of[c] for c in columns
+            ],
             "threshold": list(map(repr, thresholds)),
             "decision_type": [2]
-            * len(columns),  # values up to the threshold go left; no value counts as missing
+            # values up to the threshold go left; no value counts as missing
+            * len(columns),
             "left_child": left,
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),
         }
         if len(counts):
             split_counts = [0] * len(columns)
-            for node in reversed(range(len(columns))):  # children, which have higher numbers, come first
+            # children, which have higher numbers, come first
+            for node in reversed(range(len(columns))):
                 children = (left[node], right[node])
-                split_counts[node] = sum(counts[-1 - c] if c < 0 else split_counts[c] for c in children)
+                split_counts[node] = sum(
+                    counts[-1 - c] if c < 0 else split_counts[c] for c in children
+                )
             rows |= {"leaf_count": counts, "internal_count": split_counts}
         return tree_text(rows)
 
@@ -115,10 +128,11 @@ class Trees:
     Attributes
     ----------
     columns : tuple of int
-        Columns used by the trees, ascending. The text renumbers them from 0, and has an additional unused
-        column at the end, which LightGBM requires.
+        Columns used by the trees, ascending. The text renumbers them from 0, and has an
+        additional unused column at the end, which LightGBM requires.
     text : str
-        Text for ``lightgbm.Booster(model_str=...)``, which contains only validated parts.
+        Text for ``lightgbm.Booster(model_str=...)``, which contains only validated
+        parts.
     """
 
     columns: tuple[int, ...]
@@ -131,19 +145,23 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     Parameters
     ----------
     text : str
-        Text written by LightGBM: one class, without categories, linear leaves or averages.
+        Text written by LightGBM: one class, without categories, linear leaves or
+        averages.
     n_columns : int
         Number of columns in training.
 
     Raises
     ------
     DataError
-        If the text is invalid: with children that are not nodes, lists of wrong lengths, or invalid numbers.
+        If the text is invalid: with children that are not nodes, lists of wrong
+        lengths, or invalid numbers.
     """
     trees = parsed_trees(text, n_columns)
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
     numbers = {column: number for number, column in enumerate(columns)}
-    tree_texts = [f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)]
+    tree_texts = [
+        f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)
+    ]
     names = [f"Column_{c}" for c in range(len(columns) + 1)]
     return Trees(columns, model_text(tree_texts, names, info="none"))
 
@@ -180,7 +198,9 @@ def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
     """Return the lines of a tree in LightGBM's text, from the values of its splits and leaves."""
     lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
     n_leaves = len(rows["leaf_value"])
-    return "\n".join([f"num_leaves={n_leaves}", "num_cat=0", *lines, "is_linear=0", "shrinkage=1"])
+    return "\n".join(
+        [f"num_leaves={n_leaves}", "num_cat=0", *lines, "is_linear=0", "shrinkage=1"]
+    )
 
 
 def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
@@ -195,18 +215,22 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
     for key, value in head.items():
         if key not in _KNOWN_HEADER_KEYS and _HEADER.get(key) != value:
             raise _invalid_trees_error(
-                "its header", f"{key}={value}", "a single ranking model whose trees are summed"
+                "its header",
+                f"{key}={value}",
+                "a single ranking model whose trees are summed",
             )
-    return tuple(TextTree.of(number, values, n_columns) for number, values in enumerate(blocks))
+    return tuple(
+        TextTree.of(number, values, n_columns) for number, values in enumerate(blocks)
+    )
 
 
 @dataclass(frozen=True)
 class TextTree:
     """A tree of LightGBM's text: one value per split, or per leaf, in each attribute.
 
-    A child is the number of a split, or -1 for the first leaf, -2 for the second. Values up to the threshold
-    go left. A decision has bit 2 if missing values go left, and 4 or 8 if 0 or NaN counts as missing. Only
-    contributions need ``counts``.
+    A child is the number of a split, or -1 for the first leaf, -2 for the second.
+    Values up to the threshold go left. A decision has bit 2 if missing values go left,
+    and 4 or 8 if 0 or NaN counts as missing. Only contributions need ``counts``.
     """
 
     features: tuple[int, ...]
@@ -224,7 +248,9 @@ class TextTree:
         location = f"tree {number}"
         for key, required in _REQUIRED_VALUES.items():
             if values.get(key, "0") != required:
-                raise _invalid_trees_error(location, f"{key}={values[key]}", f"{key}={required}")
+                raise _invalid_trees_error(
+                    location, f"{key}={values[key]}", f"{key}={required}"
+                )
 
         # A binary tree has one leaf more than it has splits.
         leaves = _numbers(location, values, "leaf_value")
@@ -232,9 +258,15 @@ class TextTree:
         n_splits = n_leaves - 1
         if n_splits < 0 or values.get("num_leaves") != str(n_leaves):
             leaf_count = f"{n_leaves} values of leaves"
-            raise _invalid_trees_error(location, leaf_count, f"num_leaves={values.get('num_leaves', '')}")
-        features = _integers(location, values, "split_feature", n_splits, range(n_columns))
-        decisions = _integers(location, values, "decision_type", n_splits, _ALLOWED_DECISIONS)
+            raise _invalid_trees_error(
+                location, leaf_count, f"num_leaves={values.get('num_leaves', '')}"
+            )
+        features = _integers(
+            location, values, "split_feature", n_splits, range(n_columns)
+        )
+        decisions = _integers(
+            location, values, "decision_type", n_splits, _ALLOWED_DECISIONS
+        )
         thresholds = _numbers(location, values, "threshold", n_splits)
 
         # Children are split numbers from 0 up, or leaves as -1, -2, …
@@ -242,14 +274,20 @@ class TextTree:
         left = _integers(location, values, "left_child", n_splits, nodes)
         right = _integers(location, values, "right_child", n_splits, nodes)
 
-        # Each node but the root is a child exactly once, and a split has a higher number than its parent, so
-        # that there are no cycles.
+        # Each node but the root is a child exactly once, and a split has a higher
+        # number than its parent, so that there are no cycles.
         all_children = [*range(-n_leaves if n_splits else 0, 0), *range(1, n_splits)]
         has_each_child_once = sorted(left + right) == all_children
-        has_early_child = any(0 <= child <= node for side in (left, right) for node, child in enumerate(side))
+        has_early_child = any(
+            0 <= child <= node
+            for side in (left, right)
+            for node, child in enumerate(side)
+        )
         if not has_each_child_once or has_early_child:
             raise _invalid_trees_error(
-                location, "children that do not form a tree", "each split and leaf exactly once"
+                location,
+                "children that do not form a tree",
+                "each split and leaf exactly once",
             )
 
         # Counts of documents are optional.
@@ -288,7 +326,9 @@ def _header_and_trees(text: str) -> list[dict[str, str]]:
     body, end, _ = text.partition("\nend of trees\n")
     head, *trees = re.split(r"\nTree=[0-9]+\n", body)
     if not end or not trees or not head.startswith("tree\n"):
-        raise _invalid_trees_error("their text", "no trees or no end marker", "the text of a LightGBM model")
+        raise _invalid_trees_error(
+            "their text", "no trees or no end marker", "the text of a LightGBM model"
+        )
     blocks = []
     for block in (head.removeprefix("tree\n"), *trees):
         pairs = [line.partition("=")[::2] for line in block.split("\n") if line]
@@ -299,7 +339,11 @@ def _header_and_trees(text: str) -> list[dict[str, str]]:
 
 
 def _integers(
-    location: str, values: Mapping[str, str], key: str, length: int, allowed: range | set[int]
+    location: str,
+    values: Mapping[str, str],
+    key: str,
+    length: int,
+    allowed: range | set[int],
 ) -> tuple[int, ...]:
     """Return the whole numbers of a key.
 
@@ -323,9 +367,13 @@ def _numbers(
     DataError is raised for another count or other texts.
     """
     words = tuple(values.get(key, "").split())
-    are_numbers = all(_NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words)
+    are_numbers = all(
+        _NUMBER.fullmatch(word) and math.isfinite(float(word)) for word in words
+    )
     if not are_numbers or (length is not None and len(words) != length):
-        raise _invalid_trees_error(location, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers")
+        raise _invalid_trees_error(
+            location, f"{key}={values.get(key, '')}", f"{length or 'finite'} numbers"
+        )
     return words
 
 
@@ -366,19 +414,27 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
     return np.asarray(booster.predict(documents, raw_score=True))
 
 
-def tree_contributions(trees: Trees, X: Floats, source: str = "") -> tuple[Floats, float]:
+def tree_contributions(
+    trees: Trees, X: Floats, source: str = ""
+) -> tuple[Floats, float]:
     """Return the contributions of columns to scores, (m, c), and the constant; see `tree_scores`."""
     booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
-    contributions = np.asarray(booster.predict(documents, pred_contrib=True, num_threads=1))
+    contributions = np.asarray(
+        booster.predict(documents, pred_contrib=True, num_threads=1)
+    )
     constant = float(contributions[0, -1]) if len(contributions) else 0.0
     return np.ascontiguousarray(contributions[:, : X.shape[1]]), constant
 
 
-def _tried_booster(trees: Trees, X: Floats, kind: int, source: str) -> tuple[Any, Floats]:
+def _tried_booster(
+    trees: Trees, X: Floats, kind: int, source: str
+) -> tuple[Any, Floats]:
     """Return LightGBM's booster, tried in a separate process first, and X with a column of zeros added."""
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
-    if failure := _failure_in_trial(trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name):
+    if failure := _failure_in_trial(
+        trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name
+    ):
         subject = f"{source}: the" if source else "The"
         raise DataError(
             f"{subject} model's trees cannot be used: LightGBM, in a separate process, {failure}; "

@@ -2,13 +2,13 @@
 
     python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
 
-asks LightGBM's library for one prediction of a document of zeros by LightGBM's text of a model, and ends with
-status 0 if there is one.
+asks LightGBM's library for one prediction of a document of zeros by LightGBM's text of
+a model, and ends with status 0 if there is one.
 
     python -I -S trial_script.py module SECONDS BYTES MODULE IDS ENDS SCALED DOCUMENTS SCORES
 
-scores the documents of a file, which contains them as doubles one after the other, with a module of Python,
-and writes their scores.
+scores the documents of a file, which contains them as doubles one after the other, with
+a module of Python, and writes their scores.
 """
 
 # ruff: noqa: PLC0415 - each of the two tasks imports only what it needs, because every trial waits for imports
@@ -38,7 +38,9 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     booster = ctypes.c_void_p()
     number = ctypes.c_int()
     length = ctypes.c_int64()
-    if lightgbm.LGBM_BoosterLoadModelFromString(text, ctypes.byref(number), ctypes.byref(booster)):
+    if lightgbm.LGBM_BoosterLoadModelFromString(
+        text, ctypes.byref(number), ctypes.byref(booster)
+    ):
         return False
 
     # Predict for one document whose values are all 0.
@@ -69,7 +71,11 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
 
 
 def module_scores(
-    module: str, ids: Sequence[int], ends: Sequence[int], scaled: bool, values: Sequence[float]
+    module: str,
+    ids: Sequence[int],
+    ends: Sequence[int],
+    scaled: bool,
+    values: Sequence[float],
 ) -> list[float]:
     """Return the scores of documents.
 
@@ -110,7 +116,9 @@ def limit(seconds: int, n_bytes: int) -> None:
             resource.setrlimit(kind, (maximum, maximum))
 
 
-def _score_file(module: str, ids: str, ends: str, scaled: str, documents: str, scores: str) -> None:
+def _score_file(
+    module: str, ids: str, ends: str, scaled: str, documents: str, scores: str
+) -> None:
     """Score the documents of a file with a module, given the names of all files."""
     from array import array
     from pathlib import Path
@@ -127,5 +135,12 @@ if __name__ == "__main__":
     limit(int(most_seconds), int(most_bytes))
     if task == "trees":
         library_path, n_columns_text, kind_text = arguments
-        sys.exit(not try_trees(library_path, sys.stdin.buffer.read(), int(n_columns_text), int(kind_text)))
+        sys.exit(
+            not try_trees(
+                library_path,
+                sys.stdin.buffer.read(),
+                int(n_columns_text),
+                int(kind_text),
+            )
+        )
     _score_file(*arguments)

@@ -1,6 +1,7 @@
 """Compiled inner loops of leave-pair-out: a system of two equations for each pair.
 
-With H the hat matrix of all m documents and r = y^ - Hy^, the residuals e of a held-out pair U solve
+With H the hat matrix of all m documents and r = y^ - Hy^, the residuals e of a held-out
+pair U solve
 
 (1) Me = r_U, where
 (2) M = I - H_UU (I + 11'/c) for squared differences with c training documents (``inverse_count`` = 1/c), or
@@ -17,7 +18,13 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 
 @fused_inlined
 def _solve(
-    a: float, b: float, d: float, r: float, s: float, inverse_count: float, border: float
+    a: float,
+    b: float,
+    d: float,
+    r: float,
+    s: float,
+    inverse_count: float,
+    border: float,
 ) -> tuple[float, float]:
     """Solve (1) for the two residuals, from the entries (a, b; b, d) of H and (r, s) of the residuals."""
     # M by (2), where border is 0, or by (3), where inverse_count is 0.
@@ -49,7 +56,15 @@ def all_pairs(
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
-            e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], inverse_count, border)
+            e, g = _solve(
+                hat[i, i],
+                hat[i, j],
+                hat[j, j],
+                residuals[i],
+                residuals[j],
+                inverse_count,
+                border,
+            )
             out[i, j] = labels[i] - e
             out[j, i] = labels[j] - g
 
@@ -68,7 +83,15 @@ def some_pairs(
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]
         j = pairs[p, 1]
-        e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], inverse_count, border)
+        e, g = _solve(
+            hat[i, i],
+            hat[i, j],
+            hat[j, j],
+            residuals[i],
+            residuals[j],
+            inverse_count,
+            border,
+        )
         out[p, 0] = labels[i] - e
         out[p, 1] = labels[j] - g
 
@@ -87,8 +110,9 @@ def pair_losses(
 ) -> None:
     """Write to ``out[i]`` the sum over j > i of the squared error of the difference of i and j, without both.
 
-    ``hat`` has the rows of H from ``first`` on, and ``leverages`` is the diagonal of H. The hat matrix is
-    H + scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its own.
+    ``hat`` has the rows of H from ``first`` on, and ``leverages`` is the diagonal of H.
+    The hat matrix is H + scale uu' with ``along`` = u, so that a candidate feature
+    needs no matrix of its own.
     """
     for row in range(hat.shape[0]):
         i = first + row
@@ -119,8 +143,9 @@ def pair_orders(
 ) -> None:
     """Write to ``out[i]`` how many pairs of i and j > i of another kind are ordered correctly without both.
 
-    ``hat`` and ``leverages`` are as in :func:`pair_losses`. Scores that differ by at most ``rounding`` times
-    the size of their terms are ties, and count one half: such as the scores of equal documents.
+    ``hat`` and ``leverages`` are as in :func:`pair_losses`. Scores that differ by at
+    most ``rounding`` times the size of their terms are ties, and count one half: such
+    as the scores of equal documents.
     """
     for row in range(hat.shape[0]):
         i = first + row
@@ -128,10 +153,16 @@ def pair_orders(
         for j in range(i + 1, residuals.shape[0]):
             if kinds[i] == kinds[j]:
                 continue
-            # The residuals of both documents if neither is in training; predictions are labels minus
-            # residuals.
+            # The residuals of both documents if neither is in training; predictions are
+            # labels minus residuals.
             e, g = _solve(
-                leverages[i], hat[row, j], leverages[j], residuals[i], residuals[j], inverse_count, border
+                leverages[i],
+                hat[row, j],
+                leverages[j],
+                residuals[i],
+                residuals[j],
+                inverse_count,
+                border,
             )
             higher = labels[i] - e
             lower = labels[j] - g

@@ -18,14 +18,29 @@ from rankstudio.engine.errors import MissingQueryWarning, ParameterError
 from rankstudio.engine.methods.capabilities import Capabilities
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.left_out import LeftOutScorer
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need, whole_need
-from rankstudio.engine.methods.scikit_learn import Estimator, check_is_fitted, validate_data
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.memory_need import (
+    DataShape,
+    MemoryNeed,
+    sums_need,
+    whole_need,
+)
+from rankstudio.engine.methods.scikit_learn import (
+    Estimator,
+    check_is_fitted,
+    validate_data,
+)
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 
 if TYPE_CHECKING:
-    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import (
+        OptimizerState,
+    )
 
 
 Sign = TypeVar("Sign", bound=WorkProgress)
@@ -40,9 +55,10 @@ MOST_SEED = 2**32 - 1
 class LinearRanker(Capabilities, Estimator):
     """Base class of methods that learn one weight per feature.
 
-    Subclasses implement :meth:`learn`, a generator of steps over grouped data. It needs no progress bar,
-    thread or callback; to cancel it, stop iterating. Methods with slow steps, or with sums over shards,
-    implement :meth:`work` instead, and yield progress events between the steps.
+    Subclasses implement :meth:`learn`, a generator of steps over grouped data. It needs
+    no progress bar, thread or callback; to cancel it, stop iterating. Methods with slow
+    steps, or with sums over shards, implement :meth:`work` instead, and yield progress
+    events between the steps.
 
     Examples
     --------
@@ -67,8 +83,9 @@ class LinearRanker(Capabilities, Estimator):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory requirements of :meth:`work` for data of a shape, before the data are read.
 
-        They also say whether the method needs all documents at once or processes shards, which workers can
-        share. Methods with their own :meth:`work` override this; by default, all documents are needed.
+        They also say whether the method needs all documents at once or processes
+        shards, which workers can share. Methods with their own :meth:`work` override
+        this; by default, all documents are needed.
         """
         return whole_need(shape)
 
@@ -113,7 +130,9 @@ class LinearRanker(Capabilities, Estimator):
         """Return the maximum number of steps of :meth:`learn`: one per feature."""
         return n_features
 
-    def nested(self, data: Any, order: tuple[int, ...]) -> Iterator[Step | WorkProgress] | None:
+    def nested(
+        self, data: Any, order: tuple[int, ...]
+    ) -> Iterator[Step | WorkProgress] | None:
         """Train with the first feature of an order, the first two, and so on, faster than separately.
 
         Returns
@@ -145,11 +164,14 @@ class LinearRanker(Capabilities, Estimator):
         Returns
         -------
         ndarray of shape (m,)
-            Scores in the order of the grouped rows; equal documents of a query have equal scores.
+            Scores in the order of the grouped rows; equal documents of a query have
+            equal scores.
         """
         raise NotImplementedError
 
-    def pair_area(self, data: QueryData, columns: Sequence[int], kinds: Floats) -> Waiting[float]:
+    def pair_area(
+        self, data: QueryData, columns: Sequence[int], kinds: Floats
+    ) -> Waiting[float]:
         """Measure one ranking by leave-pair-out, with progress events; for methods with :meth:`left_out`.
 
         Parameters
@@ -159,13 +181,14 @@ class LinearRanker(Capabilities, Estimator):
         columns : sequence of int
             Columns of the features; their selection is not repeated without each pair.
         kinds : ndarray of shape (m,)
-            Numbers that define the correct order of the documents: relevance for the AUC, or labels.
+            Numbers that define the correct order of the documents: relevance for the
+            AUC, or labels.
 
         Returns
         -------
         float
-            Share of the pairs of different kinds that are in the correct order by the model trained without
-            both documents.
+            Share of the pairs of different kinds that are in the correct order by the
+            model trained without both documents.
         """
         raise NotImplementedError
 
@@ -173,7 +196,9 @@ class LinearRanker(Capabilities, Estimator):
         """Return the memory requirements of :meth:`left_out`, as in :meth:`memory_need`."""
         return whole_need(shape)
 
-    def left_out_scorer(self, data: TrainingData, columns: Sequence[int]) -> Waiting[LeftOutScorer | None]:
+    def left_out_scorer(
+        self, data: TrainingData, columns: Sequence[int]
+    ) -> Waiting[LeftOutScorer | None]:
         """Return a scorer of a shard's documents that scores like :meth:`left_out`, with progress events.
 
         None if scoring needs all documents at once.
@@ -181,7 +206,9 @@ class LinearRanker(Capabilities, Estimator):
         yield from ()
         return None
 
-    def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
+    def steps(
+        self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None
+    ) -> Iterator[Step]:
         """Train step by step.
 
         Parameters
@@ -221,8 +248,12 @@ class LinearRanker(Capabilities, Estimator):
     def _validated(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
         """Check data by scikit-learn's conventions, and return them grouped."""
         sparse = "csc" if self.accepts_sparse else False
-        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, accept_sparse=sparse)
-        return self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
+        features, labels = validate_data(
+            self, X, y, y_numeric=True, dtype=np.float64, accept_sparse=sparse
+        )
+        return self._group(
+            features, labels, qid, getattr(self, "feature_names_in_", None)
+        )
 
     def _fit(self, data: QueryData) -> Self:
         """Learn from grouped data, and set the fitted attributes."""
@@ -231,10 +262,13 @@ class LinearRanker(Capabilities, Estimator):
         self._finish(data, steps)
         return self
 
-    def _group(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, names: Any = None) -> Any:
+    def _group(
+        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None, names: Any = None
+    ) -> Any:
         """Return the data with the documents of each query together, as :meth:`learn` expects them.
 
-        ``names`` are the names of the features for error messages; by default the columns of X, if X has any.
+        ``names`` are the names of the features for error messages; by default the
+        columns of X, if X has any.
         """
         if qid is None:
             warnings.warn(
@@ -244,7 +278,9 @@ class LinearRanker(Capabilities, Estimator):
                 stacklevel=4,
             )
         names = getattr(X, "columns", None) if names is None else names
-        name_of: Callable[[int], str] = column_name if names is None else lambda j: f"column {names[j]!r}"
+        name_of: Callable[[int], str] = (
+            column_name if names is None else lambda j: f"column {names[j]!r}"
+        )
         sparse = self.accepts_sparse and is_sparse(X)
         return (group_sparse if sparse else group)(X, y, qid, name_of)
 
@@ -264,7 +300,9 @@ class LinearRanker(Capabilities, Estimator):
         """
         check_is_fitted(self, "coef_")
         sparse = "csr" if self.accepts_sparse else False
-        return self._score(validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse))
+        return self._score(
+            validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse)
+        )
 
     def _score(self, X: Any) -> Floats:
         """Return the scores of checked documents."""
@@ -291,8 +329,11 @@ def prices_of(costs: ArrayLike, n: int) -> Floats:
     """
     prices = np.asarray(costs, dtype=np.float64)
     if prices.shape != (n,):
-        raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number per feature")
-    # With costs outside these bounds, a score per cost or a sum could leave the floating-point range.
+        raise ParameterError(
+            "costs", prices.shape, f"an array of shape ({n},), one number per feature"
+        )
+    # With costs outside these bounds, a score per cost or a sum could leave the
+    # floating-point range.
     out_of_bounds = prices[~((prices >= _MIN_COST) & (prices <= _MAX_COST))]
     if out_of_bounds.size:
         first = float(out_of_bounds[0])
@@ -303,11 +344,14 @@ def prices_of(costs: ArrayLike, n: int) -> Floats:
     return prices
 
 
-def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iteration | Sign]:
+def iterations(
+    states: Iterable[OptimizerState | Sign], n: int
+) -> Iterator[Iteration | Sign]:
     """Yield the iterations of an optimiser of n weights as steps of a path; for many weights, only some.
 
-    All steps of a path are kept in memory. So iterations are yielded as long as their weights take at most
-    64 MB together, and after that only those whose number is a power of 2, and the last one.
+    All steps of a path are kept in memory. So iterations are yielded as long as their
+    weights take at most 64 MB together, and after that only those whose number is a
+    power of 2, and the last one.
     """
     number = 0
     all_columns = tuple(range(n))
@@ -327,7 +371,8 @@ def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iter
             gap=state.gap,
             converged=state.converged,
         )
-        # All iterations as long as their weights take little memory together; later, those with a power of 2.
+        # All iterations as long as their weights take little memory together; later,
+        # those with a power of 2.
         is_power_of_2 = number & (number - 1) == 0
         if 8 * n * number <= _MAX_STEP_BYTES or is_power_of_2:
             yield pending
@@ -339,9 +384,10 @@ def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iter
 class ConvergingRanker(LinearRanker):
     """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 
-    Their parameters include ``C``, the weight of the loss relative to the squared norm, ``tol``, the duality
-    gap for stopping as a share of the objective, and ``max_iter``. Reaching ``max_iter`` gives a
-    ``ConvergenceWarning``. Subclasses implement ``_minimise``.
+    Their parameters include ``C``, the weight of the loss relative to the squared norm,
+    ``tol``, the duality gap for stopping as a share of the objective, and ``max_iter``.
+    Reaching ``max_iter`` gives a ``ConvergenceWarning``. Subclasses implement
+    ``_minimise``.
 
     Attributes
     ----------
@@ -375,7 +421,9 @@ class ConvergingRanker(LinearRanker):
         C = self.checked("C")
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
-        yield from iterations(self._minimise(training_data(data), C, tol, max_iter), data.X.shape[1])
+        yield from iterations(
+            self._minimise(training_data(data), C, tol, max_iter), data.X.shape[1]
+        )
 
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int

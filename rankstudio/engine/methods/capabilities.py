@@ -47,8 +47,9 @@ class QueryErrors:
 class PathsFromSums(Protocol):
     """Paths of a method on any subset of the queries, computed from per-query sums without the documents.
 
-    The path on some queries is the one that the method finds if it is trained with these queries alone. The
-    methods of this class may be called from several threads at once.
+    The path on some queries is the one that the method finds if it is trained with
+    these queries alone. The methods of this class may be called from several threads at
+    once.
 
     Examples
     --------
@@ -92,7 +93,9 @@ class PathsFromSums(Protocol):
         """Return the steps on some queries, given by their positions in ascending order."""
         ...
 
-    def path_without(self, queries: Ints, first: Sequence[int] | None = None) -> list[Step]:
+    def path_without(
+        self, queries: Ints, first: Sequence[int] | None = None
+    ) -> list[Step]:
         """Return the steps on all but a few queries.
 
         Parameters
@@ -191,10 +194,11 @@ class ExactExchange:
     cost : PairCost
         The loss of a pair.
     is_criterion : bool
-        Whether the method selects by this error. The best set of a size is then the set that the method
-        searches for.
+        Whether the method selects by this error. The best set of a size is then the set
+        that the method searches for.
     pinned, banned : tuple of int
-        0-based columns that the method always selects, and columns that it never selects.
+        0-based columns that the method always selects, and columns that it never
+        selects.
     groups : tuple of tuple of int
         Columns that the method selects together.
     costs : tuple of float or None
@@ -228,12 +232,14 @@ class ComparedByQuery:
     winners : tuple of int
         0-based columns that the step selects.
     scores : ndarray of shape (n,)
-        Score of each candidate, larger is better; NaN for features that are no candidates.
+        Score of each candidate, larger is better; NaN for features that are no
+        candidates.
     parts : ndarray of shape (n, Q)
-        Part of each query in each score. If the parts do not add up to the score, the rest does not depend on
-        the queries.
+        Part of each query in each score. If the parts do not add up to the score, the
+        rest does not depend on the queries.
     counted : ndarray of shape (Q,), bool
-        Queries that contribute to the scores; for the others, a measure may be undefined.
+        Queries that contribute to the scores; for the others, a measure may be
+        undefined.
 
     Examples
     --------
@@ -273,11 +279,11 @@ class GradeDensities:
     counts : ndarray of shape (P,)
         Number of documents with each value.
     densities : ndarray of shape (R, P)
-        Density of each grade at these values. Normalised densities of a grade, each times its count, sum to
-        one.
+        Density of each grade at these values. Normalised densities of a grade, each
+        times its count, sum to one.
     known : ndarray of shape (R,), bool
-        Whether the grade has a density. With ``density="released"``, a grade whose values are all equal has
-        none.
+        Whether the grade has a density. With ``density="released"``, a grade whose
+        values are all equal has none.
     bandwidths : ndarray of shape (R,)
         Bandwidth h of each grade; 0 if all its values are equal.
     divergence : float
@@ -316,8 +322,8 @@ class FeaturePenalties:
     Attributes
     ----------
     importance, of_negative : ndarray of shape (c,)
-        Importance of each feature, and importance of its negative: s of FSMRank, or w of GAS, which has one
-        number for both.
+        Importance of each feature, and importance of its negative: s of FSMRank, or w
+        of GAS, which has one number for both.
     similarity : ndarray of shape (c, o)
         Similarity of each feature to each other feature: A of FSMRank, or e of GAS.
 
@@ -338,8 +344,8 @@ class FeaturePenalties:
 class Capabilities:
     """Optional abilities of an estimator that analyses use; by default, an estimator has none of them.
 
-    An estimator overrides the methods for the abilities that it has. A subclass that learns differently has
-    to override them, too, or to return None.
+    An estimator overrides the methods for the abilities that it has. A subclass that
+    learns differently has to override them, too, or to return None.
 
     Examples
     --------
@@ -354,8 +360,9 @@ class Capabilities:
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
         """Return a function that computes per-query sums, from which paths on any queries follow.
 
-        With these paths, deciding queries, stability, the repeated selection and selections for some queries
-        are exact and fast. Otherwise, the method is trained again for each subset.
+        With these paths, deciding queries, stability, the repeated selection and
+        selections for some queries are exact and fast. Otherwise, the method is trained
+        again for each subset.
 
         Parameters
         ----------
@@ -365,8 +372,8 @@ class Capabilities:
         Returns
         -------
         callable or None
-            Function that computes the sums when it is called; None if paths on these data do not follow from
-            sums. Returning the function takes no time.
+            Function that computes the sums when it is called; None if paths on these
+            data do not follow from sums. Returning the function takes no time.
         """
         return None
 
@@ -383,7 +390,8 @@ class Capabilities:
     def exact_exchange(self) -> ExactExchange | None:
         """Return λ and loss of RankRLS if its exact left-out error can compare sets of the method's features.
 
-        Losses without a feature, swaps, Shapley shares, substitutes and best sets follow from these errors.
+        Losses without a feature, swaps, Shapley shares, substitutes and best sets
+        follow from these errors.
         """
         return None
 
@@ -402,7 +410,8 @@ class Capabilities:
         Returns
         -------
         iterator of ComparedByQuery and WorkProgress, or None
-            None if the parts of queries are not known. The iterator computes nothing before it is iterated.
+            None if the parts of queries are not known. The iterator computes nothing
+            before it is iterated.
         """
         return None
 
@@ -427,8 +436,9 @@ class Capabilities:
         Returns
         -------
         callable
-            Function from an order (m,) to the data in which each document takes the place of another one in
-            the preferences. It may cache results with these data that training would compute again.
+            Function from an order (m,) to the data in which each document takes the
+            place of another one in the preferences. It may cache results with these
+            data that training would compute again.
         """
         preferences = data.preferences
         assert preferences is not None

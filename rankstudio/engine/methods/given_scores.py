@@ -69,7 +69,9 @@ class GivenScores(Step):
 KIND = "given scores"
 
 
-def given_scores(name: str, parts: Sequence[tuple[Floats, Floats]], n_features: int) -> GivenScores:
+def given_scores(
+    name: str, parts: Sequence[tuple[Floats, Floats]], n_features: int
+) -> GivenScores:
     """Return the single step of a run of given scores.
 
     Parameters
@@ -79,7 +81,10 @@ def given_scores(name: str, parts: Sequence[tuple[Floats, Floats]], n_features: 
         Features of the documents of each part, and their scores.
     n_features : int
     """
-    by_key = {part_key(X): np.ascontiguousarray(scores, dtype=np.float64) for X, scores in parts}
+    by_key = {
+        part_key(X): np.ascontiguousarray(scores, dtype=np.float64)
+        for X, scores in parts
+    }
     return GivenScores(
         number=1,
         selected=(),
@@ -105,7 +110,9 @@ def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
         raise ValueError("expected given scores")
     scores: dict[str, Floats] = {}
     for key, values in parts.items():
-        if not isinstance(values, list) or any(type(value) is not float for value in values):
+        if not isinstance(values, list) or any(
+            type(value) is not float for value in values
+        ):
             raise ValueError("expected scores")
         scores[key] = np.array(values, dtype=np.float64)
         if np.isnan(scores[key]).any():

@@ -45,7 +45,9 @@ class KernelDecomposition:
         features = np.asarray(X, dtype=np.float64)
         # The first document is subtracted, so that a constant feature becomes exactly 0.
         shifted = features - features[0]
-        left_vectors, singular, _ = np.linalg.svd(shifted - shifted.mean(axis=0), full_matrices=False)
+        left_vectors, singular, _ = np.linalg.svd(
+            shifted - shifted.mean(axis=0), full_matrices=False
+        )
         return cls(left_vectors, singular**2)
 
     @classmethod
@@ -59,7 +61,9 @@ class KernelDecomposition:
         """
         K = np.asarray(kernel, dtype=np.float64)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
-            raise DatasetError(f"kernel: expected a square matrix, got shape {K.shape}.")
+            raise DatasetError(
+                f"kernel: expected a square matrix, got shape {K.shape}."
+            )
         rows = K.mean(axis=1)
         values, vectors = np.linalg.eigh(K - rows[:, None] - rows + rows.mean())
         return cls(vectors, np.maximum(values, 0.0))
@@ -99,14 +103,15 @@ WEIGHTINGS = ("size", "none")
 class HeldOutPredictor:
     """Predicts documents of one global ranking by the model trained on all others.
 
-    No model is retrained: with the hat matrix H of all m documents and r = y^ - Hy^, the residuals of the
-    held-out documents U are
+    No model is retrained: with the hat matrix H of all m documents and r = y^ - Hy^,
+    the residuals of the held-out documents U are
 
         (I - H_UU (I + 11'/c))^-1 r_U    RankRLS, c = m - |U|,
         (I - H_UU - 11'/m)^-1 r_U        regularised least squares with a bias,
 
-    The first follows from (36)-(39) of Paper I in Airola's thesis, with Q = VΛ(λ + cΛ)^-1V' of the centred
-    kernel, whose products with C are 0. The second is (G_UU)^-1 a_U with the bordered inverse G.
+    The first follows from (36)-(39) of Paper I in Airola's thesis, with Q = VΛ(λ +
+    cΛ)^-1V' of the centred kernel, whose products with C are 0. The second is (G_UU)^-1
+    a_U with the bordered inverse G.
 
     Parameters
     ----------
@@ -117,11 +122,12 @@ class HeldOutPredictor:
     regularization : float
         λ > 0.
     loss : {"differences", "documents"}, default "differences"
-        RankRLS on all pairs of documents, or least squares on documents with an intercept.
+        RankRLS on all pairs of documents, or least squares on documents with an
+        intercept.
     weighting : {"size", "none"}, default "size"
-        Weighting of the differences. "size": the sum over pairs is divided by the number of training
-        documents, so that L = I - 11'/c, as in RankRLS. "none": it is not divided, L = cI - 11', as in Paper
-        I.
+        Weighting of the differences. "size": the sum over pairs is divided by the
+        number of training documents, so that L = I - 11'/c, as in RankRLS. "none": it
+        is not divided, L = cI - 11', as in Paper I.
 
     Notes
     -----
@@ -136,7 +142,10 @@ class HeldOutPredictor:
     weighting: str = "size"
 
     def __post_init__(self) -> None:
-        for name, value, choices in (("loss", self.loss, LOSSES), ("weighting", self.weighting, WEIGHTINGS)):
+        for name, value, choices in (
+            ("loss", self.loss, LOSSES),
+            ("weighting", self.weighting, WEIGHTINGS),
+        ):
             if value not in choices:
                 raise ParameterError(name, value, f"one of {', '.join(choices)}")
         for column in self._outputs:
@@ -145,7 +154,9 @@ class HeldOutPredictor:
     @property
     def _outputs(self) -> Floats:
         """The labels as rows, shape (v, m)."""
-        return np.ascontiguousarray(self.y.T.reshape(-1, self.y.shape[0]), dtype=np.float64)
+        return np.ascontiguousarray(
+            self.y.T.reshape(-1, self.y.shape[0]), dtype=np.float64
+        )
 
     @property
     def _centred(self) -> Floats:
@@ -167,7 +178,8 @@ class HeldOutPredictor:
         Raises
         ------
         DatasetError
-            For a row that does not exist or is repeated in a set, or a set that contains all documents.
+            For a row that does not exist or is repeated in a set, or a set that
+            contains all documents.
 
         Notes
         -----
@@ -182,13 +194,21 @@ class HeldOutPredictor:
             rows = self._rows(held_out)
             n_training = m - rows.size
             strength = self._strength(n_training)
-            # Sets of the same size have the same strength of regularization, and so the same residuals r.
+            # Sets of the same size have the same strength of regularization, and so the
+            # same residuals r.
             if strength not in residuals_by_strength:
-                residuals_by_strength[strength] = self.kernel.residuals(labels, strength)
+                residuals_by_strength[strength] = self.kernel.residuals(
+                    labels, strength
+                )
             hat = self.kernel.hat_of(rows, strength)
-            # The matrix of the class's docstring: H_UU 11' has the row sums of H_UU in each column.
+            # The matrix of the class's docstring: H_UU 11' has the row sums of H_UU in
+            # each column.
             matrix = np.eye(rows.size) - hat
-            matrix -= hat.sum(axis=1)[:, None] / n_training if self.loss == "differences" else 1.0 / m
+            matrix -= (
+                hat.sum(axis=1)[:, None] / n_training
+                if self.loss == "differences"
+                else 1.0 / m
+            )
             residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
             predictions.append(self._target_labels[rows] - residuals)
         return predictions
@@ -213,9 +233,10 @@ class HeldOutPredictor:
     def pair_error(self) -> Generator[WorkProgress, None, float]:
         """Return the leave-pair-out error, with progress: O(m²r) time, and some megabytes of memory.
 
-        For each pair of documents, the difference of the two labels is predicted by the model trained without
-        both. The error is the sum of the squared errors of all pairs, divided by m. For any m numbers, this
-        is the sum of squares of the centred numbers, so it compares with the error of single documents.
+        For each pair of documents, the difference of the two labels is predicted by the
+        model trained without both. The error is the sum of the squared errors of all
+        pairs, divided by m. For any m numbers, this is the sum of squares of the
+        centred numbers, so it compares with the error of single documents.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
@@ -223,8 +244,12 @@ class HeldOutPredictor:
         constants = self._constants
         no_update = np.zeros(m)  # the hat matrix is used as it is
 
-        def losses(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
-            _pair_kernel.pair_losses(hat, leverages, residuals, no_update, 0.0, *constants, first, out)
+        def losses(
+            hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats
+        ) -> None:
+            _pair_kernel.pair_losses(
+                hat, leverages, residuals, no_update, 0.0, *constants, first, out
+            )
 
         return float((yield from self._over_pairs(losses)).sum()) / m
 
@@ -234,7 +259,8 @@ class HeldOutPredictor:
         Parameters
         ----------
         kinds : ndarray of shape (m,)
-            Numbers that define the correct order of the documents: relevance, or labels.
+            Numbers that define the correct order of the documents: relevance, or
+            labels.
 
         Returns
         -------
@@ -249,14 +275,25 @@ class HeldOutPredictor:
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
         target_labels = np.ascontiguousarray(self._target_labels)
         constants = self._constants
-        # The number of pairs of different kinds: of all pairs, without those of equal kinds.
+        # The number of pairs of different kinds: of all pairs, without those of equal
+        # kinds.
         _, kind_counts = np.unique(kinds, return_counts=True)
         counts = kind_counts.astype(np.float64)
         n_pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
 
-        def orders(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
+        def orders(
+            hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats
+        ) -> None:
             _pair_kernel.pair_orders(
-                hat, leverages, residuals, target_labels, kinds, *constants, first, rounding, out
+                hat,
+                leverages,
+                residuals,
+                target_labels,
+                kinds,
+                *constants,
+                first,
+                rounding,
+                out,
             )
 
         n_correct = float((yield from self._over_pairs(orders)).sum())
@@ -286,7 +323,13 @@ class HeldOutPredictor:
 
         def work(block: tuple[int, int]) -> None:
             first, last = block
-            count(shrunk[first:last] @ self.kernel.vectors.T, leverages, residuals, first, counts)
+            count(
+                shrunk[first:last] @ self.kernel.vectors.T,
+                leverages,
+                residuals,
+                first,
+                counts,
+            )
 
         with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             for begin in range(0, len(blocks), workers):
@@ -317,16 +360,28 @@ class HeldOutPredictor:
         rows = np.ascontiguousarray(pairs, dtype=np.int64)
         m = self.kernel.n_documents
         if rows.ndim != 2 or rows.shape[1] != 2:
-            raise DatasetError(f"pairs: expected two rows of X for each pair, got shape {rows.shape}.")
-        if rows.size and (rows.min() < 0 or rows.max() >= m or (rows[:, 0] == rows[:, 1]).any()):
-            raise DatasetError(f"pairs: expected two different rows from 0 to {m - 1} for each pair.")
+            raise DatasetError(
+                f"pairs: expected two rows of X for each pair, got shape {rows.shape}."
+            )
+        if rows.size and (
+            rows.min() < 0 or rows.max() >= m or (rows[:, 0] == rows[:, 1]).any()
+        ):
+            raise DatasetError(
+                f"pairs: expected two different rows from 0 to {m - 1} for each pair."
+            )
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         # Each output has its own residuals; all share H.
-        hat, target_labels, residuals, inverse_count, border = self._pair_arguments(m**2)
+        hat, target_labels, residuals, inverse_count, border = self._pair_arguments(
+            m**2
+        )
         out = np.empty((target_labels.shape[0], rows.shape[0], 2))
-        for labels, output_residuals, predicted in zip(target_labels, residuals, out, strict=True):
-            _pair_kernel.some_pairs(hat, output_residuals, labels, inverse_count, border, rows, predicted)
+        for labels, output_residuals, predicted in zip(
+            target_labels, residuals, out, strict=True
+        ):
+            _pair_kernel.some_pairs(
+                hat, output_residuals, labels, inverse_count, border, rows, predicted
+            )
         return self._with_outputs_last(out)
 
     def all_pairs(self) -> Floats:
@@ -353,7 +408,8 @@ class HeldOutPredictor:
             m**2 * (1 + self._outputs.shape[0])
         )
         out = np.full((target_labels.shape[0], m, m), np.nan)
-        # Row i has m - 1 - i pairs, so the last row of each range is chosen to give all ranges as many pairs.
+        # Row i has m - 1 - i pairs, so the last row of each range is chosen to give all
+        # ranges as many pairs.
         with pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             shares = np.sqrt(1.0 - np.arange(workers + 1) / workers)
             cuts = np.round(m * (1.0 - shares)).astype(int).tolist()
@@ -362,13 +418,22 @@ class HeldOutPredictor:
             def work(part: tuple[int, int, int]) -> None:
                 v, first, last = part
                 _pair_kernel.all_pairs(
-                    hat, residuals[v], target_labels[v], inverse_count, border, first, last, out[v]
+                    hat,
+                    residuals[v],
+                    target_labels[v],
+                    inverse_count,
+                    border,
+                    first,
+                    last,
+                    out[v],
                 )
 
             share(executor, workers, work, ranges)
         return self._with_outputs_last(out)
 
-    def _pair_arguments(self, numbers: int) -> tuple[Floats, Floats, Floats, float, float]:
+    def _pair_arguments(
+        self, numbers: int
+    ) -> tuple[Floats, Floats, Floats, float, float]:
         """Return H, the labels (v, m), the residuals (v, m), and the two constants of a pair's system.
 
         Raises an OutOfMemoryError if this many numbers do not fit into memory.
@@ -400,7 +465,9 @@ class HeldOutPredictor:
     def _strength(self, n_training: int) -> float:
         """Return the λ with which the Laplacian I - 11'/c gives the model of ``n_training`` documents."""
         is_unweighted = self.loss == "differences" and self.weighting == "none"
-        return self.regularization / n_training if is_unweighted else self.regularization
+        return (
+            self.regularization / n_training if is_unweighted else self.regularization
+        )
 
     def _with_outputs_last(self, by_output: Floats) -> Floats:
         """Return an array (v, …) as (…, v), or without this axis for labels (m,)."""
@@ -415,7 +482,9 @@ class HeldOutPredictor:
         m = self.kernel.n_documents
         is_outside = rows.size and (rows.min() < 0 or rows.max() >= m)
         if is_outside or np.unique(rows).size != rows.size:
-            raise DatasetError(f"sets: expected different rows from 0 to {m - 1} in each set.")
+            raise DatasetError(
+                f"sets: expected different rows from 0 to {m - 1} in each set."
+            )
         self._check_training_size(m - rows.size)
         return rows
 
@@ -431,7 +500,9 @@ class HeldOutPredictor:
 class HoldOutRanker(LinearRanker):
     """Base class of least-squares rankers, whose parameters include ``regularization``."""
 
-    def leave_pair_out(self, X: ArrayLike, y: ArrayLike, *, pairs: ArrayLike | None = None) -> Floats:
+    def leave_pair_out(
+        self, X: ArrayLike, y: ArrayLike, *, pairs: ArrayLike | None = None
+    ) -> Floats:
         """Predict pairs of documents of one global ranking by the model trained on all others.
 
         Parameters
@@ -444,8 +515,9 @@ class HoldOutRanker(LinearRanker):
         Returns
         -------
         ndarray of shape (p, 2), or (m, m)
-            Scores w'(x - x̄) with the mean x̄ of all documents. For all pairs, entry (i, j) is the score of
-            document i by the model without i and j, NaN on the diagonal.
+            Scores w'(x - x̄) with the mean x̄ of all documents. For all pairs, entry
+            (i, j) is the score of document i by the model without i and j, NaN on the
+            diagonal.
 
         Notes
         -----
@@ -455,7 +527,9 @@ class HoldOutRanker(LinearRanker):
         left_out = self._held_out(X, y)
         return left_out.all_pairs() if pairs is None else left_out.pairs(pairs)
 
-    def leave_sets_out(self, X: ArrayLike, y: ArrayLike, sets: Iterable[ArrayLike]) -> list[Floats]:
+    def leave_sets_out(
+        self, X: ArrayLike, y: ArrayLike, sets: Iterable[ArrayLike]
+    ) -> list[Floats]:
         """Predict sets of documents of one global ranking, each by the model trained without the set.
 
         Parameters
@@ -515,7 +589,11 @@ class HoldOutRanker(LinearRanker):
             loss=loss,
             weighting=weighting,
         )
-        return predictor.document_error() if loss == "documents" else (yield from predictor.pair_error())
+        return (
+            predictor.document_error()
+            if loss == "documents"
+            else (yield from predictor.pair_error())
+        )
 
     def why_no_error(self, n_documents: int) -> str:
         """Return the reason why one ranking of n documents has no criterion.
@@ -528,7 +606,9 @@ class HoldOutRanker(LinearRanker):
             return str(error)
         least = 2 if loss == "documents" else 3
         if n_documents < least:
-            return tr("One ranking needs {least} documents, found {n}.").format(least=least, n=n_documents)
+            return tr("One ranking needs {least} documents, found {n}.").format(
+                least=least, n=n_documents
+            )
         if loss == "documents" or n_documents <= MOST_LEFT_OUT:
             return ""
         return tr(

@@ -22,10 +22,14 @@ def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
     The data are unchanged if these are all features.
     """
     ascending = sorted(columns)
-    return data if ascending == list(range(data.X.shape[1])) else data.narrowed(ascending)
+    return (
+        data if ascending == list(range(data.X.shape[1])) else data.narrowed(ascending)
+    )
 
 
-def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | None = None) -> Floats:
+def left_out_scores(
+    data: QueryData, models: Floats, columns: Sequence[int] | None = None
+) -> Floats:
     """Score the documents of each query by its own linear model.
 
     Parameters
@@ -39,7 +43,8 @@ def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | No
     Returns
     -------
     ndarray of shape (m,)
-        Scores. Each is summed from the first feature to the last, so that equal documents have equal scores.
+        Scores. Each is summed from the first feature to the last, so that equal
+        documents have equal scores.
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))
@@ -89,13 +94,18 @@ def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
 
 
 def measured_left_out(
-    data: TrainingData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
+    data: TrainingData,
+    scorer: LeftOutScorer,
+    convention: str,
+    measures: tuple[str, ...],
 ) -> Waiting[Floats]:
     """Measure the ranking of each query by the model trained without it, shape (M, Q), with progress events.
 
     One pass over the shards, which return only the measures, not the documents' scores.
     """
-    (table,) = yield from summed(data, "leaving queries out", _shard_measures, scorer, convention, measures)
+    (table,) = yield from summed(
+        data, "leaving queries out", _shard_measures, scorer, convention, measures
+    )
     return np.asarray(table)
 
 
@@ -108,9 +118,9 @@ def _shard_measures(
 ) -> tuple[Joined]:
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    per_query = Evaluator(data.y, data.ptr, convention, measures, grading=data.grading).per_query(
-        scorer.scores(data)
-    )
+    per_query = Evaluator(
+        data.y, data.ptr, convention, measures, grading=data.grading
+    ).per_query(scorer.scores(data))
     return (Joined(np.stack([*per_query.values()])),)
 
 

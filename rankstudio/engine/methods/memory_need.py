@@ -24,7 +24,8 @@ class DataShape:
     T : int
         Number of threads that work on shards.
     on_disk : bool
-        Whether the documents are read from disk on demand, so that documents in use take additional memory.
+        Whether the documents are read from disk on demand, so that documents in use
+        take additional memory.
     free : float
         Memory limit in bytes, for methods that adapt to it.
 
@@ -79,8 +80,8 @@ class MemoryNeed:
     least : float
         Minimum memory in bytes.
     states : float
-        Bytes of the states of shards for one setting, in memory as far as the limit allows, otherwise in
-        files.
+        Bytes of the states of shards for one setting, in memory as far as the limit
+        allows, otherwise in files.
     lasting : float
         Bytes of the results of shards that all settings share, stored in the same way.
     reading : Reading
@@ -88,11 +89,14 @@ class MemoryNeed:
     algorithm : str
         Name of the algorithm, if the method has several; otherwise "".
     usual : float
-        Bytes that the method uses if available, at least ``least``; 0 if it uses ``least``.
+        Bytes that the method uses if available, at least ``least``; 0 if it uses
+        ``least``.
     kept : float
-        Part of ``least`` in bytes that grows with the number of documents despite shards, at most the limit.
+        Part of ``least`` in bytes that grows with the number of documents despite
+        shards, at most the limit.
     fits : str
-        Value of a parameter with which the method would fit into memory, such as "n_basis=500"; "" for none.
+        Value of a parameter with which the method would fit into memory, such as
+        "n_basis=500"; "" for none.
 
     Examples
     --------
@@ -129,8 +133,8 @@ class MemoryNeed:
     def room(self, budget: float) -> float:
         """Return the number of bytes of states that fit into memory within a limit.
 
-        States and lasting results have separate spaces of this size, and lasting results use at most three
-        quarters of theirs.
+        States and lasting results have separate spaces of this size, and lasting
+        results use at most three quarters of theirs.
         """
         n_spaces = bool(self.states) + 0.75 * bool(self.lasting)
         spare = max(0.0, budget - max(self.least, self.usual))
@@ -139,16 +143,23 @@ class MemoryNeed:
     def resident(self, room: float) -> float:
         """Return the maximum number of bytes in memory, with ``room`` bytes of space for states.
 
-        Lasting results use at most three quarters of their space, as in `Scratch.lasting`.
+        Lasting results use at most three quarters of their space, as in
+        `Scratch.lasting`.
         """
-        return max(self.least, self.usual) + min(self.lasting, 0.75 * room) + min(self.states, room)
+        return (
+            max(self.least, self.usual)
+            + min(self.lasting, 0.75 * room)
+            + min(self.states, room)
+        )
 
     def in_files(self, room: float) -> float:
         """Return the number of bytes of states and lasting results in files, with this space in memory."""
         return max(0.0, self.lasting - 0.75 * room) + max(0.0, self.states - room)
 
 
-def whole_need(shape: DataShape, copies: float = 1.0, per_document: float = 0.0) -> MemoryNeed:
+def whole_need(
+    shape: DataShape, copies: float = 1.0, per_document: float = 0.0
+) -> MemoryNeed:
     """Return the requirements of processing all documents at once.
 
     Parameters
@@ -226,4 +237,8 @@ def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
     >>> sums_need(DataShape(m=100_000, n=46, Q=2000, s=50_000)).least < 1e9
     True
     """
-    return shard_need(shape, states=per_document * shape.m) if shape.sharded else whole_need(shape)
+    return (
+        shard_need(shape, states=per_document * shape.m)
+        if shape.sharded
+        else whole_need(shape)
+    )

@@ -23,19 +23,21 @@ OwnValues = ArrayLike | Callable[[Floats, Floats, Ints], ArrayLike]
 """Numbers of the features, or a function of X (m, n), y (m,) and their queries (m,) that returns them."""
 
 
-def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool = True) -> Floats:
+def own_importance(
+    value: OwnValues, data: TrainingData, *, with_negatives: bool = True
+) -> Floats:
     """Return the importance that a user gives to the n features of some training data.
 
     Parameters
     ----------
     value : array-like or callable
-        One number from 0 up for each feature, shape (n,). If ``with_negatives``, the shape may also be (2n,),
-        with the importance of the features' negatives last.
+        One number from 0 up for each feature, shape (n,). If ``with_negatives``, the
+        shape may also be (2n,), with the importance of the features' negatives last.
     data : TrainingData
         The documents.
     with_negatives : bool, default True
-        Whether the result includes the features' negatives. By default, a negative has the importance of its
-        feature.
+        Whether the result includes the features' negatives. By default, a negative has
+        the importance of its feature.
 
     Returns
     -------
@@ -68,7 +70,9 @@ def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool
     is_valid = np.isfinite(importance) & (importance >= 0)
     if not is_valid.all():
         first_invalid = importance[~is_valid][0]
-        raise ParameterError("importance", float(first_invalid), tr("finite numbers from 0 up"))
+        raise ParameterError(
+            "importance", float(first_invalid), tr("finite numbers from 0 up")
+        )
     return importance
 
 
@@ -78,8 +82,8 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     Raises
     ------
     ParameterError
-        For another shape, a number that is not finite or too large, a negative number on the diagonal, or a
-        matrix that is not symmetric.
+        For another shape, a number that is not finite or too large, a negative number
+        on the diagonal, or a matrix that is not symmetric.
 
     Examples
     --------
@@ -97,14 +101,20 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
         raise ParameterError("similarity", _shape_text(similarity), expected)
     is_finite = np.isfinite(similarity)
     if not is_finite.all():
-        raise ParameterError("similarity", float(similarity[~is_finite][0]), tr("finite numbers"))
+        raise ParameterError(
+            "similarity", float(similarity[~is_finite][0]), tr("finite numbers")
+        )
     if (size := float(np.abs(similarity).max())) > _MAX_SIZE:
-        raise ParameterError("similarity", size, tr("numbers up to {most:g}").format(most=_MAX_SIZE))
+        raise ParameterError(
+            "similarity", size, tr("numbers up to {most:g}").format(most=_MAX_SIZE)
+        )
     if (least := float(np.diag(similarity).min())) < 0.0:
         expected = tr("similarities of features with themselves from 0 up")
         raise ParameterError("similarity", least, expected)
     # The pair of features whose two similarities differ most.
-    i, j = np.unravel_index(int(np.argmax(np.abs(similarity - similarity.T))), similarity.shape)
+    i, j = np.unravel_index(
+        int(np.argmax(np.abs(similarity - similarity.T))), similarity.shape
+    )
     # Differences by rounding are allowed, and removed at the end.
     if not np.isclose(similarity[i, j], similarity[j, i], rtol=1e-9, atol=1e-12):
         text = tr("{a:g} and {b:g} for features {i} and {j}").format(
@@ -130,14 +140,17 @@ def _shape_text(array: Floats) -> str:
     return tr("an array of shape {shape}").format(shape=array.shape)
 
 
-def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int]) -> tuple[Any, ...]:
+def read_own_values(
+    parameter: Parameter, path: str, columns: Mapping[int, int]
+) -> tuple[Any, ...]:
     """Read the numbers of a CSV file for a parameter, in the order of the columns of the data.
 
     Parameters
     ----------
     parameter : Parameter
-        Importance: a table with the columns ``feature``, the id, and ``importance``. Similarity: a first row
-        of ids, and then a row for each feature that begins with the feature's id.
+        Importance: a table with the columns ``feature``, the id, and ``importance``.
+        Similarity: a first row of ids, and then a row for each feature that begins with
+        the feature's id.
     path : str
     columns : Mapping of int to int
         Column of each feature by id.
@@ -150,7 +163,8 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
     Raises
     ------
     DatasetError
-        If the file does not have this form, or a feature of the data is missing; the message names the line.
+        If the file does not have this form, or a feature of the data is missing; the
+        message names the line.
     FileAccessError
         If the file cannot be read.
     """
@@ -159,43 +173,77 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
     if is_matrix:
         expected = tr("a row of feature ids, and a row for each feature, its id first")
     else:
-        expected = tr("the columns feature (an id) and {name}").format(name=parameter.name)
+        expected = tr("the columns feature (an id) and {name}").format(
+            name=parameter.name
+        )
     # The first row is the header; empty lines are skipped.
-    lines = [row for row in csv.reader(read_feature_file(Path(path), expected).splitlines()) if row]
+    lines = [
+        row
+        for row in csv.reader(read_feature_file(Path(path), expected).splitlines())
+        if row
+    ]
     header, rows = (lines[0], lines[1:]) if lines else ([], [])
     # Feature id of each number of a row; the only number of an importance has none.
-    number_ids = [_feature_id(path, 1, item, expected) for item in header[1:]] if is_matrix else [0]
-    if not is_matrix and [item.strip().lower() for item in header[:2]] != ["feature", parameter.name]:
-        raise DatasetError(_problem_text(path, 1, ",".join(header) or tr("nothing"), expected))
+    number_ids = (
+        [_feature_id(path, 1, item, expected) for item in header[1:]]
+        if is_matrix
+        else [0]
+    )
+    if not is_matrix and [item.strip().lower() for item in header[:2]] != [
+        "feature",
+        parameter.name,
+    ]:
+        raise DatasetError(
+            _problem_text(path, 1, ",".join(header) or tr("nothing"), expected)
+        )
     # The numbers of each row by the feature's id.
     feature_rows: dict[int, list[float]] = {}
     for number, row in enumerate(rows, start=2):
         feature = _feature_id(path, number, row[0], expected)
-        feature_rows[feature] = _numbers_after(path, number, row, len(number_ids), expected)
+        feature_rows[feature] = _numbers_after(
+            path, number, row, len(number_ids), expected
+        )
     # The file may have features that the data do not have, but not the reverse.
-    missing_features = [i for i in columns if i not in feature_rows or (is_matrix and i not in number_ids)]
+    missing_features = [
+        i
+        for i in columns
+        if i not in feature_rows or (is_matrix and i not in number_ids)
+    ]
     if missing_features:
         text = tr(
             "{path}: found no {what} of feature {feature}, expected that of all {n} features of the data."
         )
         raise DatasetError(
-            text.format(path=path, what=tr(parameter.label), feature=missing_features[0], n=len(columns))
+            text.format(
+                path=path,
+                what=tr(parameter.label),
+                feature=missing_features[0],
+                n=len(columns),
+            )
         )
     # From the order of the file to that of the data's columns.
     if not is_matrix:
         return tuple(feature_rows[i][0] for i in columns)
     column_order = [number_ids.index(i) for i in columns]
-    return tuple(tuple(feature_rows[i][index] for index in column_order) for i in columns)
+    return tuple(
+        tuple(feature_rows[i][index] for index in column_order) for i in columns
+    )
 
 
-def _numbers_after(path: str, line: int, row: list[str], size: int, expected: str) -> list[float]:
+def _numbers_after(
+    path: str, line: int, row: list[str], size: int, expected: str
+) -> list[float]:
     """Return the numbers of a row after the id of its feature."""
     if len(row) != size + 1:
-        raise DatasetError(_problem_text(path, line, tr("{n} cells").format(n=len(row)), expected))
+        raise DatasetError(
+            _problem_text(path, line, tr("{n} cells").format(n=len(row)), expected)
+        )
     try:
         return [float(cell) for cell in row[1:]]
     except ValueError:
-        raise DatasetError(_problem_text(path, line, ",".join(row), tr("numbers after the id"))) from None
+        raise DatasetError(
+            _problem_text(path, line, ",".join(row), tr("numbers after the id"))
+        ) from None
 
 
 def _feature_id(path: str, line: int, text: str, expected: str) -> int:

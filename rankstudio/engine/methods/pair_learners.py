@@ -9,7 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.pair_cost.cost import CostName, PairCost, WeightingName
+from rankstudio.engine.arithmetic.pair_cost.cost import (
+    CostName,
+    PairCost,
+    WeightingName,
+)
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.preferences import Preferences
@@ -73,10 +77,14 @@ def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
     if not isinstance(preferences, Preferences):
         raise ParameterError("preferences", preferences, "a value of Preferences")
     if y is not None:
-        raise ParameterError("preferences", preferences, "either preferences or labels y")
+        raise ParameterError(
+            "preferences", preferences, "either preferences or labels y"
+        )
     shape = np.shape(X)
     if not shape:
-        raise DatasetError(f"X: expected a matrix with rows and columns, got shape {shape}.")
+        raise DatasetError(
+            f"X: expected a matrix with rows and columns, got shape {shape}."
+        )
     return np.zeros(shape[0])
 
 
@@ -111,7 +119,8 @@ class PairwiseLeastSquares(PreferenceLearner):
     def pair_cost(self) -> PairCost:
         """Return the loss.
 
-        Raises a ParameterError if a parameter is out of range or does not fit the others.
+        Raises a ParameterError if a parameter is out of range or does not fit the
+        others.
         """
         cost = self.checked("cost")
         weighting = self.checked("weighting")
@@ -145,7 +154,9 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
     if isinstance(data, QueryData):
         return PairRows.of(data, cost)
     if data.preferences is not None:
-        from rankstudio.engine.arithmetic.pair_cost.preference_rows import sparse_preference_rows  # noqa: PLC0415 - scipy
+        from rankstudio.engine.arithmetic.pair_cost.preference_rows import (  # noqa: PLC0415 - scipy
+            sparse_preference_rows,
+        )
 
         return sparse_preference_rows(data, cost)
     refuse_unusual(cost)
@@ -162,5 +173,9 @@ def refuse_unusual(cost: PairCost) -> None:
 def unusual(cost: PairCost) -> str:
     """Return the name of the loss's first parameter that differs from its default, "" for none."""
     default = PairCost()
-    names = [name for name in ("cost", "ties", "weighting") if getattr(cost, name) != getattr(default, name)]
+    names = [
+        name
+        for name in ("cost", "ties", "weighting")
+        if getattr(cost, name) != getattr(default, name)
+    ]
     return names[0] if names else ""

@@ -25,7 +25,9 @@ _MOST_ROOM_OF_BLOCKS = 1e9
 differ."""
 
 
-def rows_and_targets(cost: PairCost, data: QueryData) -> tuple[QueryData, Callable[[Floats], Floats]]:
+def rows_and_targets(
+    cost: PairCost, data: QueryData
+) -> tuple[QueryData, Callable[[Floats], Floats]]:
     """Return the rows of a loss, and the function from labels (m, v) to the targets of these rows (m, v).
 
     The rows do not depend on the labels.
@@ -45,7 +47,9 @@ def is_usual(estimator: LinearRanker, ignored: frozenset[str]) -> bool:
     """Return whether all parameters except the ignored ones have their default values."""
     defaults: dict[str, Any] = type(estimator)().get_params()
     parameters = estimator.get_params().items()
-    return all(value == defaults[name] for name, value in parameters if name not in ignored)
+    return all(
+        value == defaults[name] for name, value in parameters if name not in ignored
+    )
 
 
 def exchanged_rows(
@@ -59,8 +63,8 @@ def exchanged_rows(
     data : QueryData
         Documents with preferences.
     plain : callable
-        Function that permutes the documents in the preferences without computing rows; it is returned if the
-        computation of rows would take too much memory.
+        Function that permutes the documents in the preferences without computing rows;
+        it is returned if the computation of rows would take too much memory.
     """
     blocks = _blocks_if_they_fit(cost, data)
     if blocks is None:
@@ -71,14 +75,17 @@ def exchanged_rows(
         permuted = plain(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
-        # The original preferences make the same rows of the documents in the inverse order.
+        # The original preferences make the same rows of the documents in the inverse
+        # order.
         PairRows.keep(permuted, cost, rows_of(data.X[inverse], blocks))
         return permuted
 
     return exchanged
 
 
-def _blocks_if_they_fit(cost: PairCost, data: QueryData) -> tuple[PreferenceBlock, ...] | None:
+def _blocks_if_they_fit(
+    cost: PairCost, data: QueryData
+) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
     None if the blocks take too much memory.

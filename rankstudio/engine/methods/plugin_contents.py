@@ -60,7 +60,8 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     dict of str to list
         Entries of each kind, also of kinds without entries.
     """
-    # Catalogs of all plug-ins and of RankStudio, from which this plug-in's entries are taken.
+    # Catalogs of all plug-ins and of RankStudio, from which this plug-in's entries are
+    # taken.
     catalogs: dict[str, Iterable[Any]] = {
         "methods": methods(),
         "measures": MEASURES.entries(),
@@ -70,7 +71,10 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     # Pages and panels, each with the plug-in that added it.
     parts = window_parts()
     return {
-        **{kind: _catalog_entries(loaded, kind, entries) for kind, entries in catalogs.items()},
+        **{
+            kind: _catalog_entries(loaded, kind, entries)
+            for kind, entries in catalogs.items()
+        },
         "pages": [
             *(page for page in own_pages() if page in loaded.plugin.pages),
             *(page for page, by in parts.pages if by.plugin is loaded.plugin),
@@ -79,7 +83,9 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
             *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
             *(part for by, part in page_parts() if by.plugin is loaded.plugin),
         ],
-        **{kind: _declared_entries(loaded, kind, cls) for kind, cls in _CLASSES.items()},
+        **{
+            kind: _declared_entries(loaded, kind, cls) for kind, cls in _CLASSES.items()
+        },
     }
 
 
@@ -100,11 +106,17 @@ _CLASSES = {
 
 def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
     """Return the entries of one kind that a plug-in declares, without objects of a wrong class."""
-    return [value for value in values_of(loaded, kind) if isinstance(value, entry_class)]
+    return [
+        value for value in values_of(loaded, kind) if isinstance(value, entry_class)
+    ]
 
 
-def _catalog_entries(loaded: LoadedPlugin, kind: str, entries: Iterable[Any]) -> list[Any]:
+def _catalog_entries(
+    loaded: LoadedPlugin, kind: str, entries: Iterable[Any]
+) -> list[Any]:
     """Return the entries of a catalog that come from this plug-in."""
     keys = {getattr(value, "key", None) for value in values_of(loaded, kind)}
     package = "" if loaded.built_in else loaded.package
-    return [entry for entry in entries if entry.package == package and entry.key in keys]
+    return [
+        entry for entry in entries if entry.package == package and entry.key in keys
+    ]

@@ -1,8 +1,9 @@
 """Interface of scikit-learn's estimators, without importing scikit-learn before it is used.
 
-Importing scikit-learn takes a second and 150 MB, including pandas and pyarrow, which it imports if they are
-installed. Plans, the window and workers do not need it. So the methods implement the interface that
-scikit-learn expects of an estimator, and do not inherit from its classes.
+Importing scikit-learn takes a second and 150 MB, including pandas and pyarrow, which it
+imports if they are installed. Plans, the window and workers do not need it. So the
+methods implement the interface that scikit-learn expects of an estimator, and do not
+inherit from its classes.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any, Self
 class Estimator:
     """Base class of estimators that scikit-learn's tools accept.
 
-    It has parameters by name, tags, metadata requests, and a representation for notebooks. Subclasses have an
-    ``__init__`` that stores its arguments as attributes of the same names, and ``fit``.
+    It has parameters by name, tags, metadata requests, and a representation for
+    notebooks. Subclasses have an ``__init__`` that stores its arguments as attributes
+    of the same names, and ``fit``.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -24,7 +26,10 @@ class Estimator:
 
         No parameter is an estimator, so ``deep`` has no effect.
         """
-        return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
+        return {
+            name: getattr(self, name)
+            for name in sorted(signature(type(self)).parameters)
+        }
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; ValueError for an unknown name."""
@@ -77,7 +82,9 @@ class Estimator:
         defaults = signature(type(self)).parameters
         values = {name: repr(getattr(self, name)) for name in defaults}
         arguments = [
-            f"{name}={text}" for name, text in values.items() if text != repr(defaults[name].default)
+            f"{name}={text}"
+            for name, text in values.items()
+            if text != repr(defaults[name].default)
         ]
         return f"{type(self).__name__}({', '.join(arguments)})"
 
@@ -91,7 +98,11 @@ class Estimator:
     def _metadata(self) -> list[str]:
         """Return the names of the keyword arguments of ``fit``."""
         arguments = signature(type(self).fit).parameters.values()  # type: ignore[attr-defined]
-        return [argument.name for argument in arguments if argument.kind is Parameter.KEYWORD_ONLY]
+        return [
+            argument.name
+            for argument in arguments
+            if argument.kind is Parameter.KEYWORD_ONLY
+        ]
 
 
 def check_is_fitted(estimator: Any, *rest: Any) -> None:

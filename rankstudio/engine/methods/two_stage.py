@@ -18,7 +18,11 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.methods.selection.base import without
 from rankstudio.engine.methods.shards.sums import deviations
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.blocks import VALUES
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -35,7 +39,8 @@ class Narrowed(Step):
     inner : Step
         Model that was trained on these features only.
     columns : tuple of int
-        Columns of these features, ascending; ``selected`` has the columns in the order of selection.
+        Columns of these features, ascending; ``selected`` has the columns in the order
+        of selection.
     """
 
     linear: ClassVar[bool] = False
@@ -71,8 +76,8 @@ class OfSums(Narrowed):
     Attributes
     ----------
     sums : ndarray of shape (t, s)
-        Weights of the s columns in each of t sums. ``coef`` divides the importance of a sum among its
-        features in proportion to the sizes of their weights.
+        Weights of the s columns in each of t sums. ``coef`` divides the importance of a
+        sum among its features in proportion to the sizes of their weights.
     """
 
     sums: Floats
@@ -87,7 +92,9 @@ class OfSums(Narrowed):
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        new_features = linear_scores(np.ascontiguousarray(columns[list(self.columns)]), self.sums)
+        new_features = linear_scores(
+            np.ascontiguousarray(columns[list(self.columns)]), self.sums
+        )
         return self.inner.scores(new_features)
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
@@ -97,7 +104,12 @@ class OfSums(Narrowed):
         """
         model = self.inner.beyond_weights(range(1, len(self.sums) + 1))
         columns = [int(ids[column]) for column in self.columns]
-        return {"kind": "sums", "columns": columns, "sums": self.sums.tolist(), "model": model}
+        return {
+            "kind": "sums",
+            "columns": columns,
+            "sums": self.sums.tolist(),
+            "model": model,
+        }
 
 
 def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
@@ -108,8 +120,9 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
     steps : sequence of Step
         Steps of a selector.
     growing : bool
-        Whether the steps are growing sets. Otherwise the steps are iterations: the sets are then the first 1,
-        2, … features of the last iteration, the most important feature first.
+        Whether the steps are growing sets. Otherwise the steps are iterations: the sets
+        are then the first 1, 2, … features of the last iteration, the most important
+        feature first.
     """
     if growing:
         return tuple(step.selected for step in steps)
@@ -134,7 +147,8 @@ def comparisons(
     Returns
     -------
     tuple of ndarray of shape (n,) or (0,)
-        Scores, NaN for features that were not candidates; of size 0 if none were compared.
+        Scores, NaN for features that were not candidates; of size 0 if none were
+        compared.
     """
     if score is None:
         return tuple(np.empty(0) for _ in selections(steps, growing))
@@ -155,10 +169,11 @@ def two_stage_steps(
     ranker : LinearRanker
         Final ranker.
     data : QueryData or TrainingData
-        Training data with all features. For a ranker that needs all documents at once, only the selected
-        features are in memory.
+        Training data with all features. For a ranker that needs all documents at once,
+        only the selected features are in memory.
     sets : sequence of tuple of int
-        Columns of each set; an empty set gives the model with equal scores for all documents.
+        Columns of each set; an empty set gives the model with equal scores for all
+        documents.
 
     Yields
     ------
@@ -168,16 +183,20 @@ def two_stage_steps(
     Raises
     ------
     OutOfMemoryError
-        If a ranker needs all documents at once, and a set of their features exceeds the memory limit.
+        If a ranker needs all documents at once, and a set of their features exceeds the
+        memory limit.
     """
     data = training_data(data)
-    # Sets that grow by appending features: some rankers train all of these models at once.
+    # Sets that grow by appending features: some rankers train all of these models at
+    # once.
     largest_set = sets[-1]
     are_nested = all(columns == largest_set[: len(columns)] for columns in sets)
     if largest_set and are_nested:
         nested_steps = ranker.nested(data, largest_set)
         if nested_steps is not None:
-            step_of_size = {len(step.selected): step for step in (yield from steps_of(nested_steps))}
+            step_of_size = {
+                len(step.selected): step for step in (yield from steps_of(nested_steps))
+            }
             for number, columns in enumerate(sets, start=1):
                 nested_step = step_of_size.get(len(columns))
                 if nested_step:
@@ -188,12 +207,18 @@ def two_stage_steps(
     # Otherwise one model after the other.
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
-        model = yield from _learn_once(ranker, data, ascending, (number - 1) / len(sets))
+        model = yield from _learn_once(
+            ranker, data, ascending, (number - 1) / len(sets)
+        )
         yield widened(model, number, columns, data.X.shape[1])
 
 
 def combined_steps(
-    ranker: LinearRanker, data: TrainingData, sets: Sequence[Columns], combinations: Floats, first: int = 1
+    ranker: LinearRanker,
+    data: TrainingData,
+    sets: Sequence[Columns],
+    combinations: Floats,
+    first: int = 1,
 ) -> Iterator[Step | WorkProgress]:
     """Train a ranker with the first 1, 2, … of some new features, which are weighted sums of features.
 
@@ -204,32 +229,41 @@ def combined_steps(
     data : TrainingData
         Training data with all features.
     sets : sequence of tuple of int
-        Columns of the features in the first 1, 2, … sums, which are the selected features of each step.
+        Columns of the features in the first 1, 2, … sums, which are the selected
+        features of each step.
     combinations : ndarray of shape (t, n)
-        Weights of the sums. Each sum is then scaled to a standard deviation of 1 within queries.
+        Weights of the sums. Each sum is then scaled to a standard deviation of 1 within
+        queries.
     first : int, default 1
         Number of the first model to train.
 
     Yields
     ------
     Step, WorkProgress
-        A step per model, whose ``coef`` are the weights of the original features, or their importance. Its
-        criterion is that of the ranker.
+        A step per model, whose ``coef`` are the weights of the original features, or
+        their importance. Its criterion is that of the ranker.
     """
-    # The new features of all documents, each with a standard deviation of 1 within queries.
-    query_data = data.whole(trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets)))
+    # The new features of all documents, each with a standard deviation of 1 within
+    # queries.
+    query_data = data.whole(
+        trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets))
+    )
     deviation = yield from deviations(data, combinations)
     scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
     validation = query_data.validation
     new_data = replace(
         query_data,
         X=_sums_of_features(query_data.X, scaled),
-        validation=None if validation is None else _sums_of_features(validation, scaled),
+        validation=None
+        if validation is None
+        else _sums_of_features(validation, scaled),
         sharing=None,
     )
     for number, columns in enumerate(sets[first - 1 :], start=first):
         sums = tuple(range(number))
-        model = yield from _learn_once(ranker, training_data(new_data), sums, (number - 1) / len(sets))
+        model = yield from _learn_once(
+            ranker, training_data(new_data), sums, (number - 1) / len(sets)
+        )
         assert model is not None  # a set of sums is never empty
         # A linear model of sums of features is a linear model of the features.
         if model.linear:
@@ -242,7 +276,8 @@ def combined_steps(
                 candidates=np.empty(0),
             )
             continue
-        # Any other model keeps its sums; a feature's importance is its share of the sums' importances.
+        # Any other model keeps its sums; a feature's importance is its share of the
+        # sums' importances.
         used = tuple(sorted(columns))
         weights = np.ascontiguousarray(scaled[:number, used])
         shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)
@@ -296,7 +331,9 @@ def _learn_once(
     for step in ranker.work(data.narrowed(columns)) if columns else ():
         if isinstance(step, Step):
             last = step
-        text = trn("ranking with {n} feature", "ranking with {n} features", len(columns))
+        text = trn(
+            "ranking with {n} feature", "ranking with {n} features", len(columns)
+        )
         yield WorkProgress(text.format(n=len(columns)), share)
     if last is not None and last.linear:  # other models may take much memory
         models[key] = last
@@ -321,7 +358,8 @@ def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     # Weights, or importances, of the columns of the model; 0 for all others.
     ascending = tuple(sorted(columns))
     coef[list(ascending)] = last.coef
-    # A linear model needs nothing else; another one keeps the inner model and reads its columns.
+    # A linear model needs nothing else; another one keeps the inner model and reads its
+    # columns.
     if last.linear:
         return Step(
             number=number,

@@ -1,14 +1,15 @@
 """The compiled part: rank the documents of a query once and read every measure off that ranking.
 
-All kernels that measure are in this one file on purpose: numba's cache notices a change in the file of the
-function that is called from Python, but not in the files of functions that this one calls. Arrays are passed
-from kernel to kernel one by one: taking them out of a tuple in every call more than doubled the time.
+All kernels that measure are in this one file on purpose: numba's cache notices a change
+in the file of the function that is called from Python, but not in the files of
+functions that this one calls. Arrays are passed from kernel to kernel one by one:
+taking them out of a tuple in every call more than doubled the time.
 
 Lengths: m documents, Q queries, K models, n documents in one query, L different labels.
 
-Comments below refer to these equations by number. With r_i = 1 for a relevant document at rank i,
-h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents, gains g, weights w of the ranks and chances s to
-stop at a document:
+Comments below refer to these equations by number. With r_i = 1 for a relevant document
+at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents, gains g, weights w
+of the ranks and chances s to stop at a document:
 
 (1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the cut-off k below R.
 (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the best order.
@@ -37,7 +38,8 @@ from rankstudio.engine.support.jit import kernel, subroutine
 Codes = NDArray[np.unsignedinteger[Any]]
 """Labels in ranked order, as :func:`rank_all` writes them."""
 
-# A cached kernel contains these numbers: a new measure must be added at the end of `measures.toml`.
+# A cached kernel contains these numbers: a new measure must be added at the end of
+# `measures.toml`.
 _MAP = kind_of("MAP")
 _P = kind_of("P")
 _NDCG = kind_of("NDCG")
@@ -59,7 +61,8 @@ _JUDGED = kind_of("Judged")
 RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
 
-_STEEP = 3  # more than n / 3 rises among n documents: sorting again is faster than insertion
+# more than n / 3 rises among n documents: sorting again is faster than insertion
+_STEEP = 3
 _FAR = 8  # after 8 n moves insertion gives up, for the same reason
 
 
@@ -69,7 +72,9 @@ def scratch_space(longest: int) -> tuple[Floats, Ints]:
 
 
 @subroutine
-def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_item: Ints) -> None:
+def sort_descending(
+    key: Floats, item: Ints, n: int, spare_key: Floats, spare_item: Ints
+) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
 
     Insertion inside runs of ``RUN``, then merging from the bottom up: O(n log n).
@@ -91,13 +96,27 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
     while width < n:
         for start in range(0, n - width, 2 * width):
             stop = start + 2 * width
-            _merge(key, item, start, start + width, stop if stop < n else n, spare_key, spare_item)
+            _merge(
+                key,
+                item,
+                start,
+                start + width,
+                stop if stop < n else n,
+                spare_key,
+                spare_item,
+            )
         width *= 2
 
 
 @subroutine
 def _merge(
-    key: Floats, item: Ints, start: int, middle: int, stop: int, spare_key: Floats, spare_item: Ints
+    key: Floats,
+    item: Ints,
+    start: int,
+    middle: int,
+    stop: int,
+    spare_key: Floats,
+    spare_item: Ints,
 ) -> None:
     """Merge two sorted neighbours; of equal keys, those of the left neighbour come first."""
     if key[middle - 1] >= key[middle]:  # already in order
@@ -112,7 +131,8 @@ def _merge(
     right = middle
     out = start
     while left < n_left and right < stop:
-        from_left = bool(spare_key[left] >= key[right])  # no branch: it would be guessed wrong half the time
+        # no branch: it would be guessed wrong half the time
+        from_left = bool(spare_key[left] >= key[right])
         key[out] = spare_key[left] if from_left else key[right]
         item[out] = spare_item[left] if from_left else item[right]
         left += from_left
@@ -134,7 +154,9 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
         moved_item = item[i]
         j = i - 1
         # Move the keys that come after this one to the right.
-        while j >= 0 and (key[j] < moved_key or (key[j] == moved_key and item[j] > moved_item)):
+        while j >= 0 and (
+            key[j] < moved_key or (key[j] == moved_key and item[j] > moved_item)
+        ):
             key[j + 1] = key[j]
             item[j + 1] = item[j]
             j -= 1
@@ -147,7 +169,9 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
 
 
 @subroutine
-def _fetch(scores: Floats, model: int, item: Ints, n: int, key: Floats) -> tuple[int, int]:
+def _fetch(
+    scores: Floats, model: int, item: Ints, n: int, key: Floats
+) -> tuple[int, int]:
     """Write the scores of items.
 
     Return how many exceed the one before, and the first item with NaN or -1.
@@ -165,11 +189,18 @@ def _fetch(scores: Floats, model: int, item: Ints, n: int, key: Floats) -> tuple
 
 @kernel
 def rank_all(
-    scores: Floats, query_ptr: Ints, level: Codes, out: Codes, order: Ints, reals: Floats, integers: Ints
+    scores: Floats,
+    query_ptr: Ints,
+    level: Codes,
+    out: Codes,
+    order: Ints,
+    reals: Floats,
+    integers: Ints,
 ) -> int:
     """Write the labels of the documents of each query from the best score down, for every model.
 
-    Each model's order is sorted from that of the model before: neighbours on a path rank nearly alike.
+    Each model's order is sorted from that of the model before: neighbours on a path
+    rank nearly alike.
 
     Parameters
     ----------
@@ -178,7 +209,8 @@ def rank_all(
     level : ndarray of shape (m,)
         Position of each document's label among the different ones.
     out : ndarray of shape (K, m)
-        Receives twice the level, plus 1 if the score equals that of the document before.
+        Receives twice the level, plus 1 if the score equals that of the document
+        before.
     order : ndarray of shape (m,)
         Receives the documents as the last model ranks them.
     reals, integers : ndarray
@@ -187,7 +219,8 @@ def rank_all(
     Returns
     -------
     int
-        Position of a NaN in the flattened ``scores``; ``out`` is then incomplete. Otherwise -1.
+        Position of a NaN in the flattened ``scores``; ``out`` is then incomplete.
+        Otherwise -1.
 
     Notes
     -----
@@ -234,8 +267,8 @@ class Truth(NamedTuple):
     n_judged : ndarray of shape (Q,)
         Number of documents whose label is not negative.
     gain, relevant, stop, judged : ndarray of shape (L,)
-        For each label, ascending: its gain, 1.0 if it is relevant, the probability that it ends the search,
-        and 1.0 if it is not negative.
+        For each label, ascending: its gain, 1.0 if it is relevant, the probability that
+        it ends the search, and 1.0 if it is not negative.
     """
 
     query_ptr: Ints
@@ -306,8 +339,8 @@ def measure_all(
     reals, integers : ndarray
         Of ``scratch_space``.
     tree : ndarray of shape (L + 1,), or None
-        Zeros, before and after the call. None if every measure is MAP, P or NDCG and no ties are averaged:
-        the code for other measures is then not compiled.
+        Zeros, before and after the call. None if every measure is MAP, P or NDCG and no
+        ties are averaged: the code for other measures is then not compiled.
 
     Notes
     -----
@@ -342,12 +375,34 @@ def measure_all(
             first = query_ptr[q]
             n = query_ptr[q + 1] - query_ptr[q]
             depth_limit = deepest if deepest < n else n
-            depth = _unpack(ranked[model], first, n, depth_limit, rules.ties_reversed, level, key)
+            depth = _unpack(
+                ranked[model], first, n, depth_limit, rules.ties_reversed, level, key
+            )
             # Sum up gains and relevant documents from rank to rank.
             if graded:
-                _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg, tree)
+                _grade(
+                    gains,
+                    weight,
+                    key,
+                    level,
+                    depth,
+                    rules.ties_averaged,
+                    gain,
+                    dcg,
+                    tree,
+                )
             if counted:
-                _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
+                _count(
+                    relevants,
+                    key,
+                    level,
+                    depth,
+                    rules.ties_averaged,
+                    relevant,
+                    hits,
+                    precisions,
+                    tree,
+                )
             # Compute each measure from these sums or the order of labels.
             for j in range(kinds.shape[0]):
                 kind = kinds[j]
@@ -360,7 +415,9 @@ def measure_all(
                 elif kind == _MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
                 elif kind in (_P, _F, _R_PRECISION, _RBP):
-                    value = _measure_hits(kind, cut, hits, rules, n, n_relevant[q], persistences[j])
+                    value = _measure_hits(
+                        kind, cut, hits, rules, n, n_relevant[q], persistences[j]
+                    )
                 elif tree is not None and kind in (_BPREF, _JUDGED):
                     value = _measure_judged(
                         kind, cut, key, level, relevants, judged, depth, n, n_relevant[q],
@@ -375,7 +432,15 @@ def measure_all(
 
 
 @subroutine
-def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, level: Ints, key: Floats) -> int:
+def _unpack(
+    ranked: Codes,
+    first: int,
+    n: int,
+    depth: int,
+    backwards: bool,
+    level: Ints,
+    key: Floats,
+) -> int:
     """Write the levels of at least ``depth`` ranks, and keys that are equal in a tie.
 
     Return their number.
@@ -383,7 +448,8 @@ def _unpack(ranked: Codes, first: int, n: int, depth: int, backwards: bool, leve
     start = 0
     while start < depth:
         stop = start + 1
-        while stop < n and ranked[first + stop] & 1:  # in a tie with the document before
+        # in a tie with the document before
+        while stop < n and ranked[first + stop] & 1:
             stop += 1
         for i in range(start, stop):
             position = start + stop - 1 - i if backwards else i
@@ -469,7 +535,9 @@ def _share_between_ties(key: Floats, values: Floats, n: int) -> None:
 
 
 @subroutine
-def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int, precisions: Floats) -> None:
+def _one_precision_for_ties(
+    key: Floats, relevant: Floats, hits: Floats, n: int, precisions: Floats
+) -> None:
     """Recompute ``precisions`` with one precision per score, as scikit-learn's average_precision_score."""
     start = 0
     total = 0.0
@@ -483,7 +551,9 @@ def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int,
 
 
 @subroutine
-def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int) -> float:
+def _average_precision(
+    cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int
+) -> float:
     """Return AP@cut (cut 0: of all documents): the sum of precisions at relevant ranks over R, or the cut."""
     if n_relevant == 0:
         return rules.empty_query
@@ -504,7 +574,9 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 
 
 @subroutine
-def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
+def _ndcg(
+    cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int
+) -> float:
     """Return DCG@cut, for cut 0 of all documents, over that of the best order, at ``first`` in ``ideal``."""
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
@@ -527,7 +599,13 @@ def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> 
 
 @subroutine
 def _measure_hits(
-    kind: int, cut: int, hits: Floats, rules: Rules, n: int, n_relevant: int, persistence: float
+    kind: int,
+    cut: int,
+    hits: Floats,
+    rules: Rules,
+    n: int,
+    n_relevant: int,
+    persistence: float,
 ) -> float:
     """Return P@cut, F@cut, R-precision or rank-biased precision."""
     if kind == _P:
@@ -575,11 +653,15 @@ def _measure_judged(
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
     if n_relevant == 0:
         return 0.0
-    return _preference(key, level, relevants, judged, n, n_relevant, n_judged - n_relevant, averaged)
+    return _preference(
+        key, level, relevants, judged, n, n_relevant, n_judged - n_relevant, averaged
+    )
 
 
 @subroutine
-def _judged_share(key: Floats, level: Ints, judged: Floats, last: int, n: int, averaged: bool) -> float:
+def _judged_share(
+    key: Floats, level: Ints, judged: Floats, last: int, n: int, averaged: bool
+) -> float:
     """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders."""
     total = 0.0
     start = 0
@@ -606,7 +688,8 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    In a tie with t irrelevant documents, 0 … t of them are above a relevant one with equal probability.
+    In a tie with t irrelevant documents, 0 … t of them are above a relevant one with
+    equal probability.
     """
     divisor = min(n_relevant, n_irrelevant)
     total = 0.0
@@ -626,7 +709,8 @@ def _preference(
             lost = 0.0
             for tied_above in range(t + 1):
                 lost += min(above + tied_above, n_relevant) / divisor
-            total -= hits * lost / (t + 1)  # (4), the mean over the positions in the tie
+            # (4), the mean over the positions in the tie
+            total -= hits * lost / (t + 1)
         above += t
         start = stop
     return total / n_relevant
@@ -665,16 +749,25 @@ def _measure_order(
 
 @subroutine
 def _cascade(
-    key: Floats, level: Ints, stops: Floats, n: int, last: int, averaged: bool, by_rank: bool, chance: Floats
+    key: Floats,
+    level: Ints,
+    stops: Floats,
+    n: int,
+    last: int,
+    averaged: bool,
+    by_rank: bool,
+    chance: Floats,
 ) -> float:
     """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
-    A reader who never ends counts 0. If not ``by_rank``, a reader who ends counts 1 at every rank. ``stops``
-    is the probability to end at a document of each level: for RR 1 at a relevant document.
+    A reader who never ends counts 0. If not ``by_rank``, a reader who ends counts 1 at
+    every rank. ``stops`` is the probability to end at a document of each level: for RR
+    1 at a relevant document.
 
-    ``chance[j]`` is the probability to pass j documents of a tie. Over all orders of the tie, it is the mean,
-    over its sets of j documents, of the product of their probabilities to be passed. It is computed document
-    by document: O(t²) for a tie of t documents.
+    ``chance[j]`` is the probability to pass j documents of a tie. Over all orders of
+    the tie, it is the mean, over its sets of j documents, of the product of their
+    probabilities to be passed. It is computed document by document: O(t²) for a tie of
+    t documents.
     """
     total = 0.0
     reach_probability = 1.0
@@ -688,9 +781,15 @@ def _cascade(
             chance[n_tied] = chance[n_tied - 1] * pass_probability
             for j in range(n_tied - 1, 0, -1):
                 # (6): a set of j of the first n_tied documents has this one with probability j / n_tied.
-                chance[j] = ((n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability) / n_tied
+                chance[j] = (
+                    (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
+                ) / n_tied
         for j in range(min(end, last) - start):  # (5)
-            total += reach_probability * (chance[j] - chance[j + 1]) / (start + j + 1 if by_rank else 1)
+            total += (
+                reach_probability
+                * (chance[j] - chance[j + 1])
+                / (start + j + 1 if by_rank else 1)
+            )
         reach_probability *= chance[end - start]
         start = end
     return total
@@ -726,14 +825,18 @@ def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 
 
 @subroutine
-def _order_of_pairs(kind: int, key: Floats, level: Ints, n_pairs: int, n: int, tree: Ints) -> float:
+def _order_of_pairs(
+    kind: int, key: Floats, level: Ints, n_pairs: int, n: int, tree: Ints
+) -> float:
     """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    Documents are entered into a tree of labels from the best score down. Before a tie is entered, the lower
-    labels in the tree are those at higher scores, that is, pairs in the wrong order. After it is entered,
-    they also include those at the same score, tied pairs. A tied pair counts one half in the disagreement
-    error, and 1 in the strict one. With n_pairs pairs of different labels, of which D are wrong and T tied,
-    C - D = n_pairs - 2D - T, and τ_b divides it by the root of n_pairs times the pairs of different scores.
+    Documents are entered into a tree of labels from the best score down. Before a tie
+    is entered, the lower labels in the tree are those at higher scores, that is, pairs
+    in the wrong order. After it is entered, they also include those at the same score,
+    tied pairs. A tied pair counts one half in the disagreement error, and 1 in the
+    strict one. With n_pairs pairs of different labels, of which D are wrong and T tied,
+    C - D = n_pairs - 2D - T, and τ_b divides it by the root of n_pairs times the pairs
+    of different scores.
     """
     if n_pairs == 0:
         return np.nan
@@ -752,14 +855,18 @@ def _order_of_pairs(kind: int, key: Floats, level: Ints, n_pairs: int, n: int, t
         n_equal_scores += (stop - start) * (stop - start - 1) // 2
         start = stop
     for i in range(n):
-        _enter(tree, level[i], np.int64(-1))  # the same type as in the other call: compiled once
+        # the same type as in the other call: compiled once
+        _enter(tree, level[i], np.int64(-1))
     if kind == _STRICT:
         return float(n_wrong_or_tied / n_pairs)
     if kind == _DISAGREEMENT:
         return 0.5 * (n_wrong + n_wrong_or_tied) / n_pairs
-    n_ordered = n * (n - 1) // 2 - n_equal_scores  # U of (9); n_wrong + n_wrong_or_tied = 2 D + T
+    # U of (9); n_wrong + n_wrong_or_tied = 2 D + T
+    n_ordered = n * (n - 1) // 2 - n_equal_scores
     return (
-        (n_pairs - n_wrong - n_wrong_or_tied) / np.sqrt(float(n_pairs) * n_ordered) if n_ordered else np.nan
+        (n_pairs - n_wrong - n_wrong_or_tied) / np.sqrt(float(n_pairs) * n_ordered)
+        if n_ordered
+        else np.nan
     )
 
 

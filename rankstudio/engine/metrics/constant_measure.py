@@ -36,5 +36,7 @@ def is_constant(
     O(m log m).
     """
     evaluator = Evaluator(y, query_ptr, convention, (name,), grading=grading)
-    best, worst = (next(iter(evaluator.per_query(sign * y).values())) for sign in (1.0, -1.0))
+    best, worst = (
+        next(iter(evaluator.per_query(sign * y).values())) for sign in (1.0, -1.0)
+    )
     return np.array_equal(best, worst, equal_nan=True)

@@ -1,11 +1,13 @@
 """The conventions that measures follow, as data from ``resources/metrics/conventions.toml``.
 
-Evaluation programs agree on the names MAP, P@k and NDCG@k and on little else: on MQ2008, where half of the
-queries have fewer than ten documents, the same ranking has an NDCG@10 of 0.228 by LETOR's script and of 0.515
-by most other programs. A number therefore always goes with the convention it follows.
+Evaluation programs agree on the names MAP, P@k and NDCG@k and on little else: on
+MQ2008, where half of the queries have fewer than ten documents, the same ranking has an
+NDCG@10 of 0.228 by LETOR's script and of 0.515 by most other programs. A number
+therefore always goes with the convention it follows.
 
-What each program does was observed by running it on small cases; ``tests/engine/metrics/test_observed.py``
-holds the table to that. This module imports no compiled code: the window reads it when it starts.
+What each program does was observed by running it on small cases;
+``tests/engine/metrics/test_observed.py`` holds the table to that. This module imports
+no compiled code: the window reads it when it starts.
 """
 
 from __future__ import annotations
@@ -65,10 +67,11 @@ class Ties(Enum):
 class Convention:
     """The rules by which a program computes the measures.
 
-    In every convention, documents are *relevant* from the label ``relevant_from`` up, the gain of a negative
-    label is 0 (as in trec_eval), and the disagreement error, which only compares labels, is the same. A query
-    without a relevant document counts 0 in RR, ERR and Recall and is excluded from AUC, in which equal scores
-    count one half.
+    In every convention, documents are *relevant* from the label ``relevant_from`` up,
+    the gain of a negative label is 0 (as in trec_eval), and the disagreement error,
+    which only compares labels, is the same. A query without a relevant document counts
+    0 in RR, ERR and Recall and is excluded from AUC, in which equal scores count one
+    half.
 
     Attributes
     ----------
@@ -83,17 +86,19 @@ class Convention:
     relevant_from : float
         Smallest relevant label for P@k, MAP, RR, Recall and AUC.
     empty_query : float
-        NDCG of a query without a positive gain, and average precision of a query without a relevant document.
+        NDCG of a query without a positive gain, and average precision of a query
+        without a relevant document.
     short_ndcg : Short
         NDCG@k of a query with fewer than k documents: ZERO or SHRINK.
     short_precision : Short
         P@k of such a query: ZERO, FIXED or SHRINK.
     map_cut_divides_by_k : bool
-        Whether MAP@k divides by min(R, k), where R is the number of relevant documents, or by R.
+        Whether MAP@k divides by min(R, k), where R is the number of relevant documents,
+        or by R.
     ties : Ties
     greatest_grade : float
-        Grade g with the gain 2^g in ERR, where a document with label l ends the search with probability (2^l
-        − 1) / 2^g; 0 for the largest label of the dataset.
+        Grade g with the gain 2^g in ERR, where a document with label l ends the search
+        with probability (2^l − 1) / 2^g; 0 for the largest label of the dataset.
 
     Examples
     --------
@@ -135,24 +140,28 @@ class Convention:
     def stop_chances(self, labels: Floats, greatest_grade: float) -> Floats:
         """Return the stopping probability of ERR at each label, in the shape of the labels.
 
-        ``greatest_grade`` is that of the dataset; a grade of the convention takes precedence. It is never
-        taken from the labels, which may belong to a single query: measures would then depend on other
-        queries.
+        ``greatest_grade`` is that of the dataset; a grade of the convention takes
+        precedence. It is never taken from the labels, which may belong to a single
+        query: measures would then depend on other queries.
         """
         positive = np.maximum(labels, 0.0)
         greatest = self.greatest_grade or greatest_grade
-        chances: Floats = np.minimum(np.exp2(positive - greatest) - np.exp2(-greatest), 1.0)
+        chances: Floats = np.minimum(
+            np.exp2(positive - greatest) - np.exp2(-greatest), 1.0
+        )
         return chances
 
     @property
     def objective(self) -> Convention:
         """The convention by which methods optimise and select: a query with fewer than k documents counts.
 
-        If a query with fewer than k documents counted 0 for any ranking, nothing could be learned from it.
-        Here k becomes the number of its documents. Everything else follows the convention.
+        If a query with fewer than k documents counted 0 for any ranking, nothing could
+        be learned from it. Here k becomes the number of its documents. Everything else
+        follows the convention.
         """
         ndcg, precision = (
-            Short.SHRINK if rule is Short.ZERO else rule for rule in (self.short_ndcg, self.short_precision)
+            Short.SHRINK if rule is Short.ZERO else rule
+            for rule in (self.short_ndcg, self.short_precision)
         )
         return replace(self, short_ndcg=ndcg, short_precision=precision)
 
@@ -165,7 +174,9 @@ class Convention:
             Name of a measure, such as "NDCG@10".
         """
         chosen = measure(name)
-        rule = {"NDCG": self.short_ndcg, "P": self.short_precision}.get(chosen.family.name)
+        rule = {"NDCG": self.short_ndcg, "P": self.short_precision}.get(
+            chosen.family.name
+        )
         if rule is not Short.ZERO:
             return 0
         return chosen.cut or 0
@@ -181,13 +192,21 @@ class Convention:
         return (
             ("gain of label l", self.gain.value),
             ("discount at rank i", self.discount.value),
-            ("relevant documents, except for NDCG and ERR", f"labels from {self.relevant_from:g} up"),
-            ("query without a relevant document", f"counts as {self.empty_query:g} in NDCG and MAP"),
+            (
+                "relevant documents, except for NDCG and ERR",
+                f"labels from {self.relevant_from:g} up",
+            ),
+            (
+                "query without a relevant document",
+                f"counts as {self.empty_query:g} in NDCG and MAP",
+            ),
             ("NDCG@k with fewer than k documents", short[self.short_ndcg]),
             ("P@k with fewer than k documents", short[self.short_precision]),
             (
                 "MAP@k divides by",
-                "min(R, k)" if self.map_cut_divides_by_k else "R, the number of relevant documents",
+                "min(R, k)"
+                if self.map_cut_divides_by_k
+                else "R, the number of relevant documents",
             ),
             (
                 "highest grade in ERR",
@@ -207,12 +226,19 @@ _ENUM_OF_FIELD: Mapping[str, type[Enum]] = {
 
 
 def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
-    members = {name: kind[values[name].upper()] for name, kind in _ENUM_OF_FIELD.items() if name in values}
+    members = {
+        name: kind[values[name].upper()]
+        for name, kind in _ENUM_OF_FIELD.items()
+        if name in values
+    }
     return Convention(key=key, **{**values, **members})
 
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
-    {key: _parsed_convention(key, values) for key, values in table("metrics", "conventions.toml").items()}
+    {
+        key: _parsed_convention(key, values)
+        for key, values in table("metrics", "conventions.toml").items()
+    }
 )
 """The conventions by key."""
 
@@ -254,7 +280,9 @@ def rules_text(key: str, names: Iterable[str]) -> str:
     """
     entries = dict.fromkeys(measure(name).family.entry for name in names)
     exceptions = [
-        f"{entry.key}: {entry.convention}" for entry in entries if entry is not None and entry.convention
+        f"{entry.key}: {entry.convention}"
+        for entry in entries
+        if entry is not None and entry.convention
     ]
     label = convention(key).label
     return f"{label} ({'; '.join(exceptions)})" if exceptions else label

@@ -40,7 +40,8 @@ def enter_all(
     counts : ndarray of shape (Q,)
         Number of rankings per query.
     table : ndarray of shape (T,)
-        Hash table of positions plus 1, 0 for empty; T is a power of two, larger than their number will be.
+        Hash table of positions plus 1, 0 for empty; T is a power of two, larger than
+        their number will be.
     places : ndarray of shape (K, Q)
         Receives row · Q + query.
 
@@ -55,7 +56,8 @@ def enter_all(
             first = query_ptr[q]
             stop = query_ptr[q + 1]
             if model and _equal(ranked, model, ranked, model - 1, first, stop):
-                # Neighbours on a path rank most queries alike: no hash is needed for these.
+                # Neighbours on a path rank most queries alike: no hash is needed for
+                # these.
                 places[model, q] = places[model - 1, q]
                 continue
             slot = _hash(ranked, model, first, stop, q) & mask
@@ -63,7 +65,8 @@ def enter_all(
                 row, query = divmod(table[slot] - 1, n_queries)
                 if query == q and _equal(ranked, model, codes, row, first, stop):
                     break
-                slot = (slot + 1) & mask  # linear probing: T is large enough for short runs
+                # linear probing: T is large enough for short runs
+                slot = (slot + 1) & mask
             if not table[slot]:
                 for i in range(first, stop):
                     codes[counts[q], i] = ranked[model, i]
@@ -103,7 +106,9 @@ def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
 
 
 @subroutine
-def _equal(ranked: Codes, model: int, codes: Codes, row: int, first: int, stop: int) -> bool:
+def _equal(
+    ranked: Codes, model: int, codes: Codes, row: int, first: int, stop: int
+) -> bool:
     """Return whether two rankings of a query are equal, as different rankings may have equal hashes."""
     i = first
     while i < stop and ranked[model, i] == codes[row, i]:
@@ -117,8 +122,9 @@ _MIN_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 class DistinctRankings:
     """Distinct orders of labels in the queries of a part, over all models.
 
-    Models of a path, and models of similar λ, rank most queries identically: of 1,400 models of greedy
-    RankRLS on MQ2008, one order in forty is new. Each distinct order is measured once.
+    Models of a path, and models of similar λ, rank most queries identically: of 1,400
+    models of greedy RankRLS on MQ2008, one order in forty is new. Each distinct order
+    is measured once.
 
     Parameters
     ----------
@@ -140,7 +146,12 @@ class DistinctRankings:
     @property
     def nbytes(self) -> int:
         """Memory in bytes, including the positions returned."""
-        return self._codes.nbytes + self._table.nbytes + self._values.nbytes + self._bytes_returned
+        return (
+            self._codes.nbytes
+            + self._table.nbytes
+            + self._values.nbytes
+            + self._bytes_returned
+        )
 
     def enter(self, ranked: Codes) -> Places:
         """Register the rankings of K models.
@@ -148,7 +159,8 @@ class DistinctRankings:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Rankings of :func:`rankstudio.engine.metrics.evaluator.rank`, always of the same labels.
+            Rankings of :func:`rankstudio.engine.metrics.evaluator.rank`, always of the
+            same labels.
 
         Returns
         -------
@@ -161,11 +173,15 @@ class DistinctRankings:
         """
         self._make_room(ranked)
         places = np.empty((ranked.shape[0], self._counts.size), dtype=np.int32)
-        enter_all(ranked, self._query_ptr, self._codes, self._counts, self._table, places)
+        enter_all(
+            ranked, self._query_ptr, self._codes, self._counts, self._table, places
+        )
         self._bytes_returned += places.nbytes
         return places
 
-    def per_query(self, entered: Sequence[Places], evaluator: Evaluator) -> dict[str, Floats]:
+    def per_query(
+        self, entered: Sequence[Places], evaluator: Evaluator
+    ) -> dict[str, Floats]:
         """Return each measure of K models in each query, each of shape (K, Q).
 
         Parameters
@@ -173,7 +189,8 @@ class DistinctRankings:
         entered : sequence of ndarray of shape (k, Q)
             Results of :meth:`enter` for K models in total.
         evaluator : Evaluator
-            Evaluator of the same documents, with a convention that has the reading order of the rankings.
+            Evaluator of the same documents, with a convention that has the reading
+            order of the rankings.
 
         Notes
         -----
@@ -207,7 +224,9 @@ class DistinctRankings:
             values[:, : self._values.shape[1]] = self._values
             self._values = values
         if (self._n_measured < self._counts).any():
-            evaluator.measure_rows(self._codes, self._n_measured, self._counts, self._values)
+            evaluator.measure_rows(
+                self._codes, self._n_measured, self._counts, self._values
+            )
             self._n_measured[:] = self._counts
 
     def _make_room(self, ranked: Codes) -> None:
@@ -224,7 +243,9 @@ class DistinctRankings:
             self._codes = codes
         # Double the table until at most half of it can be in use.
         slots = self._table.size
-        while slots < 2 * (int(self._counts.sum()) + ranked.shape[0] * self._counts.size):
+        while slots < 2 * (
+            int(self._counts.sum()) + ranked.shape[0] * self._counts.size
+        ):
             slots *= 2
         if slots > self._table.size:
             self._table = np.zeros(slots, dtype=np.int64)

@@ -30,8 +30,8 @@ from rankstudio.engine.support.query_ids import check_none_missing
 class Evaluation(Mapping[str, float]):
     """Measures of one ranking: a mapping from a measure's name to its average over the queries.
 
-    The names are the requested ones, such as ``"nDCG@10"`` or ``"AP"``; any other name of the same measure
-    gives the same value.
+    The names are the requested ones, such as ``"nDCG@10"`` or ``"AP"``; any other name
+    of the same measure gives the same value.
 
     Attributes
     ----------
@@ -40,7 +40,8 @@ class Evaluation(Mapping[str, float]):
     query_ids : ndarray of shape (Q,)
         Query ids, in order of first appearance.
     per_query : dict of str to ndarray of shape (Q,)
-        Each measure in each query, in that order; NaN for an undefined disagreement error.
+        Each measure in each query, in that order; NaN for an undefined disagreement
+        error.
     greatest_grade : float
         Grade for ERR: that of the convention, or of the dataset.
     auc_interval : tuple of float, optional
@@ -83,20 +84,24 @@ def evaluate(
     Parameters
     ----------
     y : array-like of shape (m,)
-        Relevance labels. Negative labels have gain 0 and are not relevant, in every convention.
+        Relevance labels. Negative labels have gain 0 and are not relevant, in every
+        convention.
     scores : array-like of shape (m,)
         Scores; larger is better. Infinite scores rank first and last.
     qid : array-like of shape (m,)
-        Query id of each document, numbers or text. Documents of a query need not be consecutive; they keep
-        their order.
+        Query id of each document, numbers or text. Documents of a query need not be
+        consecutive; they keep their order.
     convention : str or Convention
-        ``"standard"``, ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``, ``"trec_eval"``,
-        ``"lightgbm"`` or ``"sklearn"``. Arrays have no origin: name the convention of LETOR's data.
+        ``"standard"``, ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``,
+        ``"trec_eval"``, ``"lightgbm"`` or ``"sklearn"``. Arrays have no origin: name
+        the convention of LETOR's data.
     measures : sequence of str or Measure, optional
-        By default the measures of LETOR's script: NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP.
+        By default the measures of LETOR's script: NDCG@1 … NDCG@10, MeanNDCG, P@1 …
+        P@10 and MAP.
     document_ids : array-like of shape (m,), optional
-        For conventions that order equal scores by document id, compared as text, in descending order. In a
-        query with an empty id, or without ids, the later document comes first.
+        For conventions that order equal scores by document id, compared as text, in
+        descending order. In a query with an empty id, or without ids, the later
+        document comes first.
     greatest_grade : float, optional
         Largest label of the whole dataset, used by ERR; by default that of ``y``.
 
@@ -110,7 +115,8 @@ def evaluate(
     ParameterError
         For an unknown convention or measure, or different lengths.
     DatasetError
-        For no documents, a NaN score, or a label that is not finite or has an infinite gain.
+        For no documents, a NaN score, or a label that is not finite or has an infinite
+        gain.
 
     Notes
     -----
@@ -130,9 +136,17 @@ def evaluate(
     values = check_scores(scores, labels.size)
     # Sort the documents by query; ids of documents may decide between equal scores.
     rows, query_ptr, query_ids = group_by_query(ids, labels.size)
-    names = () if document_ids is None else check_document_ids(document_ids, labels.size)[rows].tolist()
+    names = (
+        ()
+        if document_ids is None
+        else check_document_ids(document_ids, labels.size)[rows].tolist()
+    )
     # The greatest grade is that of the labels, unless it is given.
-    grade = greatest(labels) if greatest_grade is None else check_grade(greatest_grade, labels)
+    grade = (
+        greatest(labels)
+        if greatest_grade is None
+        else check_grade(greatest_grade, labels)
+    )
     chosen = LETOR_MEASURES if measures is None else measures
     grading = Grading(grade, partial(ranks_of_ids, names, query_ptr))
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
@@ -141,7 +155,10 @@ def evaluate(
     per_query = evaluator.per_query(values[rows])
     by_name = {_name_as_written(name): per_query[measure(name).name] for name in chosen}
     return Evaluation(
-        evaluator.convention, query_ids, per_query=ByMeasure(by_name), greatest_grade=used_grade
+        evaluator.convention,
+        query_ids,
+        per_query=ByMeasure(by_name),
+        greatest_grade=used_grade,
     )
 
 
@@ -159,7 +176,9 @@ def check_grade(grade: float, labels: Floats) -> float:
     except (TypeError, ValueError):
         value = np.nan
     if not (np.isfinite(value) and value >= greatest(labels)):
-        expected = f"a number from {greatest(labels):g} up, the greatest label in the data"
+        expected = (
+            f"a number from {greatest(labels):g} up, the greatest label in the data"
+        )
         raise ParameterError("greatest_grade", grade, expected)
     return value
 
@@ -186,7 +205,9 @@ def check_scores(scores: ArrayLike, n_documents: int) -> Floats:
         )
     wrong = np.flatnonzero(np.isnan(values))
     if wrong.size:
-        raise DatasetError(f"The score of document {wrong[0] + 1} is not a number (NaN); expected a number.")
+        raise DatasetError(
+            f"The score of document {wrong[0] + 1} is not a number (NaN); expected a number."
+        )
     return values
 
 
@@ -203,8 +224,8 @@ def group_by_query(
     Returns
     -------
     rows : ndarray of shape (m,) or slice
-        Documents in grouped order; within a query the order is kept. ``slice(None)`` if they are already
-        grouped.
+        Documents in grouped order; within a query the order is kept. ``slice(None)`` if
+        they are already grouped.
     query_ptr : ndarray of shape (Q + 1,)
     query_ids : ndarray of shape (Q,)
 
@@ -219,7 +240,9 @@ def group_by_query(
     ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
     # First documents of blocks, in which consecutive documents have the same query.
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
-    unique, first, inverse = np.unique(ids[starts], return_index=True, return_inverse=True)
+    unique, first, inverse = np.unique(
+        ids[starts], return_index=True, return_inverse=True
+    )
     if unique.size == starts.size:
         return slice(None), np.append(starts, n_documents), qid[starts]
     appearance = np.argsort(first)
@@ -232,7 +255,10 @@ def group_by_query(
 
 
 def rank_order(
-    scores: ArrayLike, query_ptr: ArrayLike, convention: str | Convention, grading: Grading | None = None
+    scores: ArrayLike,
+    query_ptr: ArrayLike,
+    convention: str | Convention,
+    grading: Grading | None = None,
 ) -> Ints:
     """Return the documents of each query in rank order.
 
@@ -242,8 +268,8 @@ def rank_order(
     query_ptr : array-like of shape (Q + 1,)
         First document of each query, followed by m.
     convention : str or Convention
-        Key of the convention, which determines the order of ties. If it averages over all orders, ties keep
-        the order of the file.
+        Key of the convention, which determines the order of ties. If it averages over
+        all orders, ties keep the order of the file.
     grading : Grading, optional
         Ids of the documents, for conventions that use them.
 

@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._kernels import Codes, Rules, Truth, measure_all, rank_all, scratch_space
+from rankstudio.engine.metrics._kernels import (
+    Codes,
+    Rules,
+    Truth,
+    measure_all,
+    rank_all,
+    scratch_space,
+)
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.families import PAIRED, Reads
@@ -29,18 +36,22 @@ def check_labels(y: ArrayLike) -> Floats:
     Raises
     ------
     DatasetError
-        For no labels, or a label that is not a finite number; the message gives the number of the document,
-        from 1.
+        For no labels, or a label that is not a finite number; the message gives the
+        number of the document, from 1.
     ParameterError
         Unless there is one number per document.
     """
     try:
         labels = np.require(y, dtype=np.float64, requirements=["C", "W"])
     except (TypeError, ValueError):
-        raise ParameterError("y", y, "a number for each document: its relevance label") from None
+        raise ParameterError(
+            "y", y, "a number for each document: its relevance label"
+        ) from None
     if labels.ndim != 1:
         raise ParameterError(
-            "y", f"an array of shape {labels.shape}", "one relevance label for each document"
+            "y",
+            f"an array of shape {labels.shape}",
+            "one relevance label for each document",
         )
     if not labels.size:
         raise DatasetError("The data have no documents to evaluate.")
@@ -55,15 +66,21 @@ def check_labels(y: ArrayLike) -> Floats:
 def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
     """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError."""
     ptr = np.array(query_ptr, dtype=np.int64)
-    has_bounds = ptr.ndim == 1 and ptr.size >= 2 and ptr[0] == 0 and ptr[-1] == n_documents
+    has_bounds = (
+        ptr.ndim == 1 and ptr.size >= 2 and ptr[0] == 0 and ptr[-1] == n_documents
+    )
     if not has_bounds or (np.diff(ptr) < 1).any():
         raise ParameterError(
-            "query_ptr", query_ptr, f"increasing positions from 0 to {n_documents}, the number of documents"
+            "query_ptr",
+            query_ptr,
+            f"increasing positions from 0 to {n_documents}, the number of documents",
         )
     return ptr
 
 
-def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents: int) -> NDArray[np.str_]:
+def check_document_ids(
+    ids: Sequence[object] | NDArray[np.generic], n_documents: int
+) -> NDArray[np.str_]:
     """Return the document ids as text of shape (m,), or raise ParameterError."""
     names = np.asarray(ids).astype(np.str_)
     if names.shape != (n_documents,):
@@ -78,7 +95,8 @@ def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents:
 def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
     """Return the convention in the kernels' form.
 
-    ``ties_reversed`` is whether documents with equal scores are in the reverse order in rankings.
+    ``ties_reversed`` is whether documents with equal scores are in the reverse order in
+    rankings.
     """
     return Rules(
         empty_query=float(convention.empty_query),
@@ -96,7 +114,9 @@ def label_codes(labels: Floats) -> tuple[Floats, Codes]:
     Positions have one byte if there are at most 128 distinct labels, otherwise four.
     """
     values, level = np.unique(labels, return_inverse=True)
-    return values, level.astype(np.uint8 if values.size <= _MAX_BYTE_CODES else np.uint32)
+    return values, level.astype(
+        np.uint8 if values.size <= _MAX_BYTE_CODES else np.uint32
+    )
 
 
 def compile_truth(
@@ -165,7 +185,8 @@ def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     rank = np.arange(gain.size) - query_ptr[query]
-    ideal: Floats = gain[np.lexsort((-gain, query))] * weight[rank]  # by descending gain in each query
+    # by descending gain in each query
+    ideal: Floats = gain[np.lexsort((-gain, query))] * weight[rank]
     for first, last in pairwise(query_ptr.tolist()):
         np.cumsum(ideal[first:last], out=ideal[first:last])
     return ideal
@@ -176,7 +197,8 @@ def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so that query_ptr stays valid
-    # A group has the documents of a query with one label; of n² ordered pairs, Σ size² are within groups.
+    # A group has the documents of a query with one label; of n² ordered pairs, Σ size²
+    # are within groups.
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
     starts[query_ptr[:-1]] = True
@@ -193,8 +215,8 @@ _MAX_BLOCK_VALUES = 1 << 22  # values per query kept at a time: 32 MB
 class Evaluator:
     """Measures of rankings of the same documents.
 
-    The documents of a query are ranked once, by descending score, and all measures are computed from that
-    ranking.
+    The documents of a query are ranked once, by descending score, and all measures are
+    computed from that ranking.
 
     Parameters
     ----------
@@ -207,9 +229,10 @@ class Evaluator:
     measures : sequence of str or Measure
         Measures to compute.
     grading : Grading, optional
-        Largest grade of the whole dataset, and the ranks of the document ids for conventions that order equal
-        scores by id. Without ids the later document comes first, as for ids that ascend in the file. By
-        default the documents are a whole dataset.
+        Largest grade of the whole dataset, and the ranks of the document ids for
+        conventions that order equal scores by id. Without ids the later document comes
+        first, as for ids that ascend in the file. By default the documents are a whole
+        dataset.
 
     Attributes
     ----------
@@ -222,7 +245,8 @@ class Evaluator:
     ParameterError
         For an unknown convention or measure, or inconsistent arrays.
     DatasetError
-        For no documents, or a label that is not a finite number or has an infinite gain.
+        For no documents, or a label that is not a finite number or has an infinite
+        gain.
 
     Notes
     -----
@@ -248,18 +272,23 @@ class Evaluator:
     ) -> None:
         labels = check_labels(y)
         ptr = check_query_ptr(query_ptr, labels.size)
-        self.convention = find_convention(convention) if isinstance(convention, str) else convention
+        self.convention = (
+            find_convention(convention) if isinstance(convention, str) else convention
+        )
         self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
         self.n_documents = labels.size
         self.n_queries = ptr.size - 1
         # Sort the documents as equal scores are ordered.
         grading = grading or Grading.of(labels)
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
-        if self._order is not None:  # from here on, documents are in the order of equal scores
+        # from here on, documents are in the order of equal scores
+        if self._order is not None:
             labels = labels[self._order]
         self._labels = labels
         # Prepare what all rankings share: rules, codes of the labels, and ideal values.
-        self._needs_scores = np.array([not m.by_rank for m in self.measures], dtype=np.bool_)
+        self._needs_scores = np.array(
+            [not m.by_rank for m in self.measures], dtype=np.bool_
+        )
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         _, self._level = label_codes(labels)
         self._rules = compile_rules(self.convention)
@@ -269,7 +298,9 @@ class Evaluator:
         self._query_ptr = ptr
         self._batches = self._compile_batches(labels, grading.greatest_grade)
 
-    def _compile_batches(self, labels: Floats, greatest_grade: float) -> tuple[_Batch, ...]:
+    def _compile_batches(
+        self, labels: Floats, greatest_grade: float
+    ) -> tuple[_Batch, ...]:
         """Return the measures that the kernel computes, in one batch for each set of relevant labels."""
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
@@ -286,11 +317,15 @@ class Evaluator:
             measures = [self.measures[index] for index in batch_indices]
             pairs = any(m.family.name in PAIRED for m in measures)
             rules = replace(self.convention, relevant_from=relevant_from)
-            truth = compile_truth(labels, self._query_ptr, rules, greatest_grade, pairs=pairs)
+            truth = compile_truth(
+                labels, self._query_ptr, rules, greatest_grade, pairs=pairs
+            )
             batches.append(_Batch.of(measures, batch_indices, truth))
         return tuple(batches)
 
-    def _foreign_values(self, labels: Floats, ptr: Ints, greatest_grade: float) -> ForeignValues | None:
+    def _foreign_values(
+        self, labels: Floats, ptr: Ints, greatest_grade: float
+    ) -> ForeignValues | None:
         """Return the computation of the foreign measures.
 
         Return None if there are none.
@@ -299,7 +334,9 @@ class Evaluator:
         if not indices:
             return None
         measures = [self.measures[index] for index in indices]
-        return ForeignValues(measures, indices, labels, ptr, self.convention, greatest_grade)
+        return ForeignValues(
+            measures, indices, labels, ptr, self.convention, greatest_grade
+        )
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
         """Return each measure of one model, averaged over the queries.
@@ -340,15 +377,16 @@ class Evaluator:
     def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of one model in each query, each of shape (Q,).
 
-        A measure of pairs, such as the disagreement error, is NaN for a query without a pair of different
-        labels. See ``evaluate`` for the parameters and errors.
+        A measure of pairs, such as the disagreement error, is NaN for a query without a
+        pair of different labels. See ``evaluate`` for the parameters and errors.
         """
         return self._by_name(self._table(self._score_row(scores))[:, 0])
 
     def per_query_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models in each query, each of shape (K, Q).
 
-        See ``evaluate_many`` for the parameters and errors, ``per_query`` for what is NaN.
+        See ``evaluate_many`` for the parameters and errors, ``per_query`` for what is
+        NaN.
         """
         return self._by_name(self._table(self._score_rows(scores)))
 
@@ -369,8 +407,13 @@ class Evaluator:
         O(K m), or O(K Q k) if every measure has a cut-off k.
         """
         step = self._rows_at_a_time
-        blocks = [ranked[start : start + step] for start in range(0, max(1, ranked.shape[0]), step)]
-        averages = [average(self._measured(block, self._ranking_rules)) for block in blocks]
+        blocks = [
+            ranked[start : start + step]
+            for start in range(0, max(1, ranked.shape[0]), step)
+        ]
+        averages = [
+            average(self._measured(block, self._ranking_rules)) for block in blocks
+        ]
         joined = np.concatenate(averages, axis=-1)
         return self._by_name(joined)
 
@@ -378,7 +421,9 @@ class Evaluator:
         """Return each measure of one ranking, of shape (1, m), in each query, each of shape (Q,)."""
         return self._by_name(self._measured(ranked[:1], self._ranking_rules)[:, 0])
 
-    def measure_rows(self, ranked: Codes, begins: Ints, ends: Ints, out: Floats) -> None:
+    def measure_rows(
+        self, ranked: Codes, begins: Ints, ends: Ints, out: Floats
+    ) -> None:
         """Write each measure of some rankings of each query, for :class:`DistinctRankings`.
 
         Parameters
@@ -402,7 +447,9 @@ class Evaluator:
 
     @property
     def _rows_at_a_time(self) -> int:
-        return max(1, _MAX_BLOCK_VALUES // (self.n_queries * max(1, len(self.measures))))
+        return max(
+            1, _MAX_BLOCK_VALUES // (self.n_queries * max(1, len(self.measures)))
+        )
 
     def _score_row(self, scores: ArrayLike) -> Floats:
         return self._score_rows(np.expand_dims(np.asarray(scores), 0))
@@ -412,7 +459,9 @@ class Evaluator:
         try:
             rows = np.require(scores, dtype=np.float64, requirements=["C", "W"])
         except (TypeError, ValueError):
-            raise ParameterError("scores", scores, "one number for each document") from None
+            raise ParameterError(
+                "scores", scores, "one number for each document"
+            ) from None
         if rows.ndim != 2 or rows.shape[1] != self.n_documents:
             raise ParameterError(
                 "scores",
@@ -421,7 +470,8 @@ class Evaluator:
             )
         if self._order is None:
             return rows
-        return np.take(rows, self._order, axis=1)  # rows[:, order] would not be in C order
+        # rows[:, order] would not be in C order
+        return np.take(rows, self._order, axis=1)
 
     def _averages(self, rows: Floats) -> dict[str, Floats]:
         averages = np.empty((len(self.measures), rows.shape[0]))
@@ -441,7 +491,9 @@ class Evaluator:
         table = self._measured(ranked, self._rules)
         if not self.by_rank:  # the squared error is the one measure of scores
             with np.errstate(over="ignore"):
-                errors = np.add.reduceat((rows - self._labels) ** 2, self._query_ptr[:-1], axis=1)
+                errors = np.add.reduceat(
+                    (rows - self._labels) ** 2, self._query_ptr[:-1], axis=1
+                )
             table[self._needs_scores] = errors / np.diff(self._query_ptr)
         return table
 
@@ -454,7 +506,9 @@ class Evaluator:
         self._measure(ranked, begins, ends, rules, out)
         return out
 
-    def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats) -> None:
+    def _measure(
+        self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats
+    ) -> None:
         """Write the measures of some rankings of each query into ``out``; see `measure_rows`."""
         models = int(begins.min()), int(ends.max())
         for batch in self._batches:
@@ -464,7 +518,9 @@ class Evaluator:
             if not is_all:
                 out[batch.indices] = values
         if self._foreign is not None:
-            self._foreign.measure(ranked, begins, ends, backwards=rules.ties_reversed, out=out)
+            self._foreign.measure(
+                ranked, begins, ends, backwards=rules.ties_reversed, out=out
+            )
 
 
 class _Batch(NamedTuple):
@@ -492,14 +548,18 @@ class _Batch(NamedTuple):
     truth: Truth
 
     @classmethod
-    def of(cls, measures: Sequence[Measure], indices: Sequence[int], truth: Truth) -> _Batch:
+    def of(
+        cls, measures: Sequence[Measure], indices: Sequence[int], truth: Truth
+    ) -> _Batch:
         """Return the batch of some measures."""
         n_documents = int(truth.query_ptr[-1])
         return cls(
             indices=np.array(indices, dtype=np.int64),
             kinds=np.array([m.kind for m in measures], dtype=np.int64),
             cuts=np.array([m.cut or 0 for m in measures], dtype=np.int64),
-            persistences=np.array([m.persistence or m.family.persistence or 0.0 for m in measures]),
+            persistences=np.array(
+                [m.persistence or m.family.persistence or 0.0 for m in measures]
+            ),
             deepest=max(m.cut or n_documents for m in measures),
             reads=frozenset[Reads]().union(*(m.family.reads for m in measures)),
             truth=truth,
@@ -517,7 +577,9 @@ class _Batch(NamedTuple):
         """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q)."""
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
-        tree = np.zeros(self.truth.gain.size + 1, dtype=np.int64) if needs_tree else None
+        tree = (
+            np.zeros(self.truth.gain.size + 1, dtype=np.int64) if needs_tree else None
+        )
         graded = Reads.GAINS in self.reads
         counted = Reads.HITS in self.reads
         measure_all(
@@ -542,9 +604,10 @@ def reading_order(
     grading : Grading
         Grading of the documents.
     last_first : bool, default False
-        Whether to return the order of a ranking. Otherwise it is reversed within each query, as :func:`rank`
-        expects it: conventions by document id read ties backwards, so that documents without ids share their
-        rankings with all other conventions.
+        Whether to return the order of a ranking. Otherwise it is reversed within each
+        query, as :func:`rank` expects it: conventions by document id read ties
+        backwards, so that documents without ids share their rankings with all other
+        conventions.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None
@@ -558,7 +621,9 @@ def reading_order(
     return order_of_ranks(query_ptr, positions)
 
 
-def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) -> Codes:
+def rank(
+    scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None
+) -> Codes:
     """Sort the documents of each query by the scores of K models, for `evaluate_rankings`.
 
     Parameters
@@ -573,8 +638,8 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
     Returns
     -------
     ndarray of shape (K, m)
-        Labels in that order, with marks of equal scores: one byte per document, or four for more than 128
-        distinct labels.
+        Labels in that order, with marks of equal scores: one byte per document, or four
+        for more than 128 distinct labels.
 
     Raises
     ------
@@ -592,7 +657,9 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
     ranked, bad = _rank_rows(scores, level, np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
         model, position = divmod(bad, y.size)
-        raise _not_a_number_error(position if order is None else int(order[position]), model)
+        raise _not_a_number_error(
+            position if order is None else int(order[position]), model
+        )
     return ranked
 
 
@@ -620,7 +687,9 @@ def average(values: Floats) -> Floats:
         return np.asarray(values.mean(axis=-1))
     count = np.count_nonzero(~undefined, axis=-1)
     total = np.where(undefined, 0.0, values).sum(axis=-1)
-    return np.asarray(np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0))
+    return np.asarray(
+        np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
+    )
 
 
 def standard_error(values: Floats) -> float:

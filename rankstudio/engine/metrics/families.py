@@ -34,7 +34,8 @@ class Reads(StrEnum):
     HITS = "hits"  # sums of relevant documents, and of precisions at them
     GAINS = "gains"  # sums of discounted gains
     ORDER = "order"  # labels with their ties, from rank to rank
-    SCORES = "scores"  # the scores themselves: a ranking is not enough, and the kernel is not asked
+    # the scores themselves: a ranking is not enough, and the kernel is not asked
+    SCORES = "scores"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Family:
     Attributes
     ----------
     kind : int
-        Number by which the kernels know the family: its position in ``resources/metrics/measures.toml``.
+        Number by which the kernels know the family: its position in
+        ``resources/metrics/measures.toml``.
     name : str
         Name: "NDCG".
     label : str
@@ -52,19 +54,23 @@ class Family:
     cut : Cut
     reads : frozenset of Reads
     help : str
-        Description in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
+        Description in a sentence; ``{first}`` stands for "the first k documents" or
+        "all documents".
     higher_is_better : bool
     per_query : str
-        Name of the value of one query, if ``name`` means the mean over queries: "AP" for "MAP"; "" if both
-        have the same name.
+        Name of the value of one query, if ``name`` means the mean over queries: "AP"
+        for "MAP"; "" if both have the same name.
     binary : bool
-        Whether it distinguishes only relevant documents and others, so that ``rel`` may be given.
+        Whether it distinguishes only relevant documents and others, so that ``rel`` may
+        be given.
     persistence : float, optional
-        Usual probability that a reader goes on to the next document, if the name may have ``p``.
+        Usual probability that a reader goes on to the next document, if the name may
+        have ``p``.
     aliases : tuple of str
         Other names, such as those of ir-measures.
     entry : MeasureEntry, optional
-        Entry of a measure that is not RankStudio's own: a function computes it, and no kernel knows it.
+        Entry of a measure that is not RankStudio's own: a function computes it, and no
+        kernel knows it.
     """
 
     kind: int
@@ -85,7 +91,9 @@ def _parsed_family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
     cut = Cut[values["cut"].upper()]
     reads = frozenset(map(Reads, values["reads"]))
     aliases = tuple(values.get("aliases", ()))
-    return Family(kind, name, **{**values, "cut": cut, "reads": reads, "aliases": aliases})
+    return Family(
+        kind, name, **{**values, "cut": cut, "reads": reads, "aliases": aliases}
+    )
 
 
 FAMILIES: tuple[Family, ...] = tuple(
@@ -93,7 +101,11 @@ FAMILIES: tuple[Family, ...] = tuple(
     for kind, (name, values) in enumerate(table("metrics", "measures.toml").items())
 )
 
-BY_NAME = {name.lower(): family for family in FAMILIES for name in (family.name, *family.aliases)}
+BY_NAME = {
+    name.lower(): family
+    for family in FAMILIES
+    for name in (family.name, *family.aliases)
+}
 """RankStudio's own families by all their names in lower case."""
 
 

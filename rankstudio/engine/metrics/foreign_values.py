@@ -62,7 +62,9 @@ class ForeignValues:
         self._query_ptr = query_ptr
         self._averages_ties = convention.ties is Ties.AVERAGED
 
-    def measure(self, ranked: Codes, begins: Ints, ends: Ints, *, backwards: bool, out: Floats) -> None:
+    def measure(
+        self, ranked: Codes, begins: Ints, ends: Ints, *, backwards: bool, out: Floats
+    ) -> None:
         """Write the measures of some rankings of each query to their positions in ``out``.
 
         Parameters
@@ -87,10 +89,16 @@ class ForeignValues:
                 previous_codes: Codes | None = None
                 for row in range(int(begins[query]), int(ends[query])):
                     codes = ranked[row, first:stop]
-                    if previous_codes is not None and np.array_equal(codes, previous_codes):
-                        out[self._indices, row, query] = out[self._indices, row - 1, query]
+                    if previous_codes is not None and np.array_equal(
+                        codes, previous_codes
+                    ):
+                        out[self._indices, row, query] = out[
+                            self._indices, row - 1, query
+                        ]
                     else:
-                        out[self._indices, row, query] = self._values_of_query(codes, backwards)
+                        out[self._indices, row, query] = self._values_of_query(
+                            codes, backwards
+                        )
                     previous_codes = codes
 
     def _values_of_query(self, codes: Codes, backwards: bool) -> list[float]:
@@ -100,7 +108,10 @@ class ForeignValues:
         labels = self._distinct_labels[codes >> 1]  # the lowest bit marks ties
         if backwards:
             labels = _with_ties_reversed(labels, lengths)
-        return [function.value(labels, lengths, averaged=self._averages_ties) for function in self._functions]
+        return [
+            function.value(labels, lengths, averaged=self._averages_ties)
+            for function in self._functions
+        ]
 
 
 class _Function(NamedTuple):
@@ -149,7 +160,9 @@ class _Function(NamedTuple):
             number = float(value) if _is_number(value) else None
         except (KeyboardInterrupt, MemoryError, Cancelled):
             raise
-        except BaseException as error:  # foreign code may raise anything, SystemExit included
+        except (
+            BaseException
+        ) as error:  # foreign code may raise anything, SystemExit included
             raise MeasureError(self.measure.name, failure(error)) from error
         if number is None:
             text = tr("expected a number, got {value}").format(value=_value_text(value))
@@ -172,7 +185,9 @@ class _Function(NamedTuple):
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, complex)
+    return isinstance(value, int | float | np.number | np.bool_) and not isinstance(
+        value, complex
+    )
 
 
 def _value_text(value: object) -> str:
@@ -204,8 +219,14 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
     names = {p.name for p in parameters[1:] if p.kind in named} & offered
     # The function may not need anything that is not offered.
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    needed = [p.name for p in parameters[1:] if p.default is p.empty and p.kind not in variable]
-    takes_labels = bool(parameters) and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY
+    needed = [
+        p.name
+        for p in parameters[1:]
+        if p.default is p.empty and p.kind not in variable
+    ]
+    takes_labels = (
+        bool(parameters) and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY
+    )
     if not takes_labels or set(needed) - names:
         text = tr(
             "The measure {name} cannot be called: expected a function of labels, and if needed of cutoff, "
@@ -225,16 +246,21 @@ def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
     if lengths.size == labels.size:
         return labels
     ends = np.cumsum(lengths)
-    return np.concatenate([labels[end - n : end][::-1] for end, n in zip(ends, lengths, strict=True)])
+    return np.concatenate(
+        [labels[end - n : end][::-1] for end, n in zip(ends, lengths, strict=True)]
+    )
 
 
 def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
     """Yield the different orders of labels within ties; if they are more than MOST_ORDERS, draw some.
 
-    The different orders are equally probable. The drawn orders depend on the labels only.
+    The different orders are equally probable. The drawn orders depend on the labels
+    only.
     """
     ends = np.cumsum(lengths).tolist()
-    ties = [labels[end - n : end] for end, n in zip(ends, lengths.tolist(), strict=True)]
+    ties = [
+        labels[end - n : end] for end, n in zip(ends, lengths.tolist(), strict=True)
+    ]
     if math.prod(map(_number_of_orders, ties)) <= MOST_ORDERS:
         yield from _combined_orders(ties)
         return

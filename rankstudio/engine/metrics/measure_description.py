@@ -21,7 +21,11 @@ def description_of_measure(entry: MeasureEntry) -> dict[str, Any]:
         "higher_is_better": entry.higher_is_better,
         "low": None if entry.low == -inf else entry.low,
         "high": None if entry.high == inf else entry.high,
-        "origin": {"kind": origin.kind.value, "name": origin.name, "version": origin.version},
+        "origin": {
+            "kind": origin.kind.value,
+            "name": origin.name,
+            "version": origin.version,
+        },
     }
 
 

@@ -25,26 +25,30 @@ _MAX_LENGTHS = {"label": 80, "summary": 1000, "convention": 200, "per_query": 32
 class MeasureEntry:
     """A measure of one query, computed by a Python function.
 
-    The function gets the relevance labels of a query as a read-only float64 array of shape (n,), from the
-    first rank down, and returns a number. Besides them it may take by name:
+    The function gets the relevance labels of a query as a read-only float64 array of
+    shape (n,), from the first rank down, and returns a number. Besides them it may take
+    by name:
 
     - ``cutoff``: the k of ``NAME@k`` as an int, None for all documents;
     - ``convention``: the :class:`Convention` of the numbers, with the greatest grade of the data;
     - ``ties``: a tuple of the numbers of consecutive documents with one score; they add up to n.
 
-    Documents with equal scores are in the order of the convention, as for the built-in measures. If the
-    convention averages over all orders of equal scores, the value is the mean of the function over the
-    different orders of labels (over 720 drawn ones, always the same, if there are more), unless the function
-    takes ``ties`` and treats equal scores itself.
+    Documents with equal scores are in the order of the convention, as for the built-in
+    measures. If the convention averages over all orders of equal scores, the value is
+    the mean of the function over the different orders of labels (over 720 drawn ones,
+    always the same, if there are more), unless the function takes ``ties`` and treats
+    equal scores itself.
 
-    The function is called once per query and ranking, also on several threads and in other processes. It must
-    return the same number for the same arguments. The value of a part is the mean over its queries.
+    The function is called once per query and ranking, also on several threads and in
+    other processes. It must return the same number for the same arguments. The value of
+    a part is the mean over its queries.
 
     Attributes
     ----------
     key : str
-        Name that people type, and that plans and studies store: letters, digits, hyphens and underscores.
-        Case is ignored. Names of built-in measures are refused, those of ir-measures included.
+        Name that people type, and that plans and studies store: letters, digits,
+        hyphens and underscores. Case is ignored. Names of built-in measures are
+        refused, those of ir-measures included.
     label : str
         Name in words.
     function : str
@@ -52,9 +56,9 @@ class MeasureEntry:
     summary : str
         Definition in a sentence.
     convention : str
-        Definition that the values follow, for instance "Moffat and Zobel 2008". It is shown wherever the
-        convention of a number is shown. By default it is the convention of the built-in measures, which the
-        function must then follow.
+        Definition that the values follow, for instance "Moffat and Zobel 2008". It is
+        shown wherever the convention of a number is shown. By default it is the
+        convention of the built-in measures, which the function must then follow.
     cutoff : {"none", "optional", "needed"}
         Whether the name has a cut-off.
     higher_is_better : bool
@@ -94,7 +98,11 @@ class MeasureEntry:
     @property
     def lacking(self) -> str:
         """Sentence on what is missing for a measure that is only known from a study; "" if nothing is."""
-        if self.origin is not None and self.origin.lacking and self.origin.kind is OriginKind.FILE:
+        if (
+            self.origin is not None
+            and self.origin.lacking
+            and self.origin.kind is OriginKind.FILE
+        ):
             text = tr(
                 "{name} needs the function of the file {file}. Name it again, as in --measures {place}."
             )
@@ -121,7 +129,9 @@ class MeasureEntry:
                 function = getattr(import_module(module), name)
         except (KeyboardInterrupt, MemoryError):
             raise
-        except BaseException as error:  # a foreign package may raise anything while it is imported
+        except (
+            BaseException
+        ) as error:  # a foreign package may raise anything while it is imported
             text = tr("The measure {name} cannot be imported: {error}.")
             raise PlanError(text.format(name=self.key, error=failure(error))) from error
         if not callable(function):
@@ -139,7 +149,9 @@ def refuse_invalid_measure(entry: object) -> None:
         Object that a plug-in or a program passes as a :class:`MeasureEntry`.
     """
     if not isinstance(entry, MeasureEntry):
-        raise PlanError(tr("expected a Measure, got {value}.").format(value=shown(entry)))
+        raise PlanError(
+            tr("expected a Measure, got {value}.").format(value=shown(entry))
+        )
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr(
             "key: expected a letter, then at most 31 letters, digits, hyphens and underscores, got {key}."
@@ -148,22 +160,40 @@ def refuse_invalid_measure(entry: object) -> None:
     # Every text has to fit into one line.
     for name, max_length in _MAX_LENGTHS.items():
         value = getattr(entry, name)
-        is_line = isinstance(value, str) and len(value) <= max_length and one_line(value) == value
+        is_line = (
+            isinstance(value, str)
+            and len(value) <= max_length
+            and one_line(value) == value
+        )
         if not is_line:
-            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
+            text = tr(
+                "{key}: {field}: expected a line of at most {most} characters, got {value}."
+            )
+            raise PlanError(
+                text.format(
+                    key=entry.key, field=name, most=max_length, value=shown(value)
+                )
+            )
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
     # The values that are not texts.
     if entry.cutoff not in CUTOFFS:
         text = tr("{key}: cutoff: expected one of {expected}, got {value}.")
-        raise PlanError(text.format(key=entry.key, expected=", ".join(CUTOFFS), value=shown(entry.cutoff)))
+        raise PlanError(
+            text.format(
+                key=entry.key, expected=", ".join(CUTOFFS), value=shown(entry.cutoff)
+            )
+        )
     if type(entry.higher_is_better) is not bool or not _is_range(entry.low, entry.high):
-        text = tr("{key}: expected true or false for higher_is_better, and a low below high.")
+        text = tr(
+            "{key}: expected true or false for higher_is_better, and a low below high."
+        )
         raise PlanError(text.format(key=entry.key))
     # The function has a name, unless the entry itself has the code.
     is_local = entry.origin is not None and not entry.function
-    if not is_local and not (isinstance(entry.function, str) and _FUNCTION.fullmatch(entry.function)):
+    if not is_local and not (
+        isinstance(entry.function, str) and _FUNCTION.fullmatch(entry.function)
+    ):
         text = tr('{key}: function: expected "module:name", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(entry.function)))
 

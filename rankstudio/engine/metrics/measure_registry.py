@@ -13,7 +13,9 @@ from rankstudio.engine.metrics.measure_entry import MeasureEntry, refuse_invalid
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 
-_NAME_EXISTS = translatable("A measure with the name {key} exists already. Choose another name.")
+_NAME_EXISTS = translatable(
+    "A measure with the name {key} exists already. Choose another name."
+)
 
 
 class MeasureRegistry:
@@ -32,7 +34,8 @@ class MeasureRegistry:
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
         self._lock = RLock()
-        self._listed: dict[str, MeasureEntry] | None = None  # None until they are needed
+        # None until they are needed
+        self._listed: dict[str, MeasureEntry] | None = None
         if entries is not None:
             self._listed = {entry.key.lower(): entry for entry in entries}
         self._remembered: dict[str, MeasureEntry] = {}  # by studies; without code
@@ -52,7 +55,8 @@ class MeasureRegistry:
         Raises
         ------
         PlanError
-            If the entry is invalid, or has the name of a built-in measure or of a plug-in's measure.
+            If the entry is invalid, or has the name of a built-in measure or of a
+            plug-in's measure.
         """
         with self._lock:
             entries = self._entries()

@@ -1,6 +1,7 @@
 """The measures by name: which there are, what they mean, and whether higher is better.
 
-The names of ir-measures are read, too: ``AP``, ``nDCG@10``, ``R@5``, ``Rprec``, ``P(rel=2)@10``.
+The names of ir-measures are read, too: ``AP``, ``nDCG@10``, ``R@5``, ``Rprec``,
+``P(rel=2)@10``.
 
 This module imports no compiled code: the window reads it when it starts.
 """
@@ -15,7 +16,14 @@ from typing import TypeVar
 
 from rankstudio.engine.errors import ParameterError, nearest
 from rankstudio.engine.language import tr
-from rankstudio.engine.metrics.families import BY_NAME, FAMILIES, Cut, Family, Reads, family_of
+from rankstudio.engine.metrics.families import (
+    BY_NAME,
+    FAMILIES,
+    Cut,
+    Family,
+    Reads,
+    family_of,
+)
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.metrics.measure_registry import MEASURES
 
@@ -34,7 +42,8 @@ class Measure:
     relevant_from : float, optional
         Smallest relevant label; by default that of the convention.
     persistence : float, optional
-        Probability that a reader goes on to the next document; by default that of the family.
+        Probability that a reader goes on to the next document; by default that of the
+        family.
     """
 
     family: Family
@@ -88,7 +97,9 @@ class Measure:
         """The documents that are measured: "all documents", "the first 10 documents"."""
         if self.cut is None:
             return "all documents"
-        return "the first document" if self.cut == 1 else f"the first {self.cut} documents"
+        return (
+            "the first document" if self.cut == 1 else f"the first {self.cut} documents"
+        )
 
     @property
     def _parameters(self) -> str:
@@ -117,7 +128,8 @@ LETOR_MEASURES: tuple[str, ...] = (
 """Measures that LETOR's script prints, in its order."""
 
 _NAME = re.compile(r"([a-z][a-z0-9_-]*)(?:\(([^()]*)\))?(?:@([0-9]{1,9}))?")
-_MIN_SIMILARITY = 0.6  # of the letters of two names; some names have two or three letters
+# of the letters of two names; some names have two or three letters
+_MIN_SIMILARITY = 0.6
 _CUT = re.compile(r"[1-9][0-9]{0,8}")
 _SEPARATOR = re.compile(r",(?![^()]*\))")
 _FORMS = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@k"), Cut.NEEDED: ("{}@k",)}
@@ -159,7 +171,9 @@ def measure(name: str | Measure) -> Measure:
     persistence = parameters.get("p")
     if persistence == family.persistence:
         persistence = None
-    return Measure(family, cut, relevant_from=parameters.get("rel"), persistence=persistence)
+    return Measure(
+        family, cut, relevant_from=parameters.get("rel"), persistence=persistence
+    )
 
 
 def _family(name: str) -> Family | None:
@@ -238,14 +252,22 @@ def _similar_name(name: object) -> str:
 
     Return "" if none is similar.
     """
-    word, _, cut_text = name.strip().partition("@") if isinstance(name, str) else ("", "", "")
-    family_of_name = {**BY_NAME, **{family.name.lower(): family for family in families()}}
+    word, _, cut_text = (
+        name.strip().partition("@") if isinstance(name, str) else ("", "", "")
+    )
+    family_of_name = {
+        **BY_NAME,
+        **{family.name.lower(): family for family in families()},
+    }
     similar_name = nearest(word, family_of_name, _MIN_SIMILARITY)
     if not similar_name or similar_name == word.lower():
         return ""
     family = family_of_name[similar_name]
     cut = f"@{cut_text}" if _CUT.fullmatch(cut_text) else ""
-    return family.name + {Cut.NONE: "", Cut.OPTIONAL: cut, Cut.NEEDED: cut or "@10"}[family.cut]
+    return (
+        family.name
+        + {Cut.NONE: "", Cut.OPTIONAL: cut, Cut.NEEDED: cut or "@10"}[family.cut]
+    )
 
 
 def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]:
@@ -258,7 +280,11 @@ def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]
     values: dict[str, float] = {}
     for entry in text.split(","):
         key, _, number = entry.replace(" ", "").partition("=")
-        if key in values or key not in _parameter_keys(family) or not _is_parameter(key, number):
+        if (
+            key in values
+            or key not in _parameter_keys(family)
+            or not _is_parameter(key, number)
+        ):
             raise ParameterError("measure", name, _expected_parameters(family))
         values[key] = float(number)
     return values
@@ -296,8 +322,12 @@ def per_query_name(name: str) -> str:
 
 
 def _expected_names() -> str:
-    forms = ", ".join(form.format(family.name) for family in families() for form in _FORMS[family.cut])
-    return tr("one of {forms}, where k is a whole number of at least 1").format(forms=forms)
+    forms = ", ".join(
+        form.format(family.name) for family in families() for form in _FORMS[family.cut]
+    )
+    return tr("one of {forms}, where k is a whole number of at least 1").format(
+        forms=forms
+    )
 
 
 ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
@@ -314,8 +344,11 @@ def _offered_names(families: Iterable[Family]) -> tuple[str, ...]:
     return tuple(
         Measure(family, cut).name
         for family in families
-        if family.name != "Judged"  # it is 1 for every ranking if all documents are judged
-        for cut in _OFFERED_CUTS.get(family.name, (10 if family.cut is Cut.NEEDED else None,))
+        # it is 1 for every ranking if all documents are judged
+        if family.name != "Judged"
+        for cut in _OFFERED_CUTS.get(
+            family.name, (10 if family.cut is Cut.NEEDED else None,)
+        )
     )
 
 

@@ -38,10 +38,14 @@ class ShortQueries(NamedTuple):
             self.n_short,
         )
         measures = ", ".join(self.measures)
-        return text.format(n=self.n_short, total=self.n_queries, measures=measures, cut=self.cut)
+        return text.format(
+            n=self.n_short, total=self.n_queries, measures=measures, cut=self.cut
+        )
 
 
-def short_queries(query_sizes: Ints, key: str, names: Iterable[str]) -> ShortQueries | None:
+def short_queries(
+    query_sizes: Ints, key: str, names: Iterable[str]
+) -> ShortQueries | None:
     """Return the number of queries that count 0 in measures because they have few documents; None if none do.
 
     Parameters

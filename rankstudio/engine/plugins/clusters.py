@@ -22,8 +22,8 @@ class ClusterEntry:
     library, extra : str
         Library that the cluster needs, and the extra of RankStudio that installs it.
     connect : str
-        ``"module:function"``: called with an address and certificates or None, it is a context manager that
-        provides a :class:`concurrent.futures.Executor`.
+        ``"module:function"``: called with an address and certificates or None, it is a
+        context manager that provides a :class:`concurrent.futures.Executor`.
     """
 
     key: str
@@ -46,7 +46,11 @@ def cluster_entry() -> ClusterEntry | None:
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for a cluster that cannot be connected to."""
     if not isinstance(entry, ClusterEntry):
-        raise PlanError(tr("expected a ClusterEntry, got {value}.").format(value=shown(entry)))
-    if not isinstance(entry.connect, str) or not _MODULE_AND_NAME.fullmatch(entry.connect):
+        raise PlanError(
+            tr("expected a ClusterEntry, got {value}.").format(value=shown(entry))
+        )
+    if not isinstance(entry.connect, str) or not _MODULE_AND_NAME.fullmatch(
+        entry.connect
+    ):
         text = tr('{key}: expected "module:name", got {place}.')
         raise PlanError(text.format(key=shown(entry.key), place=shown(entry.connect)))

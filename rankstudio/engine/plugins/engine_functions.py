@@ -43,5 +43,7 @@ def engine_functions() -> dict[str, str]:
 
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError: names of the engine are RankStudio's own."""
-    text = tr("only RankStudio itself adds names to its engine; import {value} from your package.")
+    text = tr(
+        "only RankStudio itself adds names to its engine; import {value} from your package."
+    )
     raise PlanError(text.format(value=shown(entry)))

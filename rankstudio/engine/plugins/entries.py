@@ -25,18 +25,25 @@ def entries_of(
     kind : str
         Name of a field of :class:`~rankstudio.engine.plugins.plugin.Plugin`.
     refuse_invalid : callable
-        Raises PlanError for an entry that cannot be used. Built-in entries are not checked.
+        Raises PlanError for an entry that cannot be used. Built-in entries are not
+        checked.
     exists, unusable : str
-        Messages: for an entry whose ``{key}`` exists already, and for an entry of the plug-in ``{name}`` that
-        cannot be used, with the ``{reason}``.
+        Messages: for an entry whose ``{key}`` exists already, and for an entry of the
+        plug-in ``{name}`` that cannot be used, with the ``{reason}``.
     """
     entries: list[tuple[LoadedPlugin, Any]] = []
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
     for failed in (plugin for plugin in plugins.failed if not plugin.built_in):
-        text = tr("The plug-in {name} of {package} {version} cannot be loaded: {reason}.")
+        text = tr(
+            "The plug-in {name} of {package} {version} cannot be loaded: {reason}."
+        )
         warn_once(
-            text, name=failed.name, package=failed.package, version=failed.version, reason=failed.reason
+            text,
+            name=failed.name,
+            package=failed.package,
+            version=failed.version,
+            reason=failed.reason,
         )
     for loaded in plugins.loaded:
         for entry in values_of(loaded, kind):
@@ -44,7 +51,11 @@ def entries_of(
                 try:
                     refuse_invalid(entry)
                     earlier = keys.get(entry.key.lower())
-                    if earlier is not None and earlier.package != loaded.package and not earlier.built_in:
+                    if (
+                        earlier is not None
+                        and earlier.package != loaded.package
+                        and not earlier.built_in
+                    ):
                         _warn_of_two(earlier, loaded, entry.key)
                         continue
                     if earlier is not None:
@@ -62,7 +73,9 @@ def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
 
     The entry of the first plug-in is used.
     """
-    text = tr("{first} and {second} both have {key}; that of {first} is used. Leave one out with --without.")
+    text = tr(
+        "{first} and {second} both have {key}; that of {first} is used. Leave one out with --without."
+    )
     names = [f"{loaded.package} {loaded.version}".strip() for loaded in (first, second)]
     warn_once(text, first=names[0], second=names[1], key=shown(key))
 

@@ -67,9 +67,14 @@ def feature_columns() -> list[FeatureColumn]:
 
     Columns of other packages are refused with a warning.
     """
-    exists = tr("A column of features with the key {key} exists already. Choose another key.")
+    exists = tr(
+        "A column of features with the key {key} exists already. Choose another key."
+    )
     unusable = tr("A column of the plug-in {name} cannot be used: {reason}")
-    return [entry for _, entry in entries_of("feature_columns", _refuse_invalid, exists, unusable)]
+    return [
+        entry
+        for _, entry in entries_of("feature_columns", _refuse_invalid, exists, unusable)
+    ]
 
 
 def _refuse_invalid(entry: object) -> None:

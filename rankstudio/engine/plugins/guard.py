@@ -21,7 +21,8 @@ _POLL_SECONDS = 0.05  # seconds between two checks for a request to stop
 class _Printed:
     """A context in which prints go to standard error, because standard output may be the result of a command.
 
-    Several threads may be inside at a time: the last one to leave restores standard output.
+    Several threads may be inside at a time: the last one to leave restores standard
+    output.
     """
 
     def __init__(self) -> None:
@@ -51,7 +52,9 @@ def failure(error: BaseException) -> str:
     """Return the failure of foreign code in words, with the line in its file."""
     frames = traceback.extract_tb(error.__traceback__)
     foreign_frames = [
-        frame for frame in frames if "rankstudio" not in frame.filename.replace("\\", "/").split("/")
+        frame
+        for frame in frames
+        if "rankstudio" not in frame.filename.replace("\\", "/").split("/")
     ]
     last_frame = next(reversed(foreign_frames or frames), None)
     text = one_line(f"{type(error).__name__}: {error}".rstrip(": "))[:_MAX_TEXT_LENGTH]
@@ -60,7 +63,11 @@ def failure(error: BaseException) -> str:
     return f"{text} ({one_line(last_frame.filename)}, line {last_frame.lineno})"
 
 
-def called(function: Callable[[], T], seconds: float | None = None, check: Callable[[], object] = int) -> T:
+def called(
+    function: Callable[[], T],
+    seconds: float | None = None,
+    check: Callable[[], object] = int,
+) -> T:
     """Call foreign code, and return its value.
 
     The code runs on a thread of its own, which is left behind if the code hangs.
@@ -71,8 +78,8 @@ def called(function: Callable[[], T], seconds: float | None = None, check: Calla
     seconds : float, optional
         Time limit; none by default.
     check : callable
-        Called at short intervals meanwhile; it may raise an error to stop waiting. The default, `int`, does
-        nothing.
+        Called at short intervals meanwhile; it may raise an error to stop waiting. The
+        default, `int`, does nothing.
 
     Raises
     ------
@@ -86,7 +93,9 @@ def called(function: Callable[[], T], seconds: float | None = None, check: Calla
 
 
 def yielded(
-    function: Callable[[], Iterable[T]], seconds: float | None = None, check: Callable[[], object] = int
+    function: Callable[[], Iterable[T]],
+    seconds: float | None = None,
+    check: Callable[[], object] = int,
 ) -> Iterator[T]:
     """Yield the values of a generator of foreign code; see :func:`called`."""
     results: queue.Queue[tuple[str, Any]] = queue.Queue(1)
@@ -99,7 +108,9 @@ def yielded(
                 if ended.is_set():
                     return
             _put_while_awaited(results, ("end", None), ended)
-        except BaseException as error:  # foreign code may raise anything, SystemExit included
+        except (
+            BaseException
+        ) as error:  # foreign code may raise anything, SystemExit included
             _put_while_awaited(results, ("error", error), ended)
 
     waited = 0.0
@@ -128,7 +139,9 @@ def yielded(
 
 
 def _put_while_awaited(
-    results: queue.Queue[tuple[str, Any]], result: tuple[str, Any], ended: threading.Event
+    results: queue.Queue[tuple[str, Any]],
+    result: tuple[str, Any],
+    ended: threading.Event,
 ) -> None:
     """Put a result into the queue, unless its receiver has stopped waiting."""
     while not ended.is_set():

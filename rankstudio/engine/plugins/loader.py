@@ -36,13 +36,19 @@ PATIENCE = 10.0
 
 _CORE = {
     "rankstudio": (("methods",), "rankstudio.engine.methods.catalog.built_in:PLUGIN"),
-    "data-formats": (("data_formats",), "rankstudio.engine.data.formats.built_in:PLUGIN"),
+    "data-formats": (
+        ("data_formats",),
+        "rankstudio.engine.data.formats.built_in:PLUGIN",
+    ),
     "window": (("pages",), "rankstudio.ui.shell.own_pages:PLUGIN"),
 }
 _ABILITIES = {
     "baselines": (("methods",), "rankstudio.plugins.baselines:PLUGIN"),
     "exports": (("model_formats",), "rankstudio.plugins.exports:PLUGIN"),
-    "drift": (("analyses", "window_commands", "feature_columns"), "rankstudio.plugins.drift:PLUGIN"),
+    "drift": (
+        ("analyses", "window_commands", "feature_columns"),
+        "rankstudio.plugins.drift:PLUGIN",
+    ),
     "kernels": (("methods",), "rankstudio.plugins.kernels:PLUGIN"),
     "foreign-models": (("model_readers",), "rankstudio.plugins.foreign_models:PLUGIN"),
     "search-engines": (
@@ -52,9 +58,18 @@ _ABILITIES = {
     "tables": (("data_formats",), "rankstudio.plugins.tables:PLUGIN"),
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
-    "evidence": (("commands", "pages", "report_parts", "functions"), "rankstudio.plugins.evidence:PLUGIN"),
-    "permutation": (("commands", "window_commands"), "rankstudio.plugins.permutation:PLUGIN"),
-    "preferences": (("pair_sources", "window_commands"), "rankstudio.plugins.preferences:PLUGIN"),
+    "evidence": (
+        ("commands", "pages", "report_parts", "functions"),
+        "rankstudio.plugins.evidence:PLUGIN",
+    ),
+    "permutation": (
+        ("commands", "window_commands"),
+        "rankstudio.plugins.permutation:PLUGIN",
+    ),
+    "preferences": (
+        ("pair_sources", "window_commands"),
+        "rankstudio.plugins.preferences:PLUGIN",
+    ),
     "lab": (("commands", "pages"), "rankstudio.plugins.lab:PLUGIN"),
     "papers": (
         ("commands", "window_commands", "run_tables", "printed_results", "analyses"),
@@ -73,8 +88,8 @@ _ABILITIES = {
 _BUILT_IN = {**_CORE, **_ABILITIES}
 """Built-in plug-ins by name, each with the kinds of its entries and its module and name.
 
-A plug-in is imported only when entries of such a kind are needed, so that reading data does not wait for the
-methods. The folder of an ability may be absent.
+A plug-in is imported only when entries of such a kind are needed, so that reading data
+does not wait for the methods. The folder of an ability may be absent.
 """
 
 
@@ -100,7 +115,8 @@ class PluginSet:
 def plugins() -> PluginSet:
     """Return the plug-ins of this installation; each is read once per process.
 
-    A plug-in that cannot be imported, or is not a :class:`Plugin`, is among the failed plug-ins.
+    A plug-in that cannot be imported, or is not a :class:`Plugin`, is among the failed
+    plug-ins.
     """
     return _plugins_with_needs(tuple(_BUILT_IN))
 
@@ -113,7 +129,9 @@ def plugins_with(kind: str) -> PluginSet:
     kind : str
         Name of a field of :class:`Plugin`, such as "methods".
     """
-    return _plugins_with_needs(tuple(name for name, (kinds, _) in _BUILT_IN.items() if kind in kinds))
+    return _plugins_with_needs(
+        tuple(name for name, (kinds, _) in _BUILT_IN.items() if kind in kinds)
+    )
 
 
 @cache
@@ -149,11 +167,18 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
     ----------
     plugin : Plugin
     above : tuple of str
-        Names of the plug-ins that need this one, which are not examined again: two may need each other.
+        Names of the plug-ins that need this one, which are not examined again: two may
+        need each other.
     """
-    if not isinstance(plugin.needs, tuple) or not all(isinstance(name, str) for name in plugin.needs):
-        return tr("needs: expected names of plug-ins, got {value}").format(value=shown(plugin.needs))
-    package_plugins = {loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded}
+    if not isinstance(plugin.needs, tuple) or not all(
+        isinstance(name, str) for name in plugin.needs
+    ):
+        return tr("needs: expected names of plug-ins, got {value}").format(
+            value=shown(plugin.needs)
+        )
+    package_plugins = {
+        loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded
+    }
     for name in plugin.needs:
         if name in (*above, plugin.name):
             continue
@@ -161,7 +186,11 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
         if not (name in _CORE or name in package_plugins or is_ability):
             text = tr("it needs the plug-in {name}, which is absent or left out")
             return text.format(name=shown(name))
-        needed = package_plugins[name] if name in package_plugins else _load_built_in(name).plugin
+        needed = (
+            package_plugins[name]
+            if name in package_plugins
+            else _load_built_in(name).plugin
+        )
         reason = _reason_of_missing_needs(needed, (*above, plugin.name))
         if reason:
             return reason
@@ -173,7 +202,9 @@ def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
     """Return built-in plug-ins, but for abilities that are left out or whose folder is absent."""
     names_to_leave_out = _names_to_leave_out()
     return tuple(
-        _load_built_in(name) for name in names if name in _CORE or _is_available(name, names_to_leave_out)
+        _load_built_in(name)
+        for name in names
+        if name in _CORE or _is_available(name, names_to_leave_out)
     )
 
 
@@ -183,7 +214,9 @@ def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
     module = reference.partition(":")[0]
     try:
         return name not in names_to_leave_out and find_spec(module) is not None
-    except ModuleNotFoundError:  # without any ability, the folder of all abilities does not exist
+    except (
+        ModuleNotFoundError
+    ):  # without any ability, the folder of all abilities does not exist
         return False
 
 
@@ -191,13 +224,18 @@ def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
 def _load_built_in(name: str) -> LoadedPlugin:
     _, reference = _BUILT_IN[name]
     return LoadedPlugin(
-        plugin=_import_plugin(reference), package="rankstudio", version=__version__, built_in=True
+        plugin=_import_plugin(reference),
+        package="rankstudio",
+        version=__version__,
+        built_in=True,
     )
 
 
 def _names_to_leave_out() -> frozenset[str]:
     """Return the names of plug-ins to leave out."""
-    return frozenset(name.strip() for name in os.environ.get(WITHOUT, "").split(",") if name.strip())
+    return frozenset(
+        name.strip() for name in os.environ.get(WITHOUT, "").split(",") if name.strip()
+    )
 
 
 @cache
@@ -210,21 +248,35 @@ def _plugins_of_packages() -> PluginSet:
     left_out = sorted(names_to_leave_out & set(_ABILITIES))
     entry_points = sorted(_entry_points())
     left_out += [name for name, _, _ in entry_points if name in names_to_leave_out]
-    entry_points = [entry_point for entry_point in entry_points if entry_point[0] not in names_to_leave_out]
+    entry_points = [
+        entry_point
+        for entry_point in entry_points
+        if entry_point[0] not in names_to_leave_out
+    ]
     results = _import_with_timeout([value for _, value, _ in entry_points])
     for (name, _, package), result in zip(entry_points, results, strict=True):
         if isinstance(result, BaseException):
             failed.append(
                 FailedPlugin(
-                    name=name, package=package.name, version=package.version, reason=_load_error_text(result)
+                    name=name,
+                    package=package.name,
+                    version=package.version,
+                    reason=_load_error_text(result),
                 )
             )
         elif result.name in names_to_leave_out:
             left_out.append(result.name)
         elif result.name in names:
-            reason = tr("a plug-in named {name} is loaded already").format(name=result.name)
+            reason = tr("a plug-in named {name} is loaded already").format(
+                name=result.name
+            )
             failed.append(
-                FailedPlugin(name=name, package=package.name, version=package.version, reason=reason)
+                FailedPlugin(
+                    name=name,
+                    package=package.name,
+                    version=package.version,
+                    reason=reason,
+                )
             )
         else:
             names.add(result.name)
@@ -243,8 +295,8 @@ class _Package:
 def _entry_points() -> Iterator[tuple[str, str, _Package]]:
     """Yield name, value and package of each entry point of a plug-in.
 
-    Only files that name the group are parsed, because an installation has hundreds of packages, but few with
-    plug-ins.
+    Only files that name the group are parsed, because an installation has hundreds of
+    packages, but few with plug-ins.
     """
     from importlib.metadata import distributions  # noqa: PLC0415 - slow to import
 
@@ -254,7 +306,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         if not text or GROUP not in text:
             continue
         package = _package_of(distribution)
-        if package.name in packages:  # of packages with the same name, Python imports the first on its path
+        # of packages with the same name, Python imports the first on its path
+        if package.name in packages:
             continue
         packages.add(package.name)
         for name, value in _parsed_entry_points(text):
@@ -275,9 +328,12 @@ def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
 def _package_of(distribution: Distribution) -> _Package:
     """Return name and version of a package, from the first lines of its metadata.
 
-    `Distribution.metadata` uses Python's parser of e-mails, which takes as long as importing a plug-in.
+    `Distribution.metadata` uses Python's parser of e-mails, which takes as long as
+    importing a plug-in.
     """
-    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    text = (
+        distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    )
     fields: dict[str, str] = {}
     for line in text.splitlines():
         name, colon, value = line.partition(":")
@@ -290,15 +346,18 @@ def _package_of(distribution: Distribution) -> _Package:
 def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     """Import plug-ins one after another on a separate thread, each for at most some seconds.
 
-    Prints go to standard error, because standard output may be the result of a command. If an import takes
-    too long, its thread is left behind, and another thread imports the remaining plug-ins.
+    Prints go to standard error, because standard output may be the result of a command.
+    If an import takes too long, its thread is left behind, and another thread imports
+    the remaining plug-ins.
     """
     results: list[Plugin | BaseException] = []
     with redirect_stdout(sys.stderr):
         while len(results) < len(values):
             imported: SimpleQueue[Plugin | BaseException] = SimpleQueue()
             remaining_values = values[len(results) :]
-            threading.Thread(target=_import_each, args=(remaining_values, imported), daemon=True).start()
+            threading.Thread(
+                target=_import_each, args=(remaining_values, imported), daemon=True
+            ).start()
             try:
                 results.extend(imported.get(timeout=PATIENCE) for _ in remaining_values)
             except Empty:
@@ -307,14 +366,18 @@ def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     return results
 
 
-def _import_each(values: Sequence[str], imported: SimpleQueue[Plugin | BaseException]) -> None:
+def _import_each(
+    values: Sequence[str], imported: SimpleQueue[Plugin | BaseException]
+) -> None:
     """Import plug-ins, and put each plug-in, or the error of its import, into a queue."""
     for value in values:
         started = time.monotonic()
         result: Plugin | BaseException
         try:
             result = _import_plugin(value)
-        except BaseException as error:  # a foreign package may raise anything, SystemExit included
+        except (
+            BaseException
+        ) as error:  # a foreign package may raise anything, SystemExit included
             result = error
         if time.monotonic() - started >= PATIENCE:
             return  # its receiver has stopped waiting
@@ -328,7 +391,9 @@ def _import_plugin(value: str) -> Plugin:
     if not isinstance(plugin, Plugin):
         raise TypeError(tr("{value} is no rankstudio.api.Plugin").format(value=value))
     if plugin.api > API:
-        text = tr("it needs version {needed} of rankstudio.api, and this one is {version}")
+        text = tr(
+            "it needs version {needed} of rankstudio.api, and this one is {version}"
+        )
         raise ValueError(text.format(needed=plugin.api, version=API))
     return plugin
 

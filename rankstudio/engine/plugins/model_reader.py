@@ -15,9 +15,11 @@ class ModelReader:
     ----------
     key : str
     recognise : str
-        ``"module:function"`` that returns whether a file that is not JSON begins like such a model.
+        ``"module:function"`` that returns whether a file that is not JSON begins like
+        such a model.
     parse : str
-        ``"module:function"`` that returns the `ParsedModel` of a file, or None if it has none.
+        ``"module:function"`` that returns the `ParsedModel` of a file, or None if it
+        has none.
     place : str
         ``"module:function"`` that returns the model in the features of some data.
     """

@@ -33,7 +33,8 @@ class Origin:
     path : str
         Path of the file; "" for packages. A study does not store it.
     present : bool
-        Whether the code is available. It is not if the method is only known from a study.
+        Whether the code is available. It is not if the method is only known from a
+        study.
     """
 
     kind: OriginKind
@@ -55,13 +56,19 @@ class Origin:
         if self.present:
             return ""
         if self.kind is OriginKind.FILE:
-            return tr("needs the file {file}. Add it as a method.").format(file=self.text)
+            return tr("needs the file {file}. Add it as a method.").format(
+                file=self.text
+            )
         if self.kind is OriginKind.COMMAND:
-            return tr("needs the program {program}. Add it as a method.").format(program=self.name)
+            return tr("needs the program {program}. Add it as a method.").format(
+                program=self.name
+            )
         if self.kind is OriginKind.ABILITY:
             text = tr("needs the plug-in {plugin}, which is absent or left out.")
             return text.format(plugin=self.name)
-        return tr("needs {package}: pip install {name}.").format(package=self.text, name=self.name)
+        return tr("needs {package}: pip install {name}.").format(
+            package=self.text, name=self.name
+        )
 
 
 class CodeSource(Protocol):

@@ -19,13 +19,15 @@ class PartCommand:
     key : str
         Name of the action.
     text, help : str
-        Text in the menu, with ``&`` before its mnemonic, and what it does, as a sentence.
+        Text in the menu, with ``&`` before its mnemonic, and what it does, as a
+        sentence.
     menu, after : str
         Menu, and the key of the command that it follows.
     slot : str
         Name of the controller's method; its page is shown before it is called.
     possible : str
-        Name of the controller's property that says whether the command can be carried out.
+        Name of the controller's property that says whether the command can be carried
+        out.
     """
 
     key: str
@@ -50,7 +52,8 @@ class PagePart:
     page, column : str
         Key of the page, and name of the column or row at whose end the panel is added.
     controller : str
-        ``"module:Class"``: called with the theme, the models and a parent, it has a ``panel``.
+        ``"module:Class"``: called with the theme, the models and a parent, it has a
+        ``panel``.
     stretch, size : int
         Share of the space, and initial height or width in pixels.
     commands : tuple of PartCommand
@@ -71,7 +74,9 @@ def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
 
     Parts of other packages are refused with a warning.
     """
-    exists = tr("A part of a page with the key {key} exists already. Choose another key.")
+    exists = tr(
+        "A part of a page with the key {key} exists already. Choose another key."
+    )
     unusable = tr("A page or panel of the plug-in {name} cannot be used: {reason}")
     return entries_of("parts", _refuse_invalid, exists, unusable)
 
@@ -81,5 +86,7 @@ def _refuse_invalid(entry: object) -> None:
 
     Its controller would have access to sealed data.
     """
-    text = tr("only RankStudio itself has parts of pages; use a WindowPanel instead of {value}.")
+    text = tr(
+        "only RankStudio itself has parts of pages; use a WindowPanel instead of {value}."
+    )
     raise PlanError(text.format(value=shown(entry)))

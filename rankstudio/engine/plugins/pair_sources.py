@@ -23,18 +23,22 @@ class PairSource:
     recognise : str
         Takes a path, and returns whether the path has such pairs.
     settings : str
-        Takes the plain values of a plan's preferences other than path and checksum, and returns these values
-        in canonical form; raises ParameterError for wrong values.
+        Takes the plain values of a plan's preferences other than path and checksum, and
+        returns these values in canonical form; raises ParameterError for wrong values.
     check : str
-        Takes a plan and its data, and raises a DataError if the pairs do not fit the data.
+        Takes a plan and its data, and raises a DataError if the pairs do not fit the
+        data.
     pairs : str
-        Takes a plan and a fold, and returns the `Preferences` of the training part of the fold.
+        Takes a plan and a fold, and returns the `Preferences` of the training part of
+        the fold.
     note : str
-        Takes a plan, and returns a note on its pairs to be shown before a run; "" for none.
+        Takes a plan, and returns a note on its pairs to be shown before a run; "" for
+        none.
     add_options : str
         Takes a parser, and adds the options of the terminal that name a file.
     told : str
-        Takes the parsed options, and returns the plain values of a plan; None if the options name no file.
+        Takes the parsed options, and returns the plain values of a plan; None if the
+        options name no file.
     """
 
     key: str
@@ -52,7 +56,9 @@ def pair_source() -> PairSource | None:
 
     The result is None without such a plug-in.
     """
-    exists = tr("Files of pairs with the key {key} are read already. Choose another key.")
+    exists = tr(
+        "Files of pairs with the key {key} are read already. Choose another key."
+    )
     unusable = tr("Files of pairs of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("pair_sources", _refuse_invalid, exists, unusable)
     return next((entry for _, entry in entries), None)
@@ -84,13 +90,17 @@ class AbsentPairSource:
     @property
     def lacking(self) -> str:
         """Reason why a plan with preferences cannot run, as a sentence."""
-        return tr("Learning from preferences {lacking}").format(lacking=self.origin.lacking)
+        return tr("Learning from preferences {lacking}").format(
+            lacking=self.origin.lacking
+        )
 
 
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for pairs that cannot be read."""
     if not isinstance(entry, PairSource):
-        raise PlanError(tr("expected a PairSource, got {value}.").format(value=shown(entry)))
+        raise PlanError(
+            tr("expected a PairSource, got {value}.").format(value=shown(entry))
+        )
     functions = (
         entry.recognise,
         entry.settings,

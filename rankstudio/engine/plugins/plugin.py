@@ -22,8 +22,8 @@ class Keyed(Protocol):
 class Plugin:
     """Additions of a package to the program.
 
-    All values are static: estimators and functions are named as ``"module:name"`` and imported on first
-    use, so that reading a plug-in imports no computation.
+    All values are static: estimators and functions are named as ``"module:name"`` and
+    imported on first use, so that reading a plug-in imports no computation.
 
     Attributes
     ----------
@@ -36,8 +36,9 @@ class Plugin:
     data_formats : tuple of DataFormat
         Formats of data files.
     model_formats : tuple of ModelFormat
-        Formats of other programs in which models are written. In a built-in plug-in, `model_formats`,
-        `data_formats` and `analyses` may also be a reference ``"module:name"`` to the tuple.
+        Formats of other programs in which models are written. In a built-in plug-in,
+        `model_formats`, `data_formats` and `analyses` may also be a reference
+        ``"module:name"`` to the tuple.
     model_readers : tuple of ModelReader
         Readers of models of other programs; only those of built-in plug-ins are asked.
     pages : tuple of WindowPage
@@ -73,10 +74,12 @@ class Plugin:
     summary : str
         Description in one sentence.
     needs : tuple of str
-        Names of plug-ins that this one uses; it is left out where one of them is missing.
+        Names of plug-ins that this one uses; it is left out where one of them is
+        missing.
     texts : str
-        ``"package:folder"`` with translations of the texts of the entries: compiled gettext catalogs in
-        UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported for them.
+        ``"package:folder"`` with translations of the texts of the entries: compiled
+        gettext catalogs in UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The
+        package is not imported for them.
     api : int
         Version of :mod:`rankstudio.api` that it is written for.
 
@@ -143,7 +146,8 @@ class FailedPlugin:
     reason : str
         Reason, as a sentence.
     built_in : bool
-        Whether it is a built-in ability that needs an absent plug-in; no warning is given for it.
+        Whether it is a built-in ability that needs an absent plug-in; no warning is
+        given for it.
     """
 
     name: str

@@ -39,7 +39,10 @@ def printed_results() -> list[PrintedResults]:
     """
     exists = tr("Printed results with the key {key} exist already. Choose another key.")
     unusable = tr("Printed results of the plug-in {name} cannot be used: {reason}")
-    return [entry for _, entry in entries_of("printed_results", _refuse_invalid, exists, unusable)]
+    return [
+        entry
+        for _, entry in entries_of("printed_results", _refuse_invalid, exists, unusable)
+    ]
 
 
 def _refuse_invalid(entry: object) -> None:

@@ -51,9 +51,14 @@ def report_parts() -> dict[str, ReportPart]:
 
     Entries of other packages only give a warning.
     """
-    exists = tr("A section of reports with the key {key} exists already. Choose another key.")
+    exists = tr(
+        "A section of reports with the key {key} exists already. Choose another key."
+    )
     unusable = tr("A section of reports of the plug-in {name} cannot be used: {reason}")
-    return {entry.key: entry for _, entry in entries_of("report_parts", _refuse_invalid, exists, unusable)}
+    return {
+        entry.key: entry
+        for _, entry in entries_of("report_parts", _refuse_invalid, exists, unusable)
+    }
 
 
 def _refuse_invalid(entry: object) -> None:
@@ -61,5 +66,7 @@ def _refuse_invalid(entry: object) -> None:
 
     Other packages use an analysis, which never sees a sealed test part.
     """
-    text = tr("only RankStudio itself has sections of reports; use an Analysis instead of {value}.")
+    text = tr(
+        "only RankStudio itself has sections of reports; use an Analysis instead of {value}."
+    )
     raise PlanError(text.format(value=shown(entry)))

@@ -26,11 +26,12 @@ class RunLog:
     help : str
         What ``--log KEY`` and ``--log KEY:PLACE`` do, after "also log the run to".
     store : str
-        ``"module:function"``: takes the text PLACE, "" without one, and returns the location of the log;
-        raises a ParameterError or a MissingExtraError where nothing can be logged there.
+        ``"module:function"``: takes the text PLACE, "" without one, and returns the
+        location of the log; raises a ParameterError or a MissingExtraError where
+        nothing can be logged there.
     listener : str
-        ``"module:Class"``, a :class:`RunListener`, called with the location of the log, the name of the
-        data, and a function that shows a sentence.
+        ``"module:Class"``, a :class:`RunListener`, called with the location of the log,
+        the name of the data, and a function that shows a sentence.
 
     Examples
     --------
@@ -76,7 +77,9 @@ class RunListener(Protocol):
         """Log an event of the run."""
         ...
 
-    def finish(self, result: Any, refitted: Path | None = None, *, stopped: bool) -> None:
+    def finish(
+        self, result: Any, refitted: Path | None = None, *, stopped: bool
+    ) -> None:
         """Log the result, and a model learned from all documents, if there is one."""
         ...
 
@@ -89,13 +92,18 @@ def run_logs() -> dict[str, RunLog]:
     """Return the programs in which runs can be logged, by key, and warn of those that cannot be used."""
     exists = tr("A log with the key {key} exists already. Choose another key.")
     unusable = tr("A log of the plug-in {name} cannot be used: {reason}")
-    return {entry.key: entry for _, entry in entries_of("run_logs", _refuse_invalid, exists, unusable)}
+    return {
+        entry.key: entry
+        for _, entry in entries_of("run_logs", _refuse_invalid, exists, unusable)
+    }
 
 
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for an entry that is no RunLog, or has an invalid key or reference."""
     if not isinstance(entry, RunLog):
-        raise PlanError(tr("expected a RunLog, got {value}.").format(value=shown(entry)))
+        raise PlanError(
+            tr("expected a RunLog, got {value}.").format(value=shown(entry))
+        )
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))

@@ -97,9 +97,14 @@ def run_tables() -> list[RunTable]:
 
     Entries of other packages only give a warning.
     """
-    exists = tr("A table of runs with the key {key} exists already. Choose another key.")
+    exists = tr(
+        "A table of runs with the key {key} exists already. Choose another key."
+    )
     unusable = tr("A table of the plug-in {name} cannot be used: {reason}")
-    return [entry for _, entry in entries_of("run_tables", _refuse_invalid, exists, unusable)]
+    return [
+        entry
+        for _, entry in entries_of("run_tables", _refuse_invalid, exists, unusable)
+    ]
 
 
 def _refuse_invalid(entry: object) -> None:
@@ -107,5 +112,7 @@ def _refuse_invalid(entry: object) -> None:
 
     The function of a table would see what the window keeps sealed.
     """
-    text = tr("only RankStudio itself has tables of runs; use a WindowPanel instead of {value}.")
+    text = tr(
+        "only RankStudio itself has tables of runs; use a WindowPanel instead of {value}."
+    )
     raise PlanError(text.format(value=shown(entry)))

@@ -18,7 +18,8 @@ class RunView:
     key : str
         Key, unique among views.
     label, title : str
-        Name of the view in the list of views, and title of the panel while the view is shown.
+        Name of the view in the list of views, and title of the panel while the view is
+        shown.
     tab : str
         Key of the tab to which the view is added as the last part.
     view : str
@@ -39,7 +40,9 @@ def run_views() -> list[RunView]:
     """
     exists = tr("A view of runs with the key {key} exists already. Choose another key.")
     unusable = tr("A view of the plug-in {name} cannot be used: {reason}")
-    return [entry for _, entry in entries_of("run_views", _refuse_invalid, exists, unusable)]
+    return [
+        entry for _, entry in entries_of("run_views", _refuse_invalid, exists, unusable)
+    ]
 
 
 def _refuse_invalid(entry: object) -> None:

@@ -26,8 +26,9 @@ class TerminalCommand:
     key : str
         Name of the command: lower-case letters, digits and hyphens.
     module : str
-        Module with ``HELP`` and ``DESCRIPTION``, the function ``add_options(parser)``, and ``run(args)``,
-        which returns the exit status. It is imported when the command is used or listed.
+        Module with ``HELP`` and ``DESCRIPTION``, the function ``add_options(parser)``,
+        and ``run(args)``, which returns the exit status. It is imported when the
+        command is used or listed.
 
     Examples
     --------
@@ -51,7 +52,9 @@ def commands_to_record() -> dict[str, str]:
 
 def recorded_commands() -> dict[str, str]:
     """Return the recorded plug-in of each command of an ability, even where its folder is absent."""
-    commands: dict[str, str] = json.loads(resource("abilities", "commands.json").read_text(encoding="utf-8"))
+    commands: dict[str, str] = json.loads(
+        resource("abilities", "commands.json").read_text(encoding="utf-8")
+    )
     return commands
 
 
@@ -71,7 +74,10 @@ def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
 
     exists = tr("A command {key} exists already. Choose another name.")
     unusable = tr("A command of the plug-in {name} cannot be used: {reason}")
-    return {entry.key: entry.module for _, entry in entries_of("commands", refuse_invalid, exists, unusable)}
+    return {
+        entry.key: entry.module
+        for _, entry in entries_of("commands", refuse_invalid, exists, unusable)
+    }
 
 
 def _problem_of_terminal_command(entry: object, used_keys: Collection[str]) -> str:
@@ -102,7 +108,11 @@ def problem_of_command(entry: Any, kind: type, used_keys: Collection[str]) -> st
         return text.format(value=one_line(shown(entry)), kind=kind.__name__)
     key = getattr(entry, "key", None)
     if not isinstance(key, str) or not _KEY.fullmatch(key):
-        return tr("key: expected lower-case letters, digits and hyphens, got {key}.").format(key=shown(key))
+        return tr(
+            "key: expected lower-case letters, digits and hyphens, got {key}."
+        ).format(key=shown(key))
     if key in used_keys:
-        return tr("A command {key} exists already. Choose another name.").format(key=shown(key))
+        return tr("A command {key} exists already. Choose another name.").format(
+            key=shown(key)
+        )
     return ""

@@ -1,7 +1,8 @@
 """Translations of the texts in the entries of plug-ins, from compiled gettext catalogs.
 
-A plug-in translates its own texts only. A text stays in English where the catalog is damaged, or where the
-translation is not one line or has other fields for values than the text.
+A plug-in translates its own texts only. A text stays in English where the catalog is
+damaged, or where the translation is not one line or has other fields for values than
+the text.
 """
 
 from __future__ import annotations
@@ -43,7 +44,13 @@ def plugin_texts(language: str) -> dict[str, str]:
             continue
         try:
             texts = _valid_translations(loaded, language)
-        except (OSError, ValueError, ImportError, AttributeError, struct.error) as error:
+        except (
+            OSError,
+            ValueError,
+            ImportError,
+            AttributeError,
+            struct.error,
+        ) as error:
             text = tr("The texts of the plug-in {name} stay in English: {reason}.")
             warn_once(text, name=loaded.plugin.name, reason=str(error).rstrip("."))
             continue
@@ -63,14 +70,26 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
         if isinstance(value, tuple | list):  # entries of one kind
             own_texts.update(_texts(value))
     valid = {
-        text: catalog[text] for text in own_texts if text in catalog and is_translation(text, catalog[text])
+        text: catalog[text]
+        for text in own_texts
+        if text in catalog and is_translation(text, catalog[text])
     }
-    refused_texts = sorted(text for text in own_texts if catalog.get(text) and text not in valid)
+    refused_texts = sorted(
+        text for text in own_texts if catalog.get(text) and text not in valid
+    )
     if refused_texts:
-        text = tr("{n} translations of the plug-in {name} cannot be used, such as that of “{first}”.")
-        warn_once(text, n=str(len(refused_texts)), name=loaded.plugin.name, first=refused_texts[0])
+        text = tr(
+            "{n} translations of the plug-in {name} cannot be used, such as that of “{first}”."
+        )
+        warn_once(
+            text,
+            n=str(len(refused_texts)),
+            name=loaded.plugin.name,
+            first=refused_texts[0],
+        )
     with_double_braces = {
-        _with_double_braces(text): _with_double_braces(translated) for text, translated in valid.items()
+        _with_double_braces(text): _with_double_braces(translated)
+        for text, translated in valid.items()
     }
     return {**with_double_braces, **valid}
 
@@ -82,11 +101,20 @@ def _with_double_braces(text: str) -> str:
 
 def _catalog_path(reference: str, language: str) -> Path:
     """Return the first compiled catalog of a language in the folder that "package:folder" names."""
-    match = _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
+    match = (
+        _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
+    )
     spec = find_spec(match[1]) if match is not None else None
     if match is None or spec is None or not spec.submodule_search_locations:
-        raise ValueError(tr("texts: expected “package:folder”, got {value}").format(value=reference))
-    folder = Path(next(iter(spec.submodule_search_locations))) / match[2] / language / "LC_MESSAGES"
+        raise ValueError(
+            tr("texts: expected “package:folder”, got {value}").format(value=reference)
+        )
+    folder = (
+        Path(next(iter(spec.submodule_search_locations)))
+        / match[2]
+        / language
+        / "LC_MESSAGES"
+    )
     catalogs = sorted(folder.glob("*.mo"))
     if not catalogs:
         raise ValueError(tr("there is no file .mo in {folder}").format(folder=folder))
@@ -96,7 +124,8 @@ def _catalog_path(reference: str, language: str) -> Path:
 def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
     """Yield texts and translations of a compiled catalog, without texts that have a context or a plural.
 
-    The counts and positions in the file are not trusted: the sizes of the file and of each text are limited.
+    The counts and positions in the file are not trusted: the sizes of the file and of
+    each text are limited.
 
     Parameters
     ----------
@@ -115,14 +144,19 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
     order = _MAGIC.get(content[:4])
     if order is None:
         raise ValueError(tr("{path} is no compiled gettext catalog").format(path=path))
-    # After magic and version: the number of texts, and where the tables of texts and of translations start.
+    # After magic and version: the number of texts, and where the tables of texts and of
+    # translations start.
     count, text_table, translation_table = struct.unpack_from(f"{order}3I", content, 8)
     if count > _MAX_TEXTS:
-        raise ValueError(tr("{path} has more than {most} texts").format(path=path, most=_MAX_TEXTS))
+        raise ValueError(
+            tr("{path} has more than {most} texts").format(path=path, most=_MAX_TEXTS)
+        )
     for number in range(count):
         extent = struct.unpack_from(f"{order}2I", content, text_table + 8 * number)
         text = _decoded_text(content, extent, path)
-        extent = struct.unpack_from(f"{order}2I", content, translation_table + 8 * number)
+        extent = struct.unpack_from(
+            f"{order}2I", content, translation_table + 8 * number
+        )
         translated = _decoded_text(content, extent, path)
         has_plural_or_context = bool({"\0", "\4"} & {*text, *translated})
         if text and translated and not has_plural_or_context:
@@ -143,7 +177,9 @@ def is_translation(text: str, translated: str) -> bool:
         return False
     text_fields = _format_fields(text)
     translated_fields = _format_fields(translated)
-    return text_fields is None or (translated_fields is not None and translated_fields <= text_fields)
+    return text_fields is None or (
+        translated_fields is not None and translated_fields <= text_fields
+    )
 
 
 def _format_fields(text: str) -> set[tuple[str, str, str]] | None:

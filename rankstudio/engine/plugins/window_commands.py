@@ -39,7 +39,9 @@ def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
 
     Entries of other packages only give a warning.
     """
-    exists = tr("Commands of the window with the key {key} exist already. Choose another key.")
+    exists = tr(
+        "Commands of the window with the key {key} exist already. Choose another key."
+    )
     unusable = tr("A command of the plug-in {name} cannot be used: {reason}")
     return entries_of("window_commands", _refuse_invalid, exists, unusable)
 
@@ -49,5 +51,7 @@ def _refuse_invalid(entry: object) -> None:
 
     The controller of the commands would see what the window keeps sealed.
     """
-    text = tr("only RankStudio itself has commands of menus; use a WindowPanel instead of {value}.")
+    text = tr(
+        "only RankStudio itself has commands of menus; use a WindowPanel instead of {value}."
+    )
     raise PlanError(text.format(value=shown(entry)))

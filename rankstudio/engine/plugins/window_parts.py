@@ -43,16 +43,18 @@ class WindowPage:
     icon : str
         Name of an icon of the program.
     controller : str
-        In place of ``build``, for pages of RankStudio itself, ``"module:Class"``: called with the theme, the
-        models and a parent when the page is made. A controller of the window itself lays its page out after
-        all controllers are made; a controller of an ability has the widget ``content`` of the page, and
+        In place of ``build``, for pages of RankStudio itself, ``"module:Class"``:
+        called with the theme, the models and a parent when the page is made. A
+        controller of the window itself lays its page out after all controllers are
+        made; a controller of an ability has the widget ``content`` of the page, and
         perhaps a widget ``head`` above it.
     shortcut : str
         Keys that show the page, such as "Ctrl+8"; "" for none.
     guide : str
         Place in the guide that F1 opens, such as "estimates.md#the-estimates-page".
     on_rail : bool
-        Whether the page has a button in the rail from the start; otherwise *View, Pages* adds the button.
+        Whether the page has a button in the rail from the start; otherwise *View,
+        Pages* adds the button.
 
     Examples
     --------
@@ -84,7 +86,8 @@ class WindowPanel:
     summary : str
         Contents of the panel, in one sentence.
     page : str
-        Key of its page: "data", "select", "features", "evidence", "compare", "queries" or "report".
+        Key of its page: "data", "select", "features", "evidence", "compare", "queries"
+        or "report".
     build : str
         Function that makes the panel's widget, as for a :class:`WindowPage`.
 
@@ -146,7 +149,9 @@ def window_parts() -> WindowParts:
         for page in loaded.plugin.pages:
             if _is_page_of_window(page, loaded):
                 continue
-            problem = _problem_of_page(page, {*OWN_PAGES, *pages}, built_in=loaded.built_in)
+            problem = _problem_of_page(
+                page, {*OWN_PAGES, *pages}, built_in=loaded.built_in
+            )
             if problem:
                 _warn(loaded, problem)
             elif isinstance(page, WindowPage):
@@ -165,7 +170,8 @@ def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) 
     """Return why a page cannot be used, as a sentence; "" if it can."""
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))
-    if page.controller and not built_in:  # a controller would see what the window keeps sealed
+    # a controller would see what the window keeps sealed
+    if page.controller and not built_in:
         text = tr(
             "{key}: a controller is reserved for pages of RankStudio, because it sees what is sealed. "
             "Use build instead."
@@ -183,31 +189,47 @@ def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
         return tr("expected a WindowPanel, got {value}.").format(value=shown(panel))
     if panel.page not in OWN_PAGES:
         text = tr("{key}: page: expected one of {pages}, got {page}.")
-        return text.format(key=shown(panel.key), pages=", ".join(OWN_PAGES), page=shown(panel.page))
-    if panel.page not in {page.key for page in own_pages()}:  # an ability has the same name as its page
-        text = tr("{key}: its page needs the plug-in {plugin}, which is absent or left out.")
+        return text.format(
+            key=shown(panel.key), pages=", ".join(OWN_PAGES), page=shown(panel.page)
+        )
+    # an ability has the same name as its page
+    if panel.page not in {page.key for page in own_pages()}:
+        text = tr(
+            "{key}: its page needs the plug-in {plugin}, which is absent or left out."
+        )
         return text.format(key=shown(panel.key), plugin=panel.page)
     return _problem_of_part(panel, _MAX_PANEL_LABEL, used_keys)
 
 
-def _problem_of_part(part: WindowPage | WindowPanel, max_label_length: int, used_keys: Iterable[str]) -> str:
+def _problem_of_part(
+    part: WindowPage | WindowPanel, max_label_length: int, used_keys: Iterable[str]
+) -> str:
     """Return why a page or panel cannot be used, as a sentence; "" if it can."""
     if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
         return text.format(key=shown(part.key))
     if part.key in used_keys:
-        text = tr("a page or panel with the key {key} exists already. Choose another key.")
+        text = tr(
+            "a page or panel with the key {key} exists already. Choose another key."
+        )
         return text.format(key=shown(part.key))
     build = getattr(part, "controller", "") or part.build
     if not isinstance(build, str) or not _BUILDER.fullmatch(build):
         text = tr('{key}: build: expected "module:function", got {build}.')
         return text.format(key=part.key, build=shown(build))
-    for name, max_length in (("label", max_label_length), ("summary", _MAX_SUMMARY_LENGTH)):
+    for name, max_length in (
+        ("label", max_label_length),
+        ("summary", _MAX_SUMMARY_LENGTH),
+    ):
         value = getattr(part, name)
         is_line = isinstance(value, str) and one_line(value) == value
         if not is_line or not 0 < len(value.strip()) <= max_length:
-            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            return text.format(key=part.key, field=name, most=max_length, value=shown(value))
+            text = tr(
+                "{key}: {field}: expected a line of at most {most} characters, got {value}."
+            )
+            return text.format(
+                key=part.key, field=name, most=max_length, value=shown(value)
+            )
     return ""
 
 

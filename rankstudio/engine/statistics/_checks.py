@@ -33,10 +33,14 @@ def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
     if vector.ndim != 1 or (size is not None and vector.size != size):
         count_text = "" if size is None else f"{size} "
         comparison = "" if size is None else ", as many as the other"
-        raise ParameterError(name, vector.shape, f"one row of {count_text}numbers{comparison}")
+        raise ParameterError(
+            name, vector.shape, f"one row of {count_text}numbers{comparison}"
+        )
     infinite = vector[np.isinf(vector)]
     if infinite.size:
-        raise ParameterError(name, float(infinite[0]), "finite numbers, or NaN where there is none")
+        raise ParameterError(
+            name, float(infinite[0]), "finite numbers, or NaN where there is none"
+        )
     return vector
 
 

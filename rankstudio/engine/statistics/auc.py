@@ -1,7 +1,7 @@
 """The area under the ROC curve of predictions of documents that were held out (Airola 2011, section 5.4).
 
-With labels of more than two values it is the share of pairs of different labels that are in the right order;
-pairs of equal scores count half.
+With labels of more than two values it is the share of pairs of different labels that
+are in the right order; pairs of equal scores count half.
 """
 
 from __future__ import annotations
@@ -52,18 +52,22 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
     Returns
     -------
     float
-        Every pair within a fold counts once; folds with a single label do not count. NaN if no fold has two
-        labels.
+        Every pair within a fold counts once; folds with a single label do not count.
+        NaN if no fold has two labels.
     """
     score_vector, truth = _score_and_label_vectors(scores, labels)
     groups = np.asarray(folds)
     if groups.shape != truth.shape:
-        raise ParameterError("folds", groups.shape, f"the fold of each of {truth.size} documents")
+        raise ParameterError(
+            "folds", groups.shape, f"the fold of each of {truth.size} documents"
+        )
     n_right = 0.0
     n_pairs = 0
     for group in np.unique(groups):
         is_in_fold = groups == group
-        fold_right, fold_pairs = _ordered_pairs(score_vector[is_in_fold], truth[is_in_fold])
+        fold_right, fold_pairs = _ordered_pairs(
+            score_vector[is_in_fold], truth[is_in_fold]
+        )
         n_right += fold_right
         n_pairs += fold_pairs
     return n_right / n_pairs if n_pairs else float("nan")
@@ -86,13 +90,17 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
     truth = row("labels", labels)
     scores = np.asarray(held_out, dtype=np.float64)
     if scores.shape != (truth.size, truth.size):
-        raise ParameterError("held_out", scores.shape, f"a matrix of {truth.size} rows and columns")
+        raise ParameterError(
+            "held_out", scores.shape, f"a matrix of {truth.size} rows and columns"
+        )
     higher = truth[:, None] > truth
     right = np.heaviside(scores[higher] - scores.T[higher], 0.5)
     return float(right.mean()) if right.size else float("nan")
 
 
-def auc_interval(scores: ArrayLike, relevant: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+def auc_interval(
+    scores: ArrayLike, relevant: ArrayLike, level: float = 0.95
+) -> tuple[float, float]:
     """Return a confidence interval of the AUC by the variance of DeLong, DeLong and Clarke-Pearson (1988).
 
     Parameters
@@ -140,12 +148,18 @@ def mean_auc_interval(
     """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
-    estimates = np.array([_area_and_variance(*ranking) for ranking in rankings]).reshape(-1, 2)
+    estimates = np.array(
+        [_area_and_variance(*ranking) for ranking in rankings]
+    ).reshape(-1, 2)
     if not len(estimates) or np.isnan(estimates).any():
         return float("nan"), float("nan")
     areas = estimates[:, 0]
     variances = estimates[:, 1]
-    half_width = NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(variances.sum())) / len(estimates)
+    half_width = (
+        NormalDist().inv_cdf((1 + level) / 2)
+        * float(np.sqrt(variances.sum()))
+        / len(estimates)
+    )
     centre = float(areas.mean())
     return max(0.0, centre - half_width), min(1.0, centre + half_width)
 
@@ -169,11 +183,15 @@ def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, f
 
 def _counts_below(values: Floats, sorted_values: Floats) -> Floats:
     """Return the number of sorted values below each value; an equal value counts half."""
-    twice = np.searchsorted(sorted_values, values, "left") + np.searchsorted(sorted_values, values, "right")
+    twice = np.searchsorted(sorted_values, values, "left") + np.searchsorted(
+        sorted_values, values, "right"
+    )
     return np.asarray(twice / 2.0)
 
 
-def _score_and_label_vectors(scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]:
+def _score_and_label_vectors(
+    scores: ArrayLike, labels: ArrayLike
+) -> tuple[Floats, Floats]:
     truth = row("labels", labels)
     return row("scores", scores, truth.size), truth
 
@@ -185,7 +203,9 @@ def _ordered_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
     for label in np.unique(labels)[:-1]:
         below = np.sort(scores[labels == label])
         above = scores[labels > label]
-        twice = np.searchsorted(below, above, "left") + np.searchsorted(below, above, "right")
+        twice = np.searchsorted(below, above, "left") + np.searchsorted(
+            below, above, "right"
+        )
         n_right += float(twice.sum()) / 2.0
         n_pairs += below.size * above.size
     return n_right, n_pairs

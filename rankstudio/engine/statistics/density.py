@@ -6,14 +6,15 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 
-_BINS_PER_POINT = 8  # linear binning is off by O(width²): an eighth of a grid step is invisible
+# linear binning is off by O(width²): an eighth of a grid step is invisible
+_BINS_PER_POINT = 8
 
 
 def silverman_bandwidth(values: Floats) -> float:
     """Return Silverman's rule of thumb, 0.9 min(sd, IQR / 1.34) n^(-1/5).
 
-    If more than half of the values are equal, the interquartile range is 0, and only the standard deviation
-    is used.
+    If more than half of the values are equal, the interquartile range is 0, and only
+    the standard deviation is used.
 
     Parameters
     ----------
@@ -32,7 +33,9 @@ def silverman_bandwidth(values: Floats) -> float:
     return 0.9 * spread * float(values.size**-0.2)
 
 
-def gaussian_density(values: Floats, grid: Floats, bandwidth: float | None = None) -> Floats:
+def gaussian_density(
+    values: Floats, grid: Floats, bandwidth: float | None = None
+) -> Floats:
     """Estimate the density of some values at the points of an even grid.
 
     Parameters
@@ -42,14 +45,15 @@ def gaussian_density(values: Floats, grid: Floats, bandwidth: float | None = Non
     grid : ndarray of shape (g,), g >= 2
         Ascending, evenly spaced.
     bandwidth : float, optional
-        Standard deviation of the kernel; by default Silverman's rule. It is at least the distance between
-        grid points, so that equal values give a narrow finite peak.
+        Standard deviation of the kernel; by default Silverman's rule. It is at least
+        the distance between grid points, so that equal values give a narrow finite
+        peak.
 
     Returns
     -------
     ndarray of shape (g,)
-        Density per unit of the feature. Mass outside of the grid is lost: the density is not rescaled to an
-        area of 1. All 0 without values.
+        Density per unit of the feature. Mass outside of the grid is lost: the density
+        is not rescaled to an area of 1. All 0 without values.
 
     Notes
     -----
@@ -65,7 +69,9 @@ def gaussian_density(values: Floats, grid: Floats, bandwidth: float | None = Non
     position = np.clip((values - grid[0]) * (_BINS_PER_POINT / step), 0.0, n_bins - 1.0)
     lower_bin = np.minimum(position.astype(np.int64), n_bins - 2)
     share = position - lower_bin
-    mass = np.bincount(lower_bin, 1.0 - share, n_bins) + np.bincount(lower_bin + 1, share, n_bins)
+    mass = np.bincount(lower_bin, 1.0 - share, n_bins) + np.bincount(
+        lower_bin + 1, share, n_bins
+    )
     bins = grid[0] + (step / _BINS_PER_POINT) * np.arange(n_bins)
     kernel = np.exp(-0.5 * ((grid[:, None] - bins[None, :]) / width) ** 2)
     density: Floats = kernel @ mass / (values.size * width * np.sqrt(2.0 * np.pi))

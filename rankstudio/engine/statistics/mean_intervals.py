@@ -52,15 +52,16 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
     Parameters
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
-        Differences of K pairs of models in the queries of each fold. NaN marks a query without a difference;
-        folds without any are left out.
+        Differences of K pairs of models in the queries of each fold. NaN marks a query
+        without a difference; folds without any are left out.
     level : float, default 0.95
         Confidence, between 0 and 1.
 
     Raises
     ------
     ParameterError
-        For no folds, unequal numbers of pairs, infinite values, or a level out of range.
+        For no folds, unequal numbers of pairs, infinite values, or a level out of
+        range.
 
     Notes
     -----
@@ -78,7 +79,8 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
 def mean_p_values(differences: Sequence[Floats]) -> Floats:
     """Return the two-sided p of each mean difference by Student's paired t.
 
-    p is below 1 - level exactly if 0 is outside the interval of :func:`mean_intervals` at that level.
+    p is below 1 - level exactly if 0 is outside the interval of :func:`mean_intervals`
+    at that level.
 
     Parameters
     ----------
@@ -88,8 +90,8 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
     Returns
     -------
     ndarray of shape (K,)
-        1 if the models are equal in every query, and 0 if they differ by the same amount in every query. NaN
-        with fewer than two queries.
+        1 if the models are equal in every query, and 0 if they differ by the same
+        amount in every query. NaN with fewer than two queries.
 
     Notes
     -----
@@ -99,7 +101,9 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
 
     mean, error, n = _means(differences)
     has_spread = error > 0.0
-    t = np.divide(np.abs(mean), error, out=np.where(mean == 0.0, 0.0, np.inf), where=has_spread)
+    t = np.divide(
+        np.abs(mean), error, out=np.where(mean == 0.0, 0.0, np.inf), where=has_spread
+    )
     p = 2.0 * stdtr(np.maximum(n - 1, 1).astype(np.float64), -t)
     return np.where(n > 1, p, np.nan)
 
@@ -107,21 +111,34 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
 def _means(differences: Sequence[Floats]) -> tuple[Floats, Floats, Ints]:
     """Return each mean difference, its standard error and the number of queries, see `mean_intervals`."""
     shapes = [np.shape(fold_differences) for fold_differences in differences]
-    if not shapes or any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
-        raise ParameterError("differences", shapes, "an array of shape (K, Q) for each fold")
+    if not shapes or any(
+        len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes
+    ):
+        raise ParameterError(
+            "differences", shapes, "an array of shape (K, Q) for each fold"
+        )
     values = np.concatenate(list(differences), axis=1)
     if np.isinf(values).any():
-        raise ParameterError("differences", float("inf"), "finite numbers, or NaN where there is none")
+        raise ParameterError(
+            "differences", float("inf"), "finite numbers, or NaN where there is none"
+        )
     has_value = ~np.isnan(values)
     sizes = np.stack(
-        [np.count_nonzero(~np.isnan(fold_differences), axis=1) for fold_differences in differences]
+        [
+            np.count_nonzero(~np.isnan(fold_differences), axis=1)
+            for fold_differences in differences
+        ]
     )
     folds = np.count_nonzero(sizes, axis=0)
     # w_q = 1 / (F Q_f), for the folds and queries with values of each pair.
     share = np.divide(1.0, sizes * folds, out=np.zeros(sizes.shape), where=sizes > 0)
     weights = np.repeat(share.T, [shape[1] for shape in shapes], axis=1) * has_value
-    mean = np.where(folds > 0, (weights * np.where(has_value, values, 0.0)).sum(axis=1), np.nan)
+    mean = np.where(
+        folds > 0, (weights * np.where(has_value, values, 0.0)).sum(axis=1), np.nan
+    )
     n = sizes.sum(axis=0)
     deviations = np.where(has_value, values - mean[:, None], 0.0)
-    error = np.sqrt(n / np.maximum(n - 1, 1) * np.square(weights * deviations).sum(axis=1))
+    error = np.sqrt(
+        n / np.maximum(n - 1, 1) * np.square(weights * deviations).sum(axis=1)
+    )
     return mean, error, n

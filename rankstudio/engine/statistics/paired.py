@@ -1,7 +1,7 @@
 """Paired comparison of two runs by their values of a measure in each query.
 
-Fisher's randomisation test sums under many assignments of signs, eight signs at a time. Wilcoxon's
-signed-rank test leaves zeros out and averages ties.
+Fisher's randomisation test sums under many assignments of signs, eight signs at a time.
+Wilcoxon's signed-rank test leaves zeros out and averages ties.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Bytes, Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
-from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, checked_level, paired_rows, row
+from rankstudio.engine.statistics._checks import (
+    EPS,
+    ROUNDINGS,
+    checked_level,
+    paired_rows,
+    row,
+)
 
 _DRAWS_AT_ONCE = 1 << 21  # 16 MB of float64
 
@@ -86,8 +92,9 @@ def compare_paired(
     Parameters
     ----------
     a, b : array-like of shape (Q,)
-        Values of one measure in the same queries, in the same order. Queries with NaN in either run (such as
-        the disagreement error of a query without a pair) are left out.
+        Values of one measure in the same queries, in the same order. Queries with NaN
+        in either run (such as the disagreement error of a query without a pair) are
+        left out.
     level : float, default 0.95
         Confidence of the interval, between 0 and 1.
     n_assignments : int, default 100000
@@ -119,7 +126,9 @@ def compare_paired(
     p_randomisation = randomisation(left, right, n_assignments, seed)
     p_wilcoxon = signed_ranks(left, right).p
     low, high = bootstrap_interval(left, right, level, n_resamples, seed)
-    wins, ties, losses = win_tie_loss(left, right, tolerance, higher_is_better=higher_is_better)
+    wins, ties, losses = win_tie_loss(
+        left, right, tolerance, higher_is_better=higher_is_better
+    )
     return PairedComparison(
         mean_difference=float(np.mean(left - right)) if left.size else np.nan,
         t=t,
@@ -146,9 +155,9 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     Returns
     -------
     PairedT
-        p in [0, 1]; 0 only if it underflows. If the differences vary only by rounding, or there is a single
-        query, there is no standard error: t = 0 and p = 1, even if the runs differ by a constant. NaN without
-        a query.
+        p in [0, 1]; 0 only if it underflows. If the differences vary only by rounding,
+        or there is a single query, there is no standard error: t = 0 and p = 1, even if
+        the runs differ by a constant. NaN without a query.
     """
     from scipy.special import stdtr  # noqa: PLC0415 - scipy, where it is needed; scipy.stats takes a second
 
@@ -159,7 +168,8 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     spread = float(np.ptp(difference))
     if spread <= ROUNDINGS * EPS * float(np.maximum(np.abs(left), np.abs(right)).max()):
         return PairedT(0.0, 1.0)
-    # Scaling by a power of two keeps all digits, and keeps squares of tiny numbers from underflowing.
+    # Scaling by a power of two keeps all digits, and keeps squares of tiny numbers from
+    # underflowing.
     _, exponent = np.frexp(np.abs(difference).max())
     difference = np.ldexp(difference, -int(exponent))
     t = float(np.mean(difference) / np.sqrt(np.var(difference, ddof=1) / left.size))
@@ -171,8 +181,9 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return a confidence interval of the mean difference: the percentile bootstrap over queries.
 
-    Queries are drawn with replacement, as many as there are; the interval contains the middle part of the
-    mean differences of the samples (Efron 1979; Efron & Tibshirani 1993, chapter 13).
+    Queries are drawn with replacement, as many as there are; the interval contains the
+    middle part of the mean differences of the samples (Efron 1979; Efron & Tibshirani
+    1993, chapter 13).
 
     Rows, level, n samples, seed and errors as in :func:`compare_paired`.
 
@@ -198,7 +209,9 @@ def bootstrap_interval(
     means = np.empty(n)
     for first in range(0, n, at_once):
         batch = means[first : first + at_once]
-        drawn = rng.integers(0, difference.size, (batch.size, difference.size), dtype=np.int32)
+        drawn = rng.integers(
+            0, difference.size, (batch.size, difference.size), dtype=np.int32
+        )
         batch[:] = difference[drawn].mean(axis=1)
     low, high = np.quantile(means, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return float(low), float(high)
@@ -215,7 +228,11 @@ def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
 
 
 def win_tie_loss(
-    a: ArrayLike, b: ArrayLike, tolerance: float = 1e-12, *, higher_is_better: bool = True
+    a: ArrayLike,
+    b: ArrayLike,
+    tolerance: float = 1e-12,
+    *,
+    higher_is_better: bool = True,
 ) -> WinTieLoss:
     """Count the queries in which the first run is better, equal and worse.
 
@@ -264,32 +281,38 @@ def holm(p_values: ArrayLike) -> Floats:
 
 # Together, these keep the memory of a test below 50 MB.
 _BYTES_AT_ONCE = 1 << 24
-_ASSIGNMENTS_AT_ONCE = 1 << 20  # assignments of signs at a time, so that memory does not grow with 2^n
-# The signs of eight differences for each byte, shape (256, 8): -1 for a bit that is set.
-_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+# assignments of signs at a time, so that memory does not grow with 2^n
+_ASSIGNMENTS_AT_ONCE = 1 << 20
+# The signs of eight differences for each byte, shape (256, 8): -1 for a bit that is
+# set.
+_SIGNS = 1.0 - 2.0 * np.unpackbits(
+    np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
+)
 
 
 def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -> float:
     """Test with Fisher's randomisation, two-sided, whether the two runs are exchangeable in every query.
 
-    If they are, each difference could have had the opposite sign. The p value is the share of sign
-    assignments whose mean is at least as far from 0 as the observed one.
+    If they are, each difference could have had the opposite sign. The p value is the
+    share of sign assignments whose mean is at least as far from 0 as the observed one.
 
     Parameters
     ----------
     a, b
         Rows and errors as in :func:`rankstudio.engine.statistics.paired.compare_paired`.
     n : int, default 100000
-        Number of assignments drawn, 1 or more. If there are no more than that (2^Q), all are counted and p
-        is exact. Queries with difference 0 do not count in Q, because their sign has no effect.
+        Number of assignments drawn, 1 or more. If there are no more than that (2^Q),
+        all are counted and p is exact. Queries with difference 0 do not count in Q,
+        because their sign has no effect.
     seed : int, default 0
         Seed of the draw, 0 or more.
 
     Returns
     -------
     float
-        (count + 1) / (n + 1) if assignments are drawn, because the observed one is among the possible ones;
-        never 0. 1 if all differences are 0. NaN without a query.
+        (count + 1) / (n + 1) if assignments are drawn, because the observed one is
+        among the possible ones; never 0. 1 if all differences are 0. NaN without a
+        query.
 
     Notes
     -----
@@ -308,13 +331,20 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     if left.size == 0:
         return np.nan
     difference = left - right
-    rounding = (left.size + ROUNDINGS) * EPS * float(np.sum(np.abs(left) + np.abs(right)))
+    rounding = (
+        (left.size + ROUNDINGS) * EPS * float(np.sum(np.abs(left) + np.abs(right)))
+    )
     least = abs(float(difference.sum())) - rounding
     difference = difference[difference != 0.0]
     is_exact = difference.size < n.bit_length()  # 2^Q <= n, without the power
     tables = _tables_of_eight(difference)
-    draws = _all_signs(difference.size) if is_exact else _random_signs(n, len(tables), seed)
-    count = sum(int(np.count_nonzero(np.abs(_signed_sums(tables, codes)) >= least)) for codes in draws)
+    draws = (
+        _all_signs(difference.size) if is_exact else _random_signs(n, len(tables), seed)
+    )
+    count = sum(
+        int(np.count_nonzero(np.abs(_signed_sums(tables, codes)) >= least))
+        for codes in draws
+    )
     return count / 2**difference.size if is_exact else (count + 1) / (n + 1)
 
 
@@ -342,7 +372,8 @@ def _all_signs(n_differences: int) -> Iterator[Bytes]:
     n_tables = -(-n_differences // 8)
     for first in range(0, 2**n_differences, _ASSIGNMENTS_AT_ONCE):
         last = min(first + _ASSIGNMENTS_AT_ONCE, 2**n_differences)
-        numbers = np.arange(first, last, dtype="<u8")  # little-endian: byte i has the signs for table i
+        # little-endian: byte i has the signs for table i
+        numbers = np.arange(first, last, dtype="<u8")
         yield numbers.view(np.uint8).reshape(-1, 8)[:, :n_tables].T
 
 
@@ -354,7 +385,8 @@ def _random_signs(n: int, n_tables: int, seed: int) -> Iterator[Bytes]:
         yield rng.integers(0, 256, (n_tables, min(at_once, n - first)), dtype=np.uint8)
 
 
-_MAX_EXACT_SIZE = 50  # number of differences up to which every assignment of signs is counted
+# number of differences up to which every assignment of signs is counted
+_MAX_EXACT_SIZE = 50
 
 
 class SignedRanks(NamedTuple):
@@ -368,9 +400,10 @@ class SignedRanks(NamedTuple):
 def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     """Test with Wilcoxon's signed ranks, two-sided, whether differences are symmetric about 0.
 
-    The absolute differences are ranked, and each rank has the sign of its difference. Queries without a
-    difference are removed first, as in Wilcoxon, and equal absolute differences share the mean of their
-    ranks. Differences within rounding count as equal, and as 0.
+    The absolute differences are ranked, and each rank has the sign of its difference.
+    Queries without a difference are removed first, as in Wilcoxon, and equal absolute
+    differences share the mean of their ranks. Differences within rounding count as
+    equal, and as 0.
 
     Rows and errors as in :func:`rankstudio.engine.statistics.paired.compare_paired`.
 
@@ -386,8 +419,8 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     -----
     O(n log n), plus O(n³) integer operations for up to 50 differences.
 
-    SciPy's ``wilcoxon`` counts sign assignments as if there were no ties, which are frequent in measures, and
-    treats rounding errors as differences.
+    SciPy's ``wilcoxon`` counts sign assignments as if there were no ties, which are
+    frequent in measures, and treats rounding errors as differences.
 
     References
     ----------
@@ -402,7 +435,11 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     difference = difference[np.abs(difference) > rounding]
     doubled = doubled_ranks(np.abs(difference), rounding)
     positive = int(doubled[difference > 0].sum())
-    p = _exact_p(doubled, positive) if difference.size <= _MAX_EXACT_SIZE else _normal_p(doubled, positive)
+    p = (
+        _exact_p(doubled, positive)
+        if difference.size <= _MAX_EXACT_SIZE
+        else _normal_p(doubled, positive)
+    )
     return SignedRanks(positive / 2, p, difference.size)
 
 
@@ -424,7 +461,8 @@ def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
 def _exact_p(doubled: Ints, positive: int) -> float:
     """Return the share of the assignments of signs with a sum at least as far from the mean."""
     total = int(doubled.sum())
-    # The number of assignments of the ranks so far, at most 2^50, by the sum of the positive ranks.
+    # The number of assignments of the ranks so far, at most 2^50, by the sum of the
+    # positive ranks.
     counts = np.zeros(total + 1, dtype=np.int64)
     counts[0] = 1
     for rank in doubled.tolist():

@@ -10,7 +10,9 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import EPS, row
 
 
-def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = True) -> Ints:
+def pareto_front(
+    sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = True
+) -> Ints:
     """Return the Pareto-optimal models.
 
     A model dominates another if it is no larger and no worse, and smaller or better.
@@ -26,7 +28,8 @@ def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = T
     Returns
     -------
     ndarray of int64
-        Positions, by ascending size; values strictly improve along it. Ties go to the first model.
+        Positions, by ascending size; values strictly improve along it. Ties go to the
+        first model.
 
     Raises
     ------
@@ -38,7 +41,8 @@ def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = T
     O(c log c).
     """
     size, gain = _sizes_and_gains(sizes, values, higher_is_better)
-    order = np.lexsort((-gain, size))  # stable, so that the first of equal models comes first
+    # stable, so that the first of equal models comes first
+    order = np.lexsort((-gain, size))
     order = order[np.isfinite(gain[order])]
     if order.size == 0:
         return order
@@ -51,14 +55,16 @@ def one_standard_error(
 ) -> int:
     """Return the smallest model whose mean is within one standard error of the best mean.
 
-    The rule of Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, section 3.4.3:
-    the standard error is that of the best model, the smallest of the best if there are several.
+    The rule of Breiman, Friedman, Olshen & Stone (1984), Classification and Regression
+    Trees, section 3.4.3: the standard error is that of the best model, the smallest of
+    the best if there are several.
 
     Parameters
     ----------
     means, errors : array-like of shape (c,)
-        Means of the measure over the folds, and standard deviations over √folds. Models with a NaN mean are
-        excluded. A NaN error, as for a single fold, counts as 0: only models as good as the best qualify.
+        Means of the measure over the folds, and standard deviations over √folds. Models
+        with a NaN mean are excluded. A NaN error, as for a single fold, counts as 0:
+        only models as good as the best qualify.
     sizes : array-like of shape (c,)
         Numbers of features, or costs.
     higher_is_better : bool, default True
@@ -71,12 +77,15 @@ def one_standard_error(
     Raises
     ------
     ParameterError
-        For rows of different lengths, infinite values, a negative error, or only NaN means.
+        For rows of different lengths, infinite values, a negative error, or only NaN
+        means.
     """
     size, gain = _sizes_and_gains(sizes, means, higher_is_better, "means")
     error = row("errors", errors, size.size)
     if np.any(error < 0):
-        raise ParameterError("errors", float(np.nanmin(error)), "standard errors, from 0 up")
+        raise ParameterError(
+            "errors", float(np.nanmin(error)), "standard errors, from 0 up"
+        )
     if gain.max(initial=-np.inf) == -np.inf:
         raise ParameterError("means", gain.size, "at least one value that is not NaN")
     best = _smallest_model(size, gain, gain == gain.max())
@@ -97,7 +106,9 @@ def _sizes_and_gains(
     size = row("sizes", sizes, value_row.size)
     if np.isnan(size).any():
         raise ParameterError("sizes", np.nan, "numbers")
-    return size, np.where(np.isnan(value_row), -np.inf, value_row if higher_is_better else -value_row)
+    return size, np.where(
+        np.isnan(value_row), -np.inf, value_row if higher_is_better else -value_row
+    )
 
 
 def _smallest_model(size: Floats, gain: Floats, allowed: Bools) -> int:

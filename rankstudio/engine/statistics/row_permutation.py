@@ -7,7 +7,9 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Ints
 
 
-def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:
+def permuted_rows(
+    ptr: Ints, seed: int, number: int, among: Bools | None = None
+) -> Ints:
     """Return a random order that permutes rows within their queries.
 
     Equal seeds and numbers give equal orders.
@@ -24,5 +26,6 @@ def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None)
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order: Ints = np.arange(keys.size)
     rows = order if among is None else np.flatnonzero(among)
-    order[rows] = rows[np.lexsort((keys[rows], query[rows]))]  # by query, then by random key
+    # by query, then by random key
+    order[rows] = rows[np.lexsort((keys[rows], query[rows]))]
     return order

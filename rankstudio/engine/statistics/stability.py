@@ -33,16 +33,16 @@ class Stability:
     Attributes
     ----------
     nogueira : Nogueira
-        Result of :func:`nogueira`. The index to report: corrected for chance, for sets of any sizes, and with
-        an interval.
+        Result of :func:`nogueira`. The index to report: corrected for chance, for sets
+        of any sizes, and with an interval.
     consistency : float
         Mean of the index ``corrected`` over the pairs of sets.
     index : {"Kuncheva", "Lustgarten"}
-        Kuncheva's index if all sets have the same size, otherwise Lustgarten's. The two have different scales
-        and must not be compared.
+        Kuncheva's index if all sets have the same size, otherwise Lustgarten's. The two
+        have different scales and must not be compared.
     jaccard : float
-        Mean over the pairs of sets of the size of the intersection divided by that of the union. It is not
-        corrected for chance: large sets appear stable.
+        Mean over the pairs of sets of the size of the intersection divided by that of
+        the union. It is not corrected for chance: large sets appear stable.
     similarity : ndarray of shape (M, M)
         Jaccard's index of each pair, for a heat map.
     corrected : ndarray of shape (M, M)
@@ -80,7 +80,8 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     Raises
     ------
     ParameterError
-        Without a set, for features out of range or repeated in a set, or a level out of range.
+        Without a set, for features out of range or repeated in a set, or a level out of
+        range.
 
     Notes
     -----
@@ -113,8 +114,9 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
       (Lustgarten, Gopalakrishnan & Visweswaran 2009). For sets of equal size it is Kuncheva's index with
       another denominator: min(k, d - k) instead of k (d - k) / d, so equal sets have less than 1.
 
-    The latter two are 0 for an agreement expected by chance. For empty sets, or sets of all features, the
-    quotient is 0 / 0 and defined as 0, as Kuncheva proposes: the agreement is that of chance.
+    The latter two are 0 for an agreement expected by chance. For empty sets, or sets of
+    all features, the quotient is 0 / 0 and defined as 0, as Kuncheva proposes: the
+    agreement is that of chance.
 
     Parameters
     ----------
@@ -137,7 +139,9 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     Quotients of integers, each rounded once.
     """
     if index not in INDICES:
-        raise ParameterError("index", index, ", ".join(INDICES[:-1]) + f" or {INDICES[-1]}")
+        raise ParameterError(
+            "index", index, ", ".join(INDICES[:-1]) + f" or {INDICES[-1]}"
+        )
     d = member.shape[1]
     indicator = member.astype(np.float64)
     common = indicator @ indicator.T
@@ -156,14 +160,16 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
 def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     """Estimate the stability of a selection with its confidence interval.
 
-    Φ = 1 - (1/d Σ_f s_f²) / (k̄/d (1 - k̄/d)), where s_f² = M/(M - 1) p_f (1 - p_f) is the sample variance of
-    the selection of feature f, with share p_f, and k̄ the mean size of the sets. It is 1 for equal sets and 0
-    on average for random sets; for sets of equal size it is the mean of Kuncheva's index. With
+    Φ = 1 - (1/d Σ_f s_f²) / (k̄/d (1 - k̄/d)), where s_f² = M/(M - 1) p_f (1 - p_f) is
+    the sample variance of the selection of feature f, with share p_f, and k̄ the mean
+    size of the sets. It is 1 for equal sets and 0 on average for random sets; for sets
+    of equal size it is the mean of Kuncheva's index. With
 
         φ_i = [1/d Σ_f z_if p_f - k_i k̄/d² + Φ/2 (2 k_i k̄/d² - k_i/d - k̄/d + 1)] / (k̄/d (1 - k̄/d))
 
-    for set i of size k_i and features z_i, its variance is v = 4/M² Σ_i (φ_i - mean φ)², and Φ ± z √v with
-    the quantile z of the normal distribution is a confidence interval of the stability.
+    for set i of size k_i and features z_i, its variance is v = 4/M² Σ_i (φ_i - mean
+    φ)², and Φ ± z √v with the quantile z of the normal distribution is a confidence
+    interval of the stability.
 
     Parameters
     ----------
@@ -175,9 +181,10 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     Returns
     -------
     Nogueira
-        Index from -1/(M - 1) to 1. The interval is not truncated at 1. All 0 if every set is empty or
-        contains every feature: the formula is then 0 / 0, and this agrees with Kuncheva's index, which is 0
-        there by definition. NaN for a single set.
+        Index from -1/(M - 1) to 1. The interval is not truncated at 1. All 0 if every
+        set is empty or contains every feature: the formula is then 0 / 0, and this
+        agrees with Kuncheva's index, which is 0 there by definition. NaN for a single
+        set.
 
     Raises
     ------
@@ -233,7 +240,9 @@ def membership(sets: Sets, n_features: int) -> Bools:
     for row, features in zip(member, rows, strict=True):
         for feature in features:
             if between("sets", feature, 0) >= n_features or row[feature]:
-                raise ParameterError("sets", feature, f"each feature once, from 0 to {n_features - 1}")
+                raise ParameterError(
+                    "sets", feature, f"each feature once, from 0 to {n_features - 1}"
+                )
             row[feature] = True
     return member
 
@@ -247,7 +256,9 @@ def _chance_scale(k: Floats, d: int, index: str) -> Floats:
     elif k.min() == k.max():
         scale = smaller * (d - smaller)
     else:
-        raise ParameterError("index", index, "Jaccard or Lustgarten for sets of different sizes")
+        raise ParameterError(
+            "index", index, "Jaccard or Lustgarten for sets of different sizes"
+        )
     return scale
 
 

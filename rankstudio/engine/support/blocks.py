@@ -1,7 +1,8 @@
 """Work in blocks, for calls that hold the interpreter lock and so would block a window.
 
-NumPy releases the lock while it computes, except in ``reduceat``, ``accumulate`` and ``repeat`` along an axis
-of a matrix. SciPy's LAPACK never releases it. Between two blocks other threads can run.
+NumPy releases the lock while it computes, except in ``reduceat``, ``accumulate`` and
+``repeat`` along an axis of a matrix. SciPy's LAPACK never releases it. Between two
+blocks other threads can run.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
     """
     rows = max(1, VALUES // max(1, width))
     begins = np.searchsorted(ptr, np.arange(ptr[0], ptr[-1], rows))
-    # A row inside the last group gives the end of the group; unique() removes the repetition.
+    # A row inside the last group gives the end of the group; unique() removes the
+    # repetition.
     yield from pairwise(np.unique(np.append(begins, ptr.size - 1)).tolist())
 
 
@@ -45,5 +47,7 @@ def solve_lower(factor: Floats, right: Floats) -> Floats:
     step = max(_MIN_COLUMNS, _MAX_PRODUCTS // max(1, factor.shape[0] ** 2))
     for first in range(0, right.shape[1], step):
         part = slice(first, first + step)
-        out[:, part] = solve_triangular(factor, right[:, part], lower=True, check_finite=False)
+        out[:, part] = solve_triangular(
+            factor, right[:, part], lower=True, check_finite=False
+        )
     return out

@@ -1,7 +1,8 @@
 """Announcement of the compilation of kernels, which happens once on a computer and takes a while.
 
-numba announces kernels that it compiles, but not kernels that it reads from its cache on disk. A message on
-each kernel is logged. Window and terminal listen to the log, and need not import numba for that.
+numba announces kernels that it compiles, but not kernels that it reads from its cache
+on disk. A message on each kernel is logged. Window and terminal listen to the log, and
+need not import numba for that.
 """
 
 from __future__ import annotations
@@ -62,5 +63,11 @@ def announce(kernel: str) -> None:
     label = kernel
     with in_english(False):  # also while a report is written, which is in English
         if kernel in SAMPLE_KERNELS:
-            label = tr("{n} of {most}").format(n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS))
-        _log.info(tr("Compiling for this computer (first use only): kernel {which}").format(which=label))
+            label = tr("{n} of {most}").format(
+                n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS)
+            )
+        _log.info(
+            tr("Compiling for this computer (first use only): kernel {which}").format(
+                which=label
+            )
+        )

@@ -1,7 +1,8 @@
 """A process that compiles kernels for this one, into the cache on the disk from which both read.
 
-numba's compiler is Python: it holds the interpreter for tenths of a second at a time, and a window in the
-same process would freeze. A process without a window compiles for itself.
+numba's compiler is Python: it holds the interpreter for tenths of a second at a time,
+and a window in the same process would freeze. A process without a window compiles for
+itself.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from rankstudio.engine.support.compilation import announce
 class CompilerProcess:
     """Compiles kernels in another process, which starts with the first kernel that is not in the cache.
 
-    The process ends with the calling one. Only one thread calls at a time, because it holds numba's compiler
-    lock.
+    The process ends with the calling one. Only one thread calls at a time, because it
+    holds numba's compiler lock.
 
     Attributes
     ----------
@@ -44,14 +45,17 @@ class CompilerProcess:
             return False
         announce(function.__name__)
         try:
-            request = pickle.dumps((function.__module__, function.__qualname__, signature))
+            request = pickle.dumps(
+                (function.__module__, function.__qualname__, signature)
+            )
         except (pickle.PicklingError, TypeError, AttributeError):
             return False
         self.compiling = True
         try:
             return self._ask(request)
         except (OSError, EOFError, pickle.UnpicklingError):
-            self.wanted = False  # the process could not be started, or was ended from outside
+            # the process could not be started, or was ended from outside
+            self.wanted = False
             return False
         finally:
             self.compiling = False
@@ -109,5 +113,6 @@ def _compile_kernel(module: str, name: str, signature: Any) -> bool:
 
 if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # output of libraries goes to stderr, so that it is not read as an answer
+    # output of libraries goes to stderr, so that it is not read as an answer
+    os.dup2(2, 1)
     _serve(sys.stdin.buffer, answers)

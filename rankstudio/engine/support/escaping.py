@@ -1,8 +1,9 @@
 """Names and other texts of unknown origin in generated files: the one place that escapes them.
 
-A feature name comes from a data file, a version from a study, and either may be from another author. Each
-function below takes any text and returns one that its target reads as text. Each is a single pass over the
-characters with a list of allowed ones. No output is changed again, so that no replacement can undo another.
+A feature name comes from a data file, a version from a study, and either may be from
+another author. Each function below takes any text and returns one that its target reads
+as text. Each is a single pass over the characters with a list of allowed ones. No
+output is changed again, so that no replacement can undo another.
 
 ============================================ =====================================================
 Target                                       Function
@@ -35,11 +36,14 @@ from rankstudio.engine.support.resources import table
 Comment = Literal["c", "python", "sql", "tex", "hash"]
 
 _COMMENT_SIGNS: dict[Comment, frozenset[str]] = {
-    # Without / no comment ends or begins, without \ and ? (trigraph ??/) no line end disappears.
+    # Without / no comment ends or begins, without \ and ? (trigraph ??/) no line end
+    # disappears.
     "c": frozenset("!\"#$%&'()*+,-.:;<=>@[]^_`{|}~"),
-    # Without : and = there is no "coding: utf-7", which would change how the rest of the file is read.
+    # Without : and = there is no "coding: utf-7", which would change how the rest of
+    # the file is read.
     "python": frozenset("!\"#$%&'()*+,-./;<>?@[]^_`{|}~"),
-    # Clients split at ;, fill in ?, :name, @name and $1, and obey \commands, within comments, too.
+    # Clients split at ;, fill in ?, :name, @name and $1, and obey \commands, within
+    # comments, too.
     "sql": frozenset("!#%&()+,-.<=>[]^_{|}~"),
     "tex": frozenset(string.punctuation) - {"\\"},
     "hash": frozenset(string.punctuation) - {"\\", "{", "}"},
@@ -51,10 +55,12 @@ _LATEX_SIGNS = frozenset(" !'()+,-./:;=?@")
 _LATEX = {**{sign: f"\\{sign}" for sign in "&%$#_{}"}, **table("export", "latex.toml")}
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_POWER = re.compile(r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))")
+_POWER = re.compile(
+    r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))"
+)
 
-# A spreadsheet reads a cell that begins with one of these as a formula. In some countries it also splits
-# cells at semicolons.
+# A spreadsheet reads a cell that begins with one of these as a formula. In some
+# countries it also splits cells at semicolons.
 _CELL_START = r"(?:^|(?<=[;,\t\r\n]))"
 _FORMULA_START = r"(?='*[=+\-@\t\r\n＝＋－＠])"
 _GUARDED = re.compile(f"{_CELL_START}'{_FORMULA_START}")
@@ -62,26 +68,35 @@ _UNGUARDED = re.compile(f"{_CELL_START}{_FORMULA_START}")
 
 # first letters of categories: letters, marks, numbers, signs, blanks
 _DOCUMENT_CATEGORIES = frozenset("LMNPSZ")
-_JOINERS = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")  # invisible, and harmless: they reorder nothing
+# invisible, and harmless: they reorder nothing
+_JOINERS = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _UNUSABLE = "\ufffd"
 
 
 def one_line(text: str) -> str:
     """Return a text as one line, with blanks for all invisible characters."""
-    return "".join(c if _is_visible(c) else " " for c in " ".join(text.splitlines())).strip()
+    return "".join(
+        c if _is_visible(c) else " " for c in " ".join(text.splitlines())
+    ).strip()
 
 
 def comment_text(text: str, kind: Comment) -> str:
     """Return a text for a comment: one line, with blanks for characters with a meaning there."""
     allowed = _COMMENT_SIGNS[kind]
-    return "".join(c if c.isalnum() or c in allowed or ord(c) > 0x7F else " " for c in one_line(text))
+    return "".join(
+        c if c.isalnum() or c in allowed or ord(c) > 0x7F else " "
+        for c in one_line(text)
+    )
 
 
 def clean_text(text: str) -> str:
     """Return a text without characters that are invalid in documents, or that reorder text."""
-    if text.isascii() and text.isprintable():  # a window cleans thousands of such texts as it is made
+    # a window cleans thousands of such texts as it is made
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in "\n\t" or _is_allowed_in_documents(c) else _UNUSABLE for c in text)
+    return "".join(
+        c if c in "\n\t" or _is_allowed_in_documents(c) else _UNUSABLE for c in text
+    )
 
 
 def html_text(text: str) -> str:
@@ -93,13 +108,16 @@ def paragraphs(text: str) -> Iterator[str]:
     """Yield the paragraphs of a text as HTML; single line ends are kept."""
     for part in text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n"):
         if part.strip():
-            yield "<br>\n".join(html_text(line) for line in part.strip("\n").split("\n"))
+            yield "<br>\n".join(
+                html_text(line) for line in part.strip("\n").split("\n")
+            )
 
 
 def markdown_escaped(text: str) -> str:
     """Return a text for a line or a cell of Markdown: one line, with markup escaped."""
     return "".join(
-        f"\\{c}" if c in string.punctuation and c not in _MARKDOWN_SIGNS else c for c in one_line(text)
+        f"\\{c}" if c in string.punctuation and c not in _MARKDOWN_SIGNS else c
+        for c in one_line(text)
     )
 
 
@@ -121,10 +139,12 @@ def latex_escaped(text: str) -> str:
 def shell_command(words: Sequence[str]) -> str:
     r"""Return a command as one line for a POSIX shell.
 
-    Invisible characters are written as ``$'\033'``, because terminals would execute them when printed or
-    pasted.
+    Invisible characters are written as ``$'\033'``, because terminals would execute
+    them when printed or pasted.
     """
-    return " ".join(shlex.quote(w) if all(map(_is_visible, w)) else _escaped_word(w) for w in words)
+    return " ".join(
+        shlex.quote(w) if all(map(_is_visible, w)) else _escaped_word(w) for w in words
+    )
 
 
 def guarded(cell: object) -> object:
@@ -160,7 +180,11 @@ def _escaped_word(word: str) -> str:
     """Return a word in the shell's quotes that know escapes, all of its bytes printable."""
     safe = string.ascii_letters + string.digits + "/._-+=:, "
     encoded = word.encode("utf-8", "surrogateescape")
-    return "$'" + "".join(chr(b) if chr(b) in safe else f"\\{b:03o}" for b in encoded) + "'"
+    return (
+        "$'"
+        + "".join(chr(b) if chr(b) in safe else f"\\{b:03o}" for b in encoded)
+        + "'"
+    )
 
 
 def _is_visible(character: str) -> bool:
@@ -174,7 +198,9 @@ def _is_allowed_in_documents(character: str) -> bool:
     kind = category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters
         return False
-    return kind[0] in _DOCUMENT_CATEGORIES or kind in ("Co", "Cn") or character in _JOINERS
+    return (
+        kind[0] in _DOCUMENT_CATEGORIES or kind in ("Co", "Cn") or character in _JOINERS
+    )
 
 
 def _is_number(text: str) -> bool:

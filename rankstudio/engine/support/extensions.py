@@ -32,7 +32,9 @@ class Extensions:
     __slots__ = ("_values",)
 
     def __init__(self, values: Iterable[object] = ()) -> None:
-        self._values: dict[type[Any], Any] = {type(value): value for value in values if value is not None}
+        self._values: dict[type[Any], Any] = {
+            type(value): value for value in values if value is not None
+        }
 
     def find(self, kind: type[Value]) -> Value | None:
         """Return the value of a type; None without one."""
@@ -50,7 +52,11 @@ class Extensions:
         return iter(self._values.values())
 
     def __eq__(self, other: object) -> bool:
-        return self._values == other._values if isinstance(other, Extensions) else NotImplemented
+        return (
+            self._values == other._values
+            if isinstance(other, Extensions)
+            else NotImplemented
+        )
 
     def __hash__(self) -> int:
         return hash(frozenset(self._values.items()))

@@ -21,8 +21,9 @@ _MAX_BLOCK_NUMBERS = 1 << 22  # numbers that are copied at a time
 def release(array: NDArray[Any]) -> None:
     """Release the pages of an array mapped from a file; do nothing for an array in memory.
 
-    Pages count as memory of the process once they are read. The values, including written ones, stay in the
-    file, and are read again on demand. On systems without such a call, the system decides.
+    Pages count as memory of the process once they are read. The values, including
+    written ones, stay in the file, and are read again on demand. On systems without
+    such a call, the system decides.
 
     Parameters
     ----------
@@ -34,7 +35,8 @@ def release(array: NDArray[Any]) -> None:
         return
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
     offset = array.__array_interface__["data"][0] - begin
-    # Only whole pages of the array: a page at its edge may belong to another array, too.
+    # Only whole pages of the array: a page at its edge may belong to another array,
+    # too.
     first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
     end = (offset + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:
@@ -54,7 +56,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     shape : tuple of int
         Shape with at least one element.
     folder : Path
-        Folder of the file: on a disk, because the system's folder for temporary files may be memory.
+        Folder of the file: on a disk, because the system's folder for temporary files
+        may be memory.
 
     Raises
     ------
@@ -63,7 +66,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     """
     size = 8 * math.prod(shape)
     with tempfile.TemporaryFile(dir=folder) as file:
-        # Allocate all pages now: writing to a page for which the disk has no room would end the process.
+        # Allocate all pages now: writing to a page for which the disk has no room would
+        # end the process.
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
         else:

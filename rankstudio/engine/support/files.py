@@ -18,7 +18,8 @@ from rankstudio.engine.language import tr
 
 _TEMPORARY_PREFIX = ".rankstudio-"
 _TEMPORARY_SUFFIX = ".part"
-_ABANDONED_SECONDS = 24 * 60 * 60  # an older temporary file was left by a process that died
+# an older temporary file was left by a process that died
+_ABANDONED_SECONDS = 24 * 60 * 60
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -40,7 +41,9 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
             temporary_path.replace(path)
     except OSError as error:
         raise OutputError(
-            tr("{path} could not be written: {strerror}.").format(path=path, strerror=error.strerror or error)
+            tr("{path} could not be written: {strerror}.").format(
+                path=path, strerror=error.strerror or error
+            )
         ) from error
 
 
@@ -73,7 +76,9 @@ def write_text(path: str | Path, text: str) -> None:
     except UnicodeEncodeError as error:  # such as the name of a file that is not UTF-8
         part = ascii(text[max(error.start - 20, 0) : error.end + 20])
         raise OutputError(
-            tr("{path} could not be written: names must be UTF-8, found {part}.").format(path=path, part=part)
+            tr(
+                "{path} could not be written: names must be UTF-8, found {part}."
+            ).format(path=path, part=part)
         ) from error
     write_bytes(path, content)
 
@@ -91,11 +96,18 @@ def make_folder(path: str | Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         text = tr("{path}: the folder could not be created: {strerror}.")
-        raise OutputError(text.format(path=path, strerror=error.strerror or error)) from error
+        raise OutputError(
+            text.format(path=path, strerror=error.strerror or error)
+        ) from error
     return path
 
 
-def read_text(path: Path, max_bytes: int = 256 << 20, encoding: str = "utf-8", errors: str = "strict") -> str:
+def read_text(
+    path: Path,
+    max_bytes: int = 256 << 20,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+) -> str:
     """Read a text of at most a number of bytes from a regular file; devices and pipes may have no end.
 
     Raises
@@ -109,7 +121,9 @@ def read_text(path: Path, max_bytes: int = 256 << 20, encoding: str = "utf-8", e
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         raise OSError(errno.EINVAL, "found a device or a pipe, expected a file")
     if status.st_size > max_bytes:
-        raise OSError(errno.EFBIG, f"it has {status.st_size} bytes, expected at most {max_bytes}")
+        raise OSError(
+            errno.EFBIG, f"it has {status.st_size} bytes, expected at most {max_bytes}"
+        )
     return path.read_text(encoding=encoding, errors=errors)
 
 
@@ -149,12 +163,15 @@ def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     It is removed unless the block renames it.
     """
     remove_abandoned(path.parent, f"{_TEMPORARY_PREFIX}*{_TEMPORARY_SUFFIX}")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY_PREFIX, suffix=_TEMPORARY_SUFFIX)
+    handle, name = tempfile.mkstemp(
+        dir=path.parent, prefix=_TEMPORARY_PREFIX, suffix=_TEMPORARY_SUFFIX
+    )
     temporary_path = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
-        # mkstemp makes files that only their owner may read; results are as public as their folder.
+        # mkstemp makes files that only their owner may read; results are as public as
+        # their folder.
         temporary_path.chmod(0o666 & ~_umask())
         yield temporary_path
     finally:

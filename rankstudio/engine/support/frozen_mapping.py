@@ -20,7 +20,9 @@ class FrozenMapping(Mapping[Key, Value_co]):
 
     __slots__ = ("_values",)
 
-    def __init__(self, values: Mapping[Key, Value_co] | Iterable[tuple[Key, Value_co]] = ()) -> None:
+    def __init__(
+        self, values: Mapping[Key, Value_co] | Iterable[tuple[Key, Value_co]] = ()
+    ) -> None:
         self._values = dict(values)
 
     def __getitem__(self, key: Key) -> Value_co:

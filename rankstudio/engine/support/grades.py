@@ -44,8 +44,9 @@ class Grading:
     def id_ranks(self) -> Ints | None:
         """Rank of each document's id within its query, shape (m,); None without ids.
 
-        Equal scores are ordered by descending rank. A query with a document without id uses the positions of
-        its documents, so that the order within a query never depends on other queries.
+        Equal scores are ordered by descending rank. A query with a document without id
+        uses the positions of its documents, so that the order within a query never
+        depends on other queries.
         """
         return self.find_ranks()
 
@@ -72,11 +73,12 @@ def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
     ----------
     gradings : sequence of Grading
     rows : sequence of ndarray
-        Rows of the documents of each grading in their part. They are the ranks of a part without ids, so
-        that the last document comes first.
+        Rows of the documents of each grading in their part. They are the ranks of a
+        part without ids, so that the last document comes first.
     """
     return Grading(
-        max(grading.greatest_grade for grading in gradings), partial(_joined_ranks, gradings, rows)
+        max(grading.greatest_grade for grading in gradings),
+        partial(_joined_ranks, gradings, rows),
     )
 
 
@@ -100,8 +102,12 @@ def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
         # A query in which an id is missing is ranked by row.
         if all(document_ids):
             distinct_ids = sorted(set(document_ids))
-            rank_of_id = {document_id: rank for rank, document_id in enumerate(distinct_ids)}
-            ranks[first:last] = [rank_of_id[document_id] for document_id in document_ids]
+            rank_of_id = {
+                document_id: rank for rank, document_id in enumerate(distinct_ids)
+            }
+            ranks[first:last] = [
+                rank_of_id[document_id] for document_id in document_ids
+            ]
             has_ids = True
         else:
             ranks[first:last] = np.arange(last - first)

@@ -1,21 +1,23 @@
 """Decorators that compile functions by numba, and keep their types for the type checker.
 
-Compiled code is cached on disk. It runs without the interpreter lock, so that a window in the same process
-continues while a kernel works. A kernel is compiled again if its file has changed, or the file of a kernel
-that it imports. A changed constant of a module without kernels is not noticed.
+Compiled code is cached on disk. It runs without the interpreter lock, so that a window
+in the same process continues while a kernel works. A kernel is compiled again if its
+file has changed, or the file of a kernel that it imports. A changed constant of a
+module without kernels is not noticed.
 
-The first run on a computer waits for the compiler. A function that only kernels call is neither wrapped for
-Python nor cached on disk, which halves the time of compilation. Assignments to slices, ``reshape`` and error
-messages each compile seconds of numba's own library; loops do not.
+The first run on a computer waits for the compiler. A function that only kernels call is
+neither wrapped for Python nor cached on disk, which halves the time of compilation.
+Assignments to slices, ``reshape`` and error messages each compile seconds of numba's
+own library; loops do not.
 
-Faulty files of kernels neither end a run nor change a result. numba itself does not check them. Here no
-folder is used that another user can write to, and each file ends with a digest of its bytes, its name, the
-version of numba and the compiled source. Code is stored for its types and its processor. If it does not fit,
-it is compiled again.
+Faulty files of kernels neither end a run nor change a result. numba itself does not
+check them. Here no folder is used that another user can write to, and each file ends
+with a digest of its bytes, its name, the version of numba and the compiled source. Code
+is stored for its types and its processor. If it does not fit, it is compiled again.
 
-A bundled program contains kernels in a folder that is only read, and checked in the same way. If no folder
-can be written, a temporary one is used for this process and those it starts. If that fails, too, nothing is
-cached.
+A bundled program contains kernels in a folder that is only read, and checked in the
+same way. If no folder can be written, a temporary one is used for this process and
+those it starts. If that fails, too, nothing is cached.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher."""
     try:
         return _checked_cache(_KernelCache(function), function)
-    except RuntimeError as error:  # numba has no folder that it could write to, or others can write to it
+    except (
+        RuntimeError
+    ) as error:  # numba has no folder that it could write to, or others can write to it
         _use_temporary_folder(str(error) if isinstance(error, _UntrustedError) else "")
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -67,7 +71,9 @@ class _UntrustedError(RuntimeError):
     """Another user may have written the code that would be run."""
 
 
-def _checked_cache(candidate: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
+def _checked_cache(
+    candidate: _KernelCache, function: Callable[..., Any]
+) -> _KernelCache:
     """Return a cache, checked that only this user, or who installed the program, can write to its folder.
 
     Its contents are unpickled and run: the digests show damage, but not malicious code.
@@ -88,14 +94,18 @@ def _checked_cache(candidate: _KernelCache, function: Callable[..., Any]) -> _Ke
 def only_ours(folder: Path, source: Path) -> bool:
     """Return whether only this user, the system and the owner of a source file can write to a folder.
 
-    The user's own group may also write, because on many systems it has no other members.
+    The user's own group may also write, because on many systems it has no other
+    members.
     """
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps a user's folders to itself
     status = folder.stat()
     owners = {os.geteuid(), 0, source.stat().st_uid}
     all_can_write = bool(status.st_mode & stat.S_IWOTH)
-    group_can_write = bool(status.st_mode & stat.S_IWGRP) and status.st_gid not in (os.getegid(), 0)
+    group_can_write = bool(status.st_mode & stat.S_IWGRP) and status.st_gid not in (
+        os.getegid(),
+        0,
+    )
     return status.st_uid in owners and not all_can_write and not group_can_write
 
 
@@ -122,7 +132,9 @@ def _source_digest(function: Callable[..., Any]) -> str:
     """Return a digest of the contents of the files with a function and the kernels that it may call."""
     files: dict[str, Path] = {}
     _add_sources(function, files)
-    return hashlib.sha256(b"".join(files[module].read_bytes() for module in sorted(files))).hexdigest()
+    return hashlib.sha256(
+        b"".join(files[module].read_bytes() for module in sorted(files))
+    ).hexdigest()
 
 
 def _add_sources(function: Callable[..., Any], files: dict[str, Path]) -> None:
@@ -146,11 +158,15 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         digest = _source_digest(function)
         self._cache_file = _CheckedFiles(self._cache_path, name, digest)
         shipped = shipped_folder(function.__module__)
-        is_usable = shipped.is_dir() and only_ours(shipped, Path(inspect.getfile(function)))
+        is_usable = shipped.is_dir() and only_ours(
+            shipped, Path(inspect.getfile(function))
+        )
         self._shipped = _CheckedFiles(str(shipped), name, digest) if is_usable else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        code = super().load_overload(sig, target_context) or self._load_shipped(sig, target_context)
+        code = super().load_overload(sig, target_context) or self._load_shipped(
+            sig, target_context
+        )
         if code is None and compiler_process().compile(self._py_func, sig):
             code = super().load_overload(sig, target_context)
         return code
@@ -179,7 +195,8 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:
-        # If two processes write at the same time, the index may be from one and the code from the other.
+        # If two processes write at the same time, the index may be from one and the
+        # code from the other.
         saved_key, data = super().load(key) or (None, None)
         return data if saved_key == key else None
 
@@ -218,7 +235,9 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     def _digest(self, path: str, content: bytes) -> bytes:
         origin = f"{Path(path).name} {self._version} {self._source_stamp!r}\n"
-        return hashlib.sha256(origin.encode("utf-8", "surrogateescape") + content).digest()
+        return hashlib.sha256(
+            origin.encode("utf-8", "surrogateescape") + content
+        ).digest()
 
 
 P = ParamSpec("P")
@@ -234,12 +253,14 @@ _REORDERED: dict[str, Any] = {"fastmath": {"contract", "reassoc"}}
 class _Compilations(event.Listener):  # type: ignore[misc]
     """Announces the kernels that numba compiles, and disables garbage collection during compilation.
 
-    A kernel and the library code that it needs make hundreds of thousands of objects. Repeated searches among
-    all objects took a sixth of the time, and each blocked the window for 100 ms.
+    A kernel and the library code that it needs make hundreds of thousands of objects.
+    Repeated searches among all objects took a sixth of the time, and each blocked the
+    window for 100 ms.
     """
 
     def __init__(self) -> None:
-        self._n_active = 0  # compilations, which are nested for kernels that call others
+        # compilations, which are nested for kernels that call others
+        self._n_active = 0
         self._was_enabled = False
 
     def on_start(self, event: event.Event) -> None:

@@ -24,19 +24,24 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
     needed_by : str
         Name of the method that needs it.
     extra : str, optional
-        Extra that installs it, by default the package's name; "" if every installation contains it.
+        Extra that installs it, by default the package's name; "" if every installation
+        contains it.
 
     Raises
     ------
     MissingExtraError
-        If it is not installed, or its compiled part cannot be loaded; the message states what to install.
+        If it is not installed, or its compiled part cannot be loaded; the message
+        states what to install.
     """
     extra = name.lower() if extra is None else extra
     try:
         return import_module(name.lower())
     except ImportError as error:
         raise MissingExtraError(needed_by, name, extra) from error
-    except (OSError, ValueError) as error:  # XGBoost raises a ValueError if it does not find its library
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # XGBoost raises a ValueError if it does not find its library
         raise MissingExtraError(needed_by, name, extra, _reason(error)) from error
 
 

@@ -30,7 +30,8 @@ _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([MGT])(i?)B", re.IGNORECASE)
 _POWERS = {"m": 2, "g": 3, "t": 4}
 _MIN_LIMIT = 1e6  # bytes: for a limit below 1 MB, the unit was probably forgotten
 
-_ADDRESS_BYTES = 900e6  # address space of the program and its libraries, on one processor
+# address space of the program and its libraries, on one processor
+_ADDRESS_BYTES = 900e6
 _STACK_BYTES = 8.4e6  # address space of each thread of a library
 _N_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of scipy
 
@@ -38,7 +39,8 @@ _N_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of s
 def available() -> float:
     """Return the number of bytes still available to this process; infinity if unknown.
 
-    Called before large allocations, because Linux grants any of them and kills the program later.
+    Called before large allocations, because Linux grants any of them and kills the
+    program later.
     """
     return max(0.0, min(total - used for total, used in _totals_and_usage()))
 
@@ -85,7 +87,9 @@ def n_bytes(text: str) -> float:
         base = 1024.0 if match[3] else 1000.0
         value = float(match[1]) * base ** _POWERS[match[2].lower()]
     if value < _MIN_LIMIT:
-        raise ParameterError(VARIABLE, text, "a size of at least 1MB, such as 4GB or 500MB")
+        raise ParameterError(
+            VARIABLE, text, "a size of at least 1MB, such as 4GB or 500MB"
+        )
     return value
 
 
@@ -141,7 +145,9 @@ def sufficient(operation: str) -> Iterator[None]:
                 "{what}: not enough memory: {asked}; {size} are free. Use fewer workers, features or "
                 "documents, or a method that needs less."
             )
-        raise OutOfMemoryError(text.format(what=operation, asked=reason, size=size(available()))) from None
+        raise OutOfMemoryError(
+            text.format(what=operation, asked=reason, size=size(available()))
+        ) from None
 
 
 def release_unused() -> None:
@@ -164,13 +170,19 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
     else:
         machine = _physical_memory()
         yield machine, 0.0
-    for folder, limit_file, usage_file in _control_groups(_system_file("proc/self/cgroup")):
+    for folder, limit_file, usage_file in _control_groups(
+        _system_file("proc/self/cgroup")
+    ):
         total = _system_file(f"{folder}/{limit_file}").strip()
-        # A limit above the machine's memory has no effect; reading a group's usage takes most of the time.
+        # A limit above the machine's memory has no effect; reading a group's usage
+        # takes most of the time.
         if total.isdecimal() and float(total) < machine:
-            # Cached pages of files count as used, although they are freed when memory is needed.
+            # Cached pages of files count as used, although they are freed when memory
+            # is needed.
             pages = re.findall(
-                r"^(?:total_)?inactive_file (\d+)$", _system_file(f"{folder}/memory.stat"), re.M
+                r"^(?:total_)?inactive_file (\d+)$",
+                _system_file(f"{folder}/memory.stat"),
+                re.M,
             )
             used = float(_system_file(f"{folder}/{usage_file}") or 0)
             yield float(total), used - max(map(float, pages), default=0.0)
@@ -183,7 +195,8 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
 def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     """Return the control groups of a process: the folder of each, and the names of its limit and usage files.
 
-    A group is also limited by the groups around it. A container may see its own group as the root.
+    A group is also limited by the groups around it. A container may see its own group
+    as the root.
 
     Parameters
     ----------
@@ -195,14 +208,20 @@ def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
         if not kinds or "memory" in kinds.split(","):
             root, limit_file, usage_file = _V1 if kinds else _V2
             for group in (PurePosixPath(path), *PurePosixPath(path).parents):
-                groups[f"{root}/{group}".removesuffix("/."), limit_file, usage_file] = None
+                groups[f"{root}/{group}".removesuffix("/."), limit_file, usage_file] = (
+                    None
+                )
     return tuple(groups)
 
 
 def _physical_memory() -> float:
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not on Windows: there the allocation itself fails
+    except (
+        AttributeError,
+        ValueError,
+        OSError,
+    ):  # not on Windows: there the allocation itself fails
         return float("inf")
 
 

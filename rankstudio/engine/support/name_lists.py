@@ -6,7 +6,8 @@ import csv
 import io
 from collections.abc import Sequence
 
-_MAX_CELL_LENGTH = 131_072  # maximum number of characters of a cell for Python's CSV reader
+# maximum number of characters of a cell for Python's CSV reader
+_MAX_CELL_LENGTH = 131_072
 
 
 def split_names(text: str) -> list[str]:
@@ -18,7 +19,11 @@ def split_names(text: str) -> list[str]:
     ['tf', 'a, b']
     """
     line = " ".join(text.splitlines())
-    cells = next(csv.reader([line], skipinitialspace=True), []) if len(line) < _MAX_CELL_LENGTH else []
+    cells = (
+        next(csv.reader([line], skipinitialspace=True), [])
+        if len(line) < _MAX_CELL_LENGTH
+        else []
+    )
     return [name.strip() for name in cells if name.strip()]
 
 

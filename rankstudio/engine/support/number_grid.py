@@ -20,8 +20,8 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
     Parameters
     ----------
     text : str
-        Items separated by commas or blanks. An item is a number, a power (``2^-3``), or a range with
-        ``..`` or ``…``: of powers of one base, or of whole numbers.
+        Items separated by commas or blanks. An item is a number, a power (``2^-3``), or
+        a range with ``..`` or ``…``: of powers of one base, or of whole numbers.
     name : str
         Name of the field, for the error message.
 
@@ -41,11 +41,19 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
         if not item:
             continue
         first, dots, last = item.partition("..")
-        values += _parsed_range(first, last, item, name) if dots else [_parsed_number(item, name)]
+        values += (
+            _parsed_range(first, last, item, name)
+            if dots
+            else [_parsed_number(item, name)]
+        )
         if len(values) > _MAX_NUMBERS:
-            raise ParameterError(name, text, tr("at most {most} numbers").format(most=_MAX_NUMBERS))
+            raise ParameterError(
+                name, text, tr("at most {most} numbers").format(most=_MAX_NUMBERS)
+            )
     if not values:
-        raise ParameterError(name, text, tr("numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10"))
+        raise ParameterError(
+            name, text, tr("numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10")
+        )
     return tuple(values)
 
 
@@ -55,7 +63,9 @@ def _parsed_number(item: str, name: str) -> float:
     try:
         value = float(power[1]) ** _exponent(power) if power else float(item)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise ParameterError(name, item, tr("numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10")) from None
+        raise ParameterError(
+            name, item, tr("numbers such as 2^0..2^10, 1..5 or 0.1, 1, 10")
+        ) from None
     if not math.isfinite(value):
         raise ParameterError(name, item, tr("finite numbers"))
     return value
@@ -78,18 +88,24 @@ def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
         start = int(first_exponent)
         stop = int(last_exponent)
     elif first_power or last_power:
-        raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
+        raise ParameterError(
+            name, item, tr("a range of powers of one base, or of whole numbers")
+        )
     else:
         # Whole numbers.
         base = 0.0  # none: the numbers themselves
         start_value = _parsed_number(first, name)
         stop_value = _parsed_number(last, name)
         if start_value != int(start_value) or stop_value != int(stop_value):
-            raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
+            raise ParameterError(
+                name, item, tr("a range of powers of one base, or of whole numbers")
+            )
         start = int(start_value)
         stop = int(stop_value)
     if abs(stop - start) >= _MAX_NUMBERS:
-        raise ParameterError(name, item, tr("at most {most} numbers").format(most=_MAX_NUMBERS))
+        raise ParameterError(
+            name, item, tr("at most {most} numbers").format(most=_MAX_NUMBERS)
+        )
     # The range may ascend or descend, and contains both ends.
     step = 1 if stop >= start else -1
     numbers = range(start, stop + step, step)
@@ -110,7 +126,12 @@ def format_grid(values: Sequence[float]) -> str:
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"
-        if len(values) > 3 and set(steps) == {2} and isinstance(exponents[0], int) and exponents[0] % 2 == 0:
+        if (
+            len(values) > 3
+            and set(steps) == {2}
+            and isinstance(exponents[0], int)
+            and exponents[0] % 2 == 0
+        ):
             return f"4^{exponents[0] // 2}..4^{exponents[-1] // 2}"
         return ", ".join(f"2^{e}" for e in exponents)
     return ", ".join(format_number(v) for v in values)
@@ -118,7 +139,8 @@ def format_grid(values: Sequence[float]) -> str:
 
 def format_number(value: float) -> str:
     """Format a number that is read back bit for bit, integers without a point."""
-    # Below 2^53, about 9e15, every whole number is a float, so that the digits are exact.
+    # Below 2^53, about 9e15, every whole number is a float, so that the digits are
+    # exact.
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(float(value)).replace("e-0", "e-")  # 1e-5, as everywhere else

@@ -45,7 +45,9 @@ class PlainRows:
     @property
     def n_bytes(self) -> int:
         """Memory in bytes; an object used for several rows counts once."""
-        return sum(map(_row_bytes, {id(row): row for row in self.rows}.values())) + 8 * len(self.rows)
+        return sum(
+            map(_row_bytes, {id(row): row for row in self.rows}.values())
+        ) + 8 * len(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +105,9 @@ class PackedRows:
     @property
     def n_bytes(self) -> int:
         """Memory in bytes."""
-        return sum(a.nbytes + _HEADER_BYTES for a in (self.values, self.starts, self.marks))
+        return sum(
+            a.nbytes + _HEADER_BYTES for a in (self.values, self.starts, self.marks)
+        )
 
 
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
@@ -118,7 +122,9 @@ def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     if rows and all(row.size == 0 for row in rows):
         return PlainRows((np.empty(0),) * len(rows))
     plain = PlainRows(tuple(rows))
-    have_equal_shapes = rows and all(row.dtype == np.float64 and row.shape == (rows[0].size,) for row in rows)
+    have_equal_shapes = rows and all(
+        row.dtype == np.float64 and row.shape == (rows[0].size,) for row in rows
+    )
     is_one_object = len({id(row) for row in rows}) == 1 < len(rows)
     if not have_equal_shapes or is_one_object:
         return plain
@@ -158,7 +164,9 @@ class IndexTuples:
                     flat += row
         row_begins = np.array([begins[row] for row in rows], dtype=np.int64)
         indices = np.array(flat, dtype=np.min_scalar_type(max(flat, default=0)))
-        return cls(indices, row_begins, row_begins + np.array([len(row) for row in rows]))
+        return cls(
+            indices, row_begins, row_begins + np.array([len(row) for row in rows])
+        )
 
     def row(self, k: int) -> tuple[int, ...]:
         """Return tuple k."""
@@ -183,7 +191,9 @@ class IndexTuples:
     @property
     def n_bytes(self) -> int:
         """Memory in bytes."""
-        return sum(a.nbytes + _HEADER_BYTES for a in (self.flat, self.begins, self.ends))
+        return sum(
+            a.nbytes + _HEADER_BYTES for a in (self.flat, self.begins, self.ends)
+        )
 
 
 def _row_bytes(row: Any) -> int:

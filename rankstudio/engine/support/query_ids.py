@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.errors import DatasetError
 
-_MISSING = ("NAType", "NaTType")  # types of pandas; comparisons with NA have no truth value
+# types of pandas; comparisons with NA have no truth value
+_MISSING = ("NAType", "NaTType")
 
 
 def checked_ids(qid: ArrayLike) -> NDArray[Any]:
@@ -19,8 +20,8 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
     Raises
     ------
     DatasetError
-        For a missing id (None, NaN, NaT, masked), and for numbers mixed with text, because 1 and "1" would be
-        ambiguous.
+        For a missing id (None, NaN, NaT, masked), and for numbers mixed with text,
+        because 1 and "1" would be ambiguous.
     """
     check_none_missing(qid)
     # np.asarray([1, "a"]) would turn 1 into "1"; dtype=object keeps the types apart.
@@ -32,7 +33,9 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
         kinds.setdefault(_type_name(value), value)
     if len(kinds) > 1:
         first, other, *_ = kinds.values()
-        raise DatasetError(f"qid: expected ids of one type, found {first!r} and {other!r}.")
+        raise DatasetError(
+            f"qid: expected ids of one type, found {first!r} and {other!r}."
+        )
     return np.array(ids.tolist()) if set(kinds) <= {"number", "text"} else ids
 
 
@@ -45,18 +48,24 @@ def check_none_missing(qid: ArrayLike) -> None:
     if ids.dtype.kind in "fcmM":
         missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)
     elif ids.dtype.kind == "O" and ids.ndim == 1:
-        missing = np.array([_is_missing(value) for value in ids.tolist()], dtype=np.bool_)
+        missing = np.array(
+            [_is_missing(value) for value in ids.tolist()], dtype=np.bool_
+        )
     else:
         missing = np.zeros(0, dtype=np.bool_)
     for rows in (masked, missing):
         if rows.any():
             row = int(np.argmax(rows))
-            raise DatasetError(f"qid: expected a query id for each row, row {row} has none.")
+            raise DatasetError(
+                f"qid: expected a query id for each row, row {row} has none."
+            )
 
 
 def _is_flat(qid: ArrayLike) -> bool:
     """Return whether ids are a flat list, in which numpy would convert all to text if one is text."""
-    return isinstance(qid, list | tuple) and not any(isinstance(v, list | tuple | np.ndarray) for v in qid)
+    return isinstance(qid, list | tuple) and not any(
+        isinstance(v, list | tuple | np.ndarray) for v in qid
+    )
 
 
 def _is_missing(value: object) -> bool:

@@ -80,5 +80,6 @@ def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
         end = int(np.searchsorted(query_ptr, row_limit, side="right")) - 1
         cuts.append(max(end, cuts[-1] + 1))
     return tuple(
-        Shard(first, end, int(query_ptr[first]), int(query_ptr[end])) for first, end in pairwise(cuts)
+        Shard(first, end, int(query_ptr[first]), int(query_ptr[end]))
+        for first, end in pairwise(cuts)
     )

@@ -18,11 +18,14 @@ from rankstudio.engine.support.number_format import count_text
 MOST_ID = 2**31 - 1
 """The greatest feature id: columns are numbered in 32 bits."""
 
-_ALWAYS_DENSE_BYTES = 1 << 28  # a matrix is dense if it, and the products of its columns, take at most this
+# a matrix is dense if it, and the products of its columns, take at most this
+_ALWAYS_DENSE_BYTES = 1 << 28
 _MAX_DENSE_COLUMNS = 1_000_000  # maximum number of columns of a dense matrix
-_MIN_MEMORY_RATIO = 8  # a matrix is also dense if it takes at most this multiple of its values
+# a matrix is also dense if it takes at most this multiple of its values
+_MIN_MEMORY_RATIO = 8
 _BYTES_PER_VALUE = 12  # bytes of a stored value and its column
-_MAX_NARROW_COLUMNS = 1000  # up to this number, columns are copied before their scores are computed
+# up to this number, columns are copied before their scores are computed
+_MAX_NARROW_COLUMNS = 1000
 
 Features = Any
 """Features of documents, for code that reads both kinds alike: an array of shape (m, n), or `SparseRows`."""
@@ -33,8 +36,8 @@ _EMPTY_ARRAY = unwritable(np.empty(0))
 def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether only the nonzero values of a matrix should be stored.
 
-    A matrix of up to a million columns is dense if it and the products of its columns take up to 256 MB each,
-    or if it takes up to eight times the memory of the values.
+    A matrix of up to a million columns is dense if it and the products of its columns
+    take up to 256 MB each, or if it takes up to eight times the memory of the values.
     """
     is_small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
     has_few_zeros = 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
@@ -44,9 +47,9 @@ def worth_it(rows: int, width: int, n_values: float) -> bool:
 class SparseRows:
     """A read-only matrix of mostly zeros, used instead of an array of shape (m, n).
 
-    A selection of rows is again such a matrix, and a selection of columns is an array: code that reads a few
-    features at a time works for both kinds. The whole matrix is converted to an array on demand, if it fits
-    into memory.
+    A selection of rows is again such a matrix, and a selection of columns is an array:
+    code that reads a few features at a time works for both kinds. The whole matrix is
+    converted to an array on demand, if it fits into memory.
 
     Parameters
     ----------
@@ -63,7 +66,9 @@ class SparseRows:
         self.shape: tuple[int, int] = matrix.shape
 
     @classmethod
-    def of_parts(cls, values: Floats, columns: Indices, starts: Ints, width: int) -> SparseRows:
+    def of_parts(
+        cls, values: Floats, columns: Indices, starts: Ints, width: int
+    ) -> SparseRows:
         """Return the matrix whose row i has the values ``starts[i]`` to ``starts[i + 1] - 1``."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
@@ -145,14 +150,18 @@ class SparseRows:
             last = csc.indptr[key + 1]
             out[csc.indices[first:last]] = csc.data[first:last]
             return out
-        return SparseRows(self.csc[:, key if isinstance(key, slice) else np.asarray(key)]).dense()
+        return SparseRows(
+            self.csc[:, key if isinstance(key, slice) else np.asarray(key)]
+        ).dense()
 
     def portions(self, n_values: int) -> Iterator[slice]:
         """Yield slices of columns with at most ``n_values`` stored values, or of one column."""
         starts = self.csc.indptr
         first = 0
         while first < self.shape[1]:
-            last = int(np.searchsorted(starts, starts[first] + n_values, side="right")) - 1
+            last = (
+                int(np.searchsorted(starts, starts[first] + n_values, side="right")) - 1
+            )
             last = min(max(last, first + 1), self.shape[1])
             yield slice(first, last)
             first = last
@@ -166,7 +175,11 @@ class SparseRows:
         """Number of stored values of each column, shape (n,)."""
         matrix = self._given
         sizes = np.diff(matrix.indptr).astype(np.int64)
-        return sizes if matrix.format == "csc" else np.bincount(matrix.indices, minlength=self.shape[1])
+        return (
+            sizes
+            if matrix.format == "csc"
+            else np.bincount(matrix.indices, minlength=self.shape[1])
+        )
 
     def with_values(self, values: Floats) -> SparseRows:
         """Return the matrix with other values of its entries, listed column by column.
@@ -199,7 +212,12 @@ class SparseRows:
                     "{free}. Reduce the features first: run a filter such as Mutual information, then "
                     "rankstudio convert --selected, or in the window Export → Data with the selected "
                     "features."
-                ).format(m=count_text(m), n=count_text(n), needed=memory.size(needed), free=memory.size(free))
+                ).format(
+                    m=count_text(m),
+                    n=count_text(n),
+                    needed=memory.size(needed),
+                    free=memory.size(free),
+                )
             )
         dense: Floats = self._given.toarray(order="C")
         return dense
@@ -207,7 +225,9 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of linear models (K, n), shape (K, m), summed in the order of the columns."""
         used = np.flatnonzero(coefs.any(axis=0))
-        rows = self.csr if used.size > _MAX_NARROW_COLUMNS else self.csc[:, used].tocsr()
+        rows = (
+            self.csr if used.size > _MAX_NARROW_COLUMNS else self.csc[:, used].tocsr()
+        )
         weights = coefs if used.size > _MAX_NARROW_COLUMNS else coefs[:, used]
         return np.array([rows @ row for row in np.ascontiguousarray(weights)])
 
@@ -231,7 +251,9 @@ class SparseColumns:
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
-        return np.ascontiguousarray(self._rows.dense().T.astype(dtype or np.float64, copy=False))
+        return np.ascontiguousarray(
+            self._rows.dense().T.astype(dtype or np.float64, copy=False)
+        )
 
     @property
     def T(self) -> SparseRows:  # noqa: N802 - as numpy has it

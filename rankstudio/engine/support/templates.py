@@ -40,7 +40,11 @@ def _jinja_environment() -> Environment:
     from markupsafe import Markup  # noqa: PLC0415
 
     def escaped(value: object) -> object:
-        return Markup(html_text(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+        return (
+            Markup(html_text(value))
+            if isinstance(value, str) and not isinstance(value, Markup)
+            else value
+        )
 
     def lines(text: str) -> Iterator[Markup]:
         return map(Markup, paragraphs(text))

@@ -22,8 +22,9 @@ Value = TypeVar("Value")
 
 VARIABLE = "RANKSTUDIO_THREADS"
 
-# Starting two threads and waiting for them took 80,000 ns on idle processors, and several times that on busy
-# ones; another call of started threads takes less. Threads are used only if they gain much more than that.
+# Starting two threads and waiting for them took 80,000 ns on idle processors, and
+# several times that on busy ones; another call of started threads takes less. Threads
+# are used only if they gain much more than that.
 _START_NANOSECONDS = 2e6
 _CALL_NANOSECONDS = 2e5
 
@@ -33,8 +34,8 @@ _own = threading.local()
 def available() -> int:
     """Return the number of threads for work started on this thread.
 
-    It is the number granted by :func:`at_most`, otherwise RANKSTUDIO_THREADS, otherwise the number of
-    processors available to this process.
+    It is the number granted by :func:`at_most`, otherwise RANKSTUDIO_THREADS, otherwise
+    the number of processors available to this process.
 
     Raises
     ------
@@ -89,7 +90,9 @@ def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
 
 
 @contextmanager
-def pool(worthwhile: bool = True, most: int | None = None) -> Iterator[tuple[Executor | None, int]]:
+def pool(
+    worthwhile: bool = True, most: int | None = None
+) -> Iterator[tuple[Executor | None, int]]:
     """Provide a thread pool and its number of threads, or (None, 1) if one thread is best.
 
     Parameters
@@ -117,11 +120,15 @@ def pool(worthwhile: bool = True, most: int | None = None) -> Iterator[tuple[Exe
 
 
 def share(
-    executor: Executor | None, workers: int, work: Callable[[Item], object], items: Iterable[Item]
+    executor: Executor | None,
+    workers: int,
+    work: Callable[[Item], object],
+    items: Iterable[Item],
 ) -> None:
     """Call ``work(item)`` for each item, on this thread and on those of the executor.
 
-    At the end, this thread does not wait for threads that have not started, because processors may be busy.
+    At the end, this thread does not wait for threads that have not started, because
+    processors may be busy.
 
     Parameters
     ----------
@@ -150,7 +157,11 @@ def share(
             for item in remaining_items:
                 work(item)
 
-    futures = [] if executor is None else [executor.submit(work_through) for _ in range(workers - 1)]
+    futures = (
+        []
+        if executor is None
+        else [executor.submit(work_through) for _ in range(workers - 1)]
+    )
     work_through()
     for future in futures:
         if not future.cancel():
@@ -161,7 +172,8 @@ def share(
 def blas() -> ThreadpoolController:
     """Return the control over the threads of the BLAS libraries, numpy's and scipy's.
 
-    Cached, because finding them among all loaded libraries takes as long as a small model.
+    Cached, because finding them among all loaded libraries takes as long as a small
+    model.
     """
     _load_blas_of_scipy()
     return ThreadpoolController().select(user_api="blas")
@@ -181,8 +193,8 @@ def _load_blas_of_scipy() -> None:
 class _Steady:
     """A context manager that limits BLAS to one thread while any thread of this process is inside it.
 
-    The setting belongs to the process: the first thread that enters makes it, and the last one that leaves
-    restores the numbers of threads from before.
+    The setting belongs to the process: the first thread that enters makes it, and the
+    last one that leaves restores the numbers of threads from before.
     """
 
     def __init__(self) -> None:
@@ -232,9 +244,10 @@ def _set_blas_threads(counts: list[int]) -> None:
 STEADY = _Steady()
 """A context manager in which BLAS has one thread.
 
-With another number of threads, BLAS adds up sums in another order, and their last bits differ. Results that
-must be the same on every machine, in every process and beside any other work are computed inside. Several
-threads are used only for work in which the order of sums does not depend on them.
+With another number of threads, BLAS adds up sums in another order, and their last bits
+differ. Results that must be the same on every machine, in every process and beside any
+other work are computed inside. Several threads are used only for work in which the
+order of sums does not depend on them.
 """
 
 

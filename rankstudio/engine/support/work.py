@@ -29,7 +29,9 @@ def finish(work: Generator[object, None, Value]) -> Value:
     return followed(work, lambda _: None)
 
 
-def followed(work: Generator[Told, None, Value], follow: Callable[[Told], None]) -> Value:
+def followed(
+    work: Generator[Told, None, Value], follow: Callable[[Told], None]
+) -> Value:
     """Run a generator to its end, passing on what it yields, and return its value."""
     while True:
         try:
@@ -116,7 +118,9 @@ def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
     >>> [progress.share for progress in part_of(work(), 0.0, 0.5)]
     [0.25]
     """
-    return told_as(work, lambda event: replace(event, share=first + (last - first) * event.share))
+    return told_as(
+        work, lambda event: replace(event, share=first + (last - first) * event.share)
+    )
 
 
 def without_notes(work: Waiting[Value]) -> Waiting[Value]:
@@ -134,7 +138,9 @@ def without_notes(work: Waiting[Value]) -> Waiting[Value]:
     return told_as(work, lambda event: None if isinstance(event, Note) else event)
 
 
-def telling(work: Generator[object, None, Value], what: str, most: int) -> Waiting[Value]:
+def telling(
+    work: Generator[object, None, Value], what: str, most: int
+) -> Waiting[Value]:
     """Yield progress whenever a generator yields, as a share of ``most`` events, and return its value.
 
     Progress events of the generator itself are passed on, and do not count.
@@ -143,6 +149,8 @@ def telling(work: Generator[object, None, Value], what: str, most: int) -> Waiti
     return told_as(
         work,
         lambda event: (
-            event if isinstance(event, WorkProgress) else WorkProgress(what, min(1.0, next(steps) / most))
+            event
+            if isinstance(event, WorkProgress)
+            else WorkProgress(what, min(1.0, next(steps) / most))
         ),
     )

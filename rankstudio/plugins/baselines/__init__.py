@@ -1,6 +1,7 @@
 """Published rankers to compare with: ListNet, coordinate ascent, AdaRank, RankBoost and SVM-MAP.
 
-For papers and theses whose tables have the usual baselines of learning to rank beside a new selection.
+For papers and theses whose tables have the usual baselines of learning to rank beside a
+new selection.
 
 References
 ----------

@@ -1,7 +1,7 @@
 """Compiled inner loops of RankBoost, which never list the pairs of documents.
 
-A pair (x0, x1) are two documents of one query with labels y(x0) < y(x1). With H the scores so far (Freund et
-al. 2003, section 3.2, extended to any number of labels):
+A pair (x0, x1) are two documents of one query with labels y(x0) < y(x1). With H the
+scores so far (Freund et al. 2003, section 3.2, extended to any number of labels):
 
 (1) D(x0, x1) = exp(H(x0) - H(x1)) is the weight of a pair, the product of a term of x0 and a term of x1. (2)
 π(x) = Σ D(x0, x) - Σ D(x, x1), over pairs (x0, x) and (x, x1). Because of (1), the first sum only needs the
@@ -24,8 +24,9 @@ Bins = NDArray[np.uint16]
 def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> float:
     """Write π, (2) of the module's docstring, to ``out`` (m,), and return the sum of D over all pairs. O(m).
 
-    π of a document is the weight of the pairs in which it has the higher label, less the weight of those in
-    which it has the lower one. ``by_label`` has the documents of each query by ascending label.
+    π of a document is the weight of the pairs in which it has the higher label, less
+    the weight of those in which it has the lower one. ``by_label`` has the documents of
+    each query by ascending label.
     """
     total = 0.0
     for q in range(ptr.shape[0] - 1):
@@ -36,7 +37,8 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
         for i in range(begin, end):
             least = min(least, H[i])
             greatest = max(greatest, H[i])
-        middle = 0.5 * (least + greatest)  # subtracted from the scores, so that exponentials do not overflow
+        # subtracted from the scores, so that exponentials do not overflow
+        middle = 0.5 * (least + greatest)
         # Upwards: pairs with lower labels.
         below = 0.0  # sum of exp(H - middle) over documents with lower labels
         start = begin
@@ -68,11 +70,14 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
 
 
 @kernel
-def add_to_bins(bins: Bins, starts: Ints, weights: Floats, first: int, last: int, out: Floats) -> None:
+def add_to_bins(
+    bins: Bins, starts: Ints, weights: Floats, first: int, last: int, out: Floats
+) -> None:
     """Add the weights (m,) of documents to the sums of their bins, for features first … last - 1. O(m) each.
 
-    ``bins`` (n, m) has the bin of each document by feature. The sum of bin b of feature j is
-    ``out[starts[j] + j + b]``: feature j has ``starts[j + 1] - starts[j]`` thresholds, and one bin more.
+    ``bins`` (n, m) has the bin of each document by feature. The sum of bin b of feature
+    j is ``out[starts[j] + j + b]``: feature j has ``starts[j + 1] - starts[j]``
+    thresholds, and one bin more.
     """
     for j in range(first, last):
         begin = starts[j] + j

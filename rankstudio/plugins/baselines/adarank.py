@@ -15,7 +15,11 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    ShardSession,
+    training_data,
+)
 from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, objective
 from rankstudio.engine.metrics.names import measure as find_measure
@@ -23,20 +27,23 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 from rankstudio.plugins.baselines.entries import ADARANK
 
-_MIN_ERROR = 1e-10  # least assumed error of a weak ranker, as a share of the queries' weight; keeps α finite
+# least assumed error of a weak ranker, as a share of the queries' weight; keeps α
+# finite
+_MIN_ERROR = 1e-10
 
 
 @dataclass(eq=False, repr=False)
 class AdaRank(LinearRanker):
     """AdaRank boosts single features for a listwise measure (Xu & Li 2007, Figure 1).
 
-    Let E(q, f) be the measure of query q ranked by f. Every round takes the feature x_k with the largest
-    sum_q P(q) E(q, x_k), adds it with the weight
+    Let E(q, f) be the measure of query q ranked by f. Every round takes the feature x_k
+    with the largest sum_q P(q) E(q, x_k), adds it with the weight
 
         α = ½ ln( sum_q P(q) (1 + E(q, x_k)) / sum_q P(q) (1 - E(q, x_k)) ),
 
-    and reweights the queries by P(q) ∝ exp(-E(q, f)) with f the sum so far. The model is linear in the
-    features. A weak ranker contributes the unscaled value of its feature, so features should be on one scale.
+    and reweights the queries by P(q) ∝ exp(-E(q, f)) with f the sum so far. The model
+    is linear in the features. A weak ranker contributes the unscaled value of its
+    feature, so features should be on one scale.
 
     Parameters
     ----------
@@ -47,12 +54,14 @@ class AdaRank(LinearRanker):
     direction : {"both", "descending"}, default "both"
         Whether weak rankers may also rank in ascending order; in the paper they do not.
     convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of documents of a query.
+        Convention of the measure; k of a cut-off is at most the number of documents of
+        a query.
     repeats : bool, default False
-        Whether a feature may be used more than once. The paper does not exclude repeats, but after the first
-        repetition neither the ranking nor the query weights change, and every later round selects the same
-        feature. On OHSUMED, a feature is repeated after a few rounds, and only without repeats do the
-        averages equal those published in LETOR 3.0.
+        Whether a feature may be used more than once. The paper does not exclude
+        repeats, but after the first repetition neither the ranking nor the query
+        weights change, and every later round selects the same feature. On OHSUMED, a
+        feature is repeated after a few rounds, and only without repeats do the averages
+        equal those published in LETOR 3.0.
 
     Attributes
     ----------
@@ -100,14 +109,17 @@ class AdaRank(LinearRanker):
         n = data.X.shape[1]
         n_rounds = self.checked("n_rounds")
         if not measure.higher_is_better:
-            raise ParameterError("measure", self.measure, "a measure for which higher is better")
+            raise ParameterError(
+                "measure", self.measure, "a measure for which higher is better"
+            )
         # Each feature is a weak ranker with sign 1, and
         # with sign -1 if both directions are tried.
         direction = self.checked("direction")
         repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
-        order: dict[int, None] = {}  # the features used so far, in the order of their first use
+        # the features used so far, in the order of their first use
+        order: dict[int, None] = {}
         settings = (measure.name, objective(self.convention), signs)
         query_measures = StateWork(_QueryMeasures, settings)
         with training_data(data).session(query_measures) as session:
@@ -117,13 +129,12 @@ class AdaRank(LinearRanker):
             yield from rounds.weigh(None)
             max_rounds = n_rounds if repeats else min(n_rounds, n)
             for number in range(1, max_rounds + 1):
-                # Without repeats, features in
-                # use cannot be chosen again.
-                gains = np.array(rounds.gains)  # of the weak rankers: all features by sign
+                # Without repeats, features in use cannot be chosen again. of the weak
+                # rankers: all features by sign
+                gains = np.array(rounds.gains)
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
-                # The best weak ranker: its position
-                # has the sign and the feature.
+                # The best weak ranker: its position has the sign and the feature.
                 best = int(np.argmax(gains))
                 sign_index, feature = divmod(best, n)
                 gain = float(rounds.gains[best])
@@ -156,7 +167,8 @@ class _QueryMeasures:
     Attributes
     ----------
     weak : ndarray of shape (weak rankers, Q)
-        Measure of each weak ranker in each query; weak rankers are all features by sign.
+        Measure of each weak ranker in each query; weak rankers are all features by
+        sign.
     """
 
     def __init__(
@@ -184,16 +196,22 @@ class _QueryMeasures:
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted gains of the weak rankers, and four sums over the queries.
 
-        The weights are those of the model ``message``; None for equal weights. The sums are: the weights, the
-        measure of the model, the number of queries, and the number of queries not ranked perfectly.
+        The weights are those of the model ``message``; None for equal weights. The sums
+        are: the weights, the measure of the model, the number of queries, and the
+        number of queries not ranked perfectly.
         """
         n_queries = data.ptr.size - 1
         if message is None:
-            return self.weak.sum(axis=1), np.array([n_queries, 0.0, n_queries, n_queries], dtype=np.float64)
+            return self.weak.sum(axis=1), np.array(
+                [n_queries, 0.0, n_queries, n_queries], dtype=np.float64
+            )
         measures = self.of_model(data, message)
         weights = np.exp(-measures)
-        n_imperfect = np.count_nonzero(~(measures >= 1.0 - _MIN_ERROR))  # NaN counts as imperfect
-        return self.weak @ weights, np.array([weights.sum(), measures.sum(), n_queries, n_imperfect])
+        # NaN counts as imperfect
+        n_imperfect = np.count_nonzero(~(measures >= 1.0 - _MIN_ERROR))
+        return self.weak @ weights, np.array(
+            [weights.sum(), measures.sum(), n_queries, n_imperfect]
+        )
 
     def _evaluator(self, data: QueryData) -> Any:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
@@ -224,7 +242,8 @@ class _Rounds:
     def weigh(self, coef: Floats | None) -> Waiting[tuple[float, bool]]:
         """Weight the queries by a model, or equally for None, and update `gains`.
 
-        Return the mean measure of the model, and whether it ranks every query perfectly.
+        Return the mean measure of the model, and whether it ranks every query
+        perfectly.
         """
         gains, sums = yield from self._session.sum(coef, "measuring rankings")
         weight, measure, n_queries, n_imperfect = sums

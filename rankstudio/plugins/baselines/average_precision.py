@@ -1,7 +1,7 @@
 """The loss of SVM-MAP and its slopes.
 
-The loss of a query is how far the margin of its most violated ranking is missed. The kernels search for that
-ranking (Yue et al. 2007, Algorithm 2).
+The loss of a query is how far the margin of its most violated ranking is missed. The
+kernels search for that ranking (Yue et al. 2007, Algorithm 2).
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ import numpy as np
 from rankstudio.engine.arithmetic._pairs_kernel import longest, sort_nearly_sorted
 from rankstudio.engine.arithmetic._rows_kernel import dot
 from rankstudio.engine.arithmetic.linear_scores import Linear, Queries, Tangent
-from rankstudio.engine.arithmetic.optimisers.pair_problem import PlaneProblem, TangentLine
+from rankstudio.engine.arithmetic.optimisers.pair_problem import (
+    PlaneProblem,
+    TangentLine,
+)
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.shards.sums import FunctionWork
@@ -40,18 +43,22 @@ def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
 
 
 @inlined
-def _interleave(relevant: Floats, irrelevant: Floats, harmonic: Floats, sums: Floats, above: Ints) -> None:
+def _interleave(
+    relevant: Floats, irrelevant: Floats, harmonic: Floats, sums: Floats, above: Ints
+) -> None:
     """Find for each irrelevant document how many relevant ones are above it in the most violated ranking.
 
-    The most violated ranking y maximizes H(y) = 1 - AP(y) + w'Ψ(y). The j-th irrelevant document (from 1)
-    with k relevant documents above it contributes to H(y), wherever the other documents are,
+    The most violated ranking y maximizes H(y) = 1 - AP(y) + w'Ψ(y). The j-th irrelevant
+    document (from 1) with k relevant documents above it contributes to H(y), wherever
+    the other documents are,
 
         sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) / (RN)
 
-    (the paper's δ_j). Multiplied by R, and without the terms that do not depend on k, this is ``value``
-    below. With harmonic numbers and cumulated scores, ``value`` takes O(1). Each term of the sum decreases
-    with j, so the best k never decreases with j. Therefore the best k of two documents bound the best k of
-    those between them, which takes O((R + N) log N) for all documents, while the paper tries every pair.
+    (the paper's δ_j). Multiplied by R, and without the terms that do not depend on k,
+    this is ``value`` below. With harmonic numbers and cumulated scores, ``value`` takes
+    O(1). Each term of the sum decreases with j, so the best k never decreases with j.
+    Therefore the best k of two documents bound the best k of those between them, which
+    takes O((R + N) log N) for all documents, while the paper tries every pair.
 
     ``above[j]`` receives k for the j-th irrelevant document; ``above[0]`` is 0.
     """
@@ -70,7 +77,9 @@ def _interleave(relevant: Floats, irrelevant: Floats, harmonic: Floats, sums: Fl
             high = above[j + step] if j + step <= N else R
             best = -np.inf
             for k in range(above[j - step], high + 1):
-                value = 2.0 / N * (sums[k] - k * score) - harmonic[k + j - 1] - j / (k + j)
+                value = (
+                    2.0 / N * (sums[k] - k * score) - harmonic[k + j - 1] - j / (k + j)
+                )
                 if value > best:
                     best = value
                     above[j] = k
@@ -104,7 +113,8 @@ def most_violated(
     losses : ndarray of shape (Q,)
         Receives 1 - AP(y); 0 if all documents of a query are relevant or none is.
     slopes : ndarray of shape (m,)
-        Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any perfect ranking y*.
+        Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any perfect
+        ranking y*.
     """
     length = longest(ptr, first, last)
     values = np.empty(length)
@@ -129,7 +139,8 @@ def most_violated(
         _sort_down(scores, order[begin:middle], values[:R])
         _sort_down(scores, order[middle:end], values[R : R + N])
         _interleave(values[:R], values[R : R + N], harmonic, sums, places)
-        pair = 2.0 / (R * N)  # change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per unit of score
+        # change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per unit of score
+        pair = 2.0 / (R * N)
         for j in range(N):
             slopes[order[middle + j]] = pair * (R - places[j + 1])
         higher = 0  # number of irrelevant documents above the relevant document i
@@ -143,8 +154,8 @@ def most_violated(
 class AveragePrecisionLoss:
     """Mean over queries of max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*), a convex function of the scores Xw.
 
-    Ψ is defined in :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ is the same with scores instead
-    of x.
+    Ψ is defined in :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ is the
+    same with scores instead of x.
 
     Parameters
     ----------
@@ -155,18 +166,25 @@ class AveragePrecisionLoss:
     Attributes
     ----------
     n_queries : int
-        Q', the number of queries with both relevant and other documents, over which the mean is taken.
+        Q', the number of queries with both relevant and other documents, over which the
+        mean is taken.
     """
 
     def __init__(self, relevant: Bools, queries: Queries) -> None:
         sizes = np.diff(queries.ptr)
         self._queries = queries
         self._n_relevant = np.add.reduceat(relevant.astype(np.int64), queries.ptr[:-1])
-        self.n_queries = int(((self._n_relevant > 0) & (self._n_relevant < sizes)).sum())
-        # Each query's relevant documents first. Each call leaves both parts sorted by score, and the next
-        # call finds them nearly sorted.
-        self._order = np.lexsort((~relevant, np.repeat(np.arange(sizes.size), sizes))).astype(np.int64)
-        self._harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, sizes.max() + 1))))
+        self.n_queries = int(
+            ((self._n_relevant > 0) & (self._n_relevant < sizes)).sum()
+        )
+        # Each query's relevant documents first. Each call leaves both parts sorted by
+        # score, and the next call finds them nearly sorted.
+        self._order = np.lexsort(
+            (~relevant, np.repeat(np.arange(sizes.size), sizes))
+        ).astype(np.int64)
+        self._harmonic = np.concatenate(
+            ([0.0], np.cumsum(1.0 / np.arange(1, sizes.max() + 1)))
+        )
 
     def tangent(self, scores: Floats) -> Tangent:
         """Return the loss and its tangent plane at some scores.
@@ -174,7 +192,8 @@ class AveragePrecisionLoss:
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Scores, ideally centered within each query, which leaves the loss the same and reduces rounding.
+            Scores, ideally centered within each query, which leaves the loss the same
+            and reduces rounding.
 
         Returns
         -------
@@ -188,7 +207,8 @@ class AveragePrecisionLoss:
         share = 1.0 / max(1, self.n_queries)
         slopes *= share
         offset *= share
-        return Tangent(offset + dot(slopes, scores), offset, slopes)  # value, offset and slopes
+        # value, offset and slopes
+        return Tangent(offset + dot(slopes, scores), offset, slopes)
 
     def sums(self, scores: Floats) -> tuple[float, Floats]:
         """Return the offset and the slopes (m,) of the tangent plane.
@@ -249,8 +269,8 @@ class AveragePrecisionPlanes(Linear):
 class ShardedAveragePrecision:
     """The tangent planes of :class:`AveragePrecisionLoss`, as a ``PlaneProblem`` on shards.
 
-    Planes are sums over shards. Because scores of all documents are not in memory, weights (n,) take the
-    place of scores, and gradients (n,) the place of slopes.
+    Planes are sums over shards. Because scores of all documents are not in memory,
+    weights (n,) take the place of scores, and gradients (n,) the place of slopes.
 
     Parameters
     ----------
@@ -277,7 +297,9 @@ class ShardedAveragePrecision:
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
         """Return the plane at some weights."""
-        (loss, offset, count), slopes = yield from self._session.sum((scores,), "finding violated rankings")
+        (loss, offset, count), slopes = yield from self._session.sum(
+            (scores,), "finding violated rankings"
+        )
         share = 1.0 / max(1.0, count)
         return Tangent(share * float(loss), share * float(offset), share * slopes)
 
@@ -286,7 +308,9 @@ class ShardedAveragePrecision:
         return (yield from self.tangent(np.zeros(self.n_features)))
 
 
-def average_precision_sums(least: float, data: QueryData, w: Floats) -> tuple[Floats, Floats]:
+def average_precision_sums(
+    least: float, data: QueryData, w: Floats
+) -> tuple[Floats, Floats]:
     """Return a shard's loss, offset and number of queries at weights (n,), and its slope (n,).
 
     ``least`` is the lowest relevant label.
@@ -296,7 +320,9 @@ def average_precision_sums(least: float, data: QueryData, w: Floats) -> tuple[Fl
     loss = AveragePrecisionLoss(data.y >= least, queries)
     scores = linear.scores(w)
     offset, slopes = loss.sums(scores)
-    return np.array([offset + dot(slopes, scores), offset, loss.n_queries]), linear.weigh(slopes)
+    return np.array(
+        [offset + dot(slopes, scores), offset, loss.n_queries]
+    ), linear.weigh(slopes)
 
 
 @contextmanager
@@ -310,9 +336,13 @@ def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
         Lowest relevant label.
     """
     if data.several:
-        with data.session(FunctionWork(partial(average_precision_sums, least))) as session:
+        with data.session(
+            FunctionWork(partial(average_precision_sums, least))
+        ) as session:
             yield ShardedAveragePrecision(session, data.X.shape[1])
         return
     rows = data.whole("SVM-MAP")
     with pool() as (executor, workers):
-        yield AveragePrecisionPlanes(rows.X, rows.y >= least, Queries(rows.ptr, executor, workers))
+        yield AveragePrecisionPlanes(
+            rows.X, rows.y >= least, Queries(rows.ptr, executor, workers)
+        )

@@ -12,7 +12,12 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
+from rankstudio.engine.methods.memory_need import (
+    DataShape,
+    MemoryNeed,
+    shard_need,
+    whole_need,
+)
 from rankstudio.engine.methods.shards.ascent_search import ascent_search, bytes_of_shard
 from rankstudio.engine.methods.shards.training_data import (
     GivenData,
@@ -90,7 +95,11 @@ class CoordinateAscent(LinearRanker):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         kept_bytes = bytes_of_shard(shape.m, shape.n)
-        return shard_need(shape, states=kept_bytes) if shape.sharded else whole_need(shape).plus(kept_bytes)
+        return (
+            shard_need(shape, states=kept_bytes)
+            if shape.sharded
+            else whole_need(shape).plus(kept_bytes)
+        )
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per iteration: the best model so far.
@@ -101,21 +110,27 @@ class CoordinateAscent(LinearRanker):
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
-        with ascent_search(training_data(data), self.measure, objective(self.convention)) as opening:
+        with ascent_search(
+            training_data(data), self.measure, objective(self.convention)
+        ) as opening:
             ascent = yield from opening
             # The best model over all restarts so far.
             best = np.zeros(data.X.shape[1])
             best_value = -np.inf
             number = 0
             for start in range(n_restarts):
-                coef = _start_weights(ascent, rng if start else None)  # the first start has equal weights
+                # the first start has equal weights
+                coef = _start_weights(ascent, rng if start else None)
                 value = yield from ascent.measured(coef)
-                # Each sweep changes every informative
-                # weight once, in a random order.
+                # Each sweep changes every informative weight once, in a random order.
                 for _ in range(max_iter):
                     value_before = value
                     order = rng.permutation(ascent.informative).tolist()
-                    sweep = telling(ascent.sweeping(coef, value, order), f"start {start + 1}", len(order))
+                    sweep = telling(
+                        ascent.sweeping(coef, value, order),
+                        f"start {start + 1}",
+                        len(order),
+                    )
                     coef, value = yield from sweep
                     # The first model is taken whatever its measure is.
                     if value > best_value or number == 0:

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.method import Criterion, Description, Method, Seconds, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    Criterion,
+    Description,
+    Method,
+    Seconds,
+    StepKind,
+)
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
-from rankstudio.engine.methods.catalog.shared import LAMBDA, MEASURE, TOL, C, max_iter, rounds
+from rankstudio.engine.methods.catalog.shared import (
+    LAMBDA,
+    MEASURE,
+    TOL,
+    C,
+    max_iter,
+    rounds,
+)
 
 LISTNET = Method(
     key="listnet",
@@ -35,7 +48,10 @@ LISTNET = Method(
             ),
             source="not in the paper; it makes the minimum unique",
         ),
-        replace(TOL, help="Stops when the gradient norm is at most this share of its initial value."),
+        replace(
+            TOL,
+            help="Stops when the gradient norm is at most this share of its initial value.",
+        ),
         max_iter(500, 100_000),
     ),
 )
@@ -71,7 +87,11 @@ COORDINATE_ASCENT = Method(
             low=1,
             high=1000,
         ),
-        max_iter(25, 10_000, "Maximum number of iterations per start; each visits all weights."),
+        max_iter(
+            25,
+            10_000,
+            "Maximum number of iterations per start; each visits all weights.",
+        ),
         replace(
             TOL,
             name="tolerance",

@@ -14,7 +14,11 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile
@@ -26,19 +30,21 @@ from rankstudio.plugins.baselines.entries import LISTNET
 class ListNet(LinearRanker):
     """ListNet fits a linear ranker by the cross entropy of top-one probabilities (Cao et al. 2007).
 
-    Minimizes sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||². The top-one probabilities of the labels are
-    P_y(i) = exp(y_i) / sum_j exp(y_j), over the documents j of the query; those of the scores, P_w(i), are
-    the same with w'x_i instead of y_i (Cao et al. 2007, theorem 8 and eq. (5), with a linear model instead of
-    the neural network). The objective is smooth and convex; L-BFGS minimizes it, while the paper follows the
-    gradient of one query after the other. The term with λ, which is not in the paper, makes the minimum
-    unique.
+    Minimizes sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||². The top-one
+    probabilities of the labels are P_y(i) = exp(y_i) / sum_j exp(y_j), over the
+    documents j of the query; those of the scores, P_w(i), are the same with w'x_i
+    instead of y_i (Cao et al. 2007, theorem 8 and eq. (5), with a linear model instead
+    of the neural network). The objective is smooth and convex; L-BFGS minimizes it,
+    while the paper follows the gradient of one query after the other. The term with λ,
+    which is not in the paper, makes the minimum unique.
 
     Parameters
     ----------
     regularization : float, default 1.0
         λ > 0.
     tol : float, default 1e-6
-        Stops when the gradient norm is at most this share of its initial value; greater than 0.
+        Stops when the gradient norm is at most this share of its initial value; greater
+        than 0.
     max_iter : int, default 500
         Maximum number of iterations, 1 to 100,000.
 
@@ -87,7 +93,9 @@ class ListNet(LinearRanker):
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
         features = tuple(range(data.X.shape[1]))
-        with top_one_cross_entropy(training_data(data), self.checked("regularization")) as objective:
+        with top_one_cross_entropy(
+            training_data(data), self.checked("regularization")
+        ) as objective:
             number = -1  # the first event is the starting point, with number 0
             first_norm = 1.0
             for event in minimise(objective, np.zeros(len(features))):
@@ -99,9 +107,14 @@ class ListNet(LinearRanker):
                 norm = float(np.linalg.norm(gradient))
                 if number == 0:
                     first_norm = norm or 1.0
-                    # If labels are equal within each query, w = 0 is the minimum, and no other event follows.
+                    # If labels are equal within each query, w = 0 is the minimum, and
+                    # no other event follows.
                     start_step = Step(
-                        number=1, selected=features, coef=coef, criterion=value, candidates=np.empty(0)
+                        number=1,
+                        selected=features,
+                        coef=coef,
+                        criterion=value,
+                        candidates=np.empty(0),
                     )
                     continue
                 self.gradient_norm_ = norm / first_norm
@@ -124,7 +137,9 @@ class ListNet(LinearRanker):
 
 
 @contextmanager
-def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator[Objective]:
+def top_one_cross_entropy(
+    data: TrainingData, regularization: float
+) -> Iterator[Objective]:
     """Provide ListNet's objective, a function of the weights (n,).
 
     The function returns its value and its gradient (n,), in O(mn).
@@ -155,14 +170,20 @@ class _ListNetState:
         """
         from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 
-        # The scores are relative to that of the query's first document, which changes no probability. So
-        # differences are not lost to rounding where values are large, without a centered copy of the
-        # features.
+        # The scores are relative to that of the query's first document, which changes
+        # no probability. So differences are not lost to rounding where values are
+        # large, without a centered copy of the features.
         with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
-            queries = self._queries if executor is None else Queries(data.ptr, executor, workers)
+            queries = (
+                self._queries
+                if executor is None
+                else Queries(data.ptr, executor, workers)
+            )
             linear = Linear(data.X, queries)
             logs = _log_softmax(linear.scores(message), data.ptr)
-            return np.array([self._target @ logs]), linear.weigh(np.exp(logs) - self._target)
+            return np.array([self._target @ logs]), linear.weigh(
+                np.exp(logs) - self._target
+            )
 
 
 def _log_softmax(values: Floats, ptr: Ints) -> Floats:

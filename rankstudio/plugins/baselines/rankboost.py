@@ -13,10 +13,23 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import FewerThresholdsWarning
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
-from rankstudio.engine.methods.shards.order_statistics import Thresholds, even_thresholds, thresholds
+from rankstudio.engine.methods.memory_need import (
+    DataShape,
+    MemoryNeed,
+    shard_need,
+    whole_need,
+)
+from rankstudio.engine.methods.shards.order_statistics import (
+    Thresholds,
+    even_thresholds,
+    thresholds,
+)
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    ShardSession,
+    training_data,
+)
 from rankstudio.engine.methods.shards.work import StateWork
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.number_format import count_text
@@ -29,7 +42,8 @@ MOST_VALUES = 65_536
 RANKS = 255
 """Number of thresholds of a feature with more different values."""
 
-# Bytes of the state of a document besides its bins: its score, and its place in the order of labels.
+# Bytes of the state of a document besides its bins: its score, and its place in the
+# order of labels.
 _STATE_BYTES_PER_DOCUMENT = 16
 # |r| is at most this, so that the weight of a weak ranker that orders every pair correctly is finite.
 _MAX_CORRELATION = 1.0 - 1e-9
@@ -52,13 +66,14 @@ class Threshold:
 class BoostStep(Step):
     """A round of boosting, whose model is nonlinear; see :meth:`scores`.
 
-    ``coef`` contains the sum of the weights of each feature's thresholds, as the importance of the feature.
+    ``coef`` contains the sum of the weights of each feature's thresholds, as the
+    importance of the feature.
 
     Attributes
     ----------
     history : sequence of Threshold
-        Weak rankers of the whole run. All steps share this list, to which later rounds append, because copies
-        would need quadratic memory.
+        Weak rankers of the whole run. All steps share this list, to which later rounds
+        append, because copies would need quadratic memory.
     """
 
     linear: ClassVar[bool] = False
@@ -79,7 +94,10 @@ class BoostStep(Step):
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the thresholds; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
-        weak = [{"id": int(ids[t.feature]), "above": t.theta, "adds": t.weight} for t in self.thresholds]
+        weak = [
+            {"id": int(ids[t.feature]), "above": t.theta, "adds": t.weight}
+            for t in self.thresholds
+        ]
         return {"kind": "thresholds", "thresholds": weak}
 
 
@@ -105,22 +123,23 @@ class RankBoost(LinearRanker):
     different values, all values are tried as thresholds; otherwise the values at 255 evenly spaced ranks,
     with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
-    By default RankLib tries 10 thresholds for each feature: the largest value, and steps of a tenth of the
-    range below it (option ``-tc``). ``n_thresholds=10`` gives the same weak rankers, because no document is
-    above the largest value.
+    By default RankLib tries 10 thresholds for each feature: the largest value, and
+    steps of a tenth of the range below it (option ``-tc``). ``n_thresholds=10`` gives
+    the same weak rankers, because no document is above the largest value.
 
     Parameters
     ----------
     n_rounds : int, default 300
         Number of weak rankers, 1 to 100,000.
     n_thresholds : int, optional
-        Number of intervals of equal width into which the thresholds divide the range of a feature, 2 to
-        65,536. By default all values are tried.
+        Number of intervals of equal width into which the thresholds divide the range of
+        a feature, 2 to 65,536. By default all values are tried.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        Sum of the weights of each feature's thresholds: its importance. The model is not linear.
+        Sum of the weights of each feature's thresholds: its importance. The model is
+        not linear.
     thresholds_ : tuple of Threshold
         Weak rankers.
     loss_ : float
@@ -156,7 +175,8 @@ class RankBoost(LinearRanker):
         bins = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
         if shape.sharded:
             return shard_need(shape, states=bins)
-        return whole_need(shape, 2.0).plus(bins)  # up to a threshold per value, and the sum of a bin
+        # up to a threshold per value, and the sum of a bin
+        return whole_need(shape, 2.0).plus(bins)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per round, with the mean loss of the pairs as its criterion."""
@@ -174,7 +194,8 @@ class RankBoost(LinearRanker):
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
-            # Too many different values of a feature are tried at some of their ranks only.
+            # Too many different values of a feature are tried at some of their ranks
+            # only.
             if rounds.fewer and n_thresholds is None:
                 text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
@@ -205,7 +226,9 @@ class RankBoost(LinearRanker):
                 )
                 if rounds.perfect:
                     return
-            if not history:  # no threshold is better than none, so the model scores all documents equally
+            # no threshold is better than none, so the model scores all documents
+            # equally
+            if not history:
                 yield BoostStep(
                     number=1,
                     selected=(),
@@ -266,7 +289,9 @@ class _Rounds:
         places = np.empty(n, dtype=np.int64)
         kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, places)
         feature = int(np.argmax(np.abs(gains)))
-        r = float(np.clip(gains[feature] / self._sum, -_MAX_CORRELATION, _MAX_CORRELATION))
+        r = float(
+            np.clip(gains[feature] / self._sum, -_MAX_CORRELATION, _MAX_CORRELATION)
+        )
         if abs(r) < _MIN_CORRELATION:
             return None
         self.perfect = abs(r) == _MAX_CORRELATION
@@ -283,7 +308,9 @@ class _Rounds:
         yield from self._weigh(_WeakRanker(weak.feature, last, weak.weight))
 
     def _weigh(self, message: _Beginning | _WeakRanker) -> Waiting[None]:
-        self._in_bins, (total,) = yield from self._session.sum(message, "weighing pairs")
+        self._in_bins, (total,) = yield from self._session.sum(
+            message, "weighing pairs"
+        )
         self._sum = float(total)
 
 
@@ -331,7 +358,8 @@ class _BoostedShard:
     H : ndarray of shape (m,)
         Scores of the documents.
     bins : ndarray of shape (n, m)
-        For each feature and document, the number of thresholds that are less than the value.
+        For each feature and document, the number of thresholds that are less than the
+        value.
     """
 
     def __init__(self, data: QueryData, scratch: Scratch) -> None:
@@ -347,9 +375,13 @@ class _BoostedShard:
         self._by_label[:] = np.lexsort((data.y, query))
         self._starts = thresholds.starts
         for j in range(self.bins.shape[0]):
-            self.bins[j] = np.searchsorted(thresholds.of(j), np.ascontiguousarray(data.X[:, j]))
+            self.bins[j] = np.searchsorted(
+                thresholds.of(j), np.ascontiguousarray(data.X[:, j])
+            )
 
-    def step(self, data: QueryData, message: _Beginning | _WeakRanker) -> tuple[Floats, Floats]:
+    def step(
+        self, data: QueryData, message: _Beginning | _WeakRanker
+    ) -> tuple[Floats, Floats]:
         """Carry out a message.
 
         Return the sums of π by feature and bin, and the total weight (1,) of the pairs.
@@ -365,7 +397,9 @@ class _BoostedShard:
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 
             def work(first: int, last: int) -> None:
-                kernels.add_to_bins(self.bins, self._starts, weights, first, last, in_bins)
+                kernels.add_to_bins(
+                    self.bins, self._starts, weights, first, last, in_bins
+                )
 
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
         return in_bins, np.array([total])

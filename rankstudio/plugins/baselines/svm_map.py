@@ -12,33 +12,37 @@ from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.baselines.entries import SVM_MAP
 
 if TYPE_CHECKING:
-    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import (
+        OptimizerState,
+    )
 
-_MIN_RELEVANT_LABEL = 1.0  # documents with this label or a higher one are relevant, as for LETOR's MAP
+# documents with this label or a higher one are relevant, as for LETOR's MAP
+_MIN_RELEVANT_LABEL = 1.0
 
 
 @dataclass(eq=False, repr=False)
 class SVMMAP(ConvergingRanker):
     """SVM-MAP fits a structural support vector machine for average precision (Yue et al. 2007).
 
-    Minimizes ½ w'w + C/Q' sum_q ξ_q over the Q' queries that have both relevant documents (labels from 1 up)
-    and irrelevant ones. This is the paper's Optimization Problem 1, where all queries are of this kind. Other
-    queries have the same average precision for all w, so they add no constraint and are not counted. The
-    slack of a query is
+    Minimizes ½ w'w + C/Q' sum_q ξ_q over the Q' queries that have both relevant
+    documents (labels from 1 up) and irrelevant ones. This is the paper's Optimization
+    Problem 1, where all queries are of this kind. Other queries have the same average
+    precision for all w, so they add no constraint and are not counted. The slack of a
+    query is
 
         ξ_q = max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*),    Ψ(y) = 1/(RN) sum_{i, j} y_ij (x_i - x_j),
 
-    where y are all rankings of its documents, i its R relevant and j its N irrelevant documents, y_ij = 1 if
-    y ranks i above j and -1 otherwise, and y* a ranking with all relevant documents first. The slack is at
-    least 1 - AP of the ranking by w.
+    where y are all rankings of its documents, i its R relevant and j its N irrelevant
+    documents, y_ij = 1 if y ranks i above j and -1 otherwise, and y* a ranking with all
+    relevant documents first. The slack is at least 1 - AP of the ranking by w.
 
     Parameters
     ----------
     C : float, default 10.0
         Weight of the mean slack relative to the squared norm, greater than 0.
     tol : float, default 1e-4
-        Stops when the duality gap is at most this share of the objective, and of its reduction from w = 0;
-        greater than 0.
+        Stops when the duality gap is at most this share of the objective, and of its
+        reduction from w = 0; greater than 0.
     max_iter : int, default 1000
         Maximum number of cutting planes, 1 to 1,000,000.
 
@@ -79,7 +83,9 @@ class SVMMAP(ConvergingRanker):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        from rankstudio.engine.arithmetic.optimisers.bundle_method import minimise_by_planes  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic.optimisers.bundle_method import (  # noqa: PLC0415 - numba
+            minimise_by_planes,
+        )
         from rankstudio.plugins.baselines.average_precision import planes_of  # noqa: PLC0415 - numba
 
         with planes_of(data, _MIN_RELEVANT_LABEL) as problem:

@@ -1,7 +1,8 @@
 """Runs on the workers of a Dask scheduler: ``--scheduler ADDRESS``, and *Run, Workers, A cluster…*.
 
-For data and comparisons that are too large for one computer. Units, or sums over shards, are sent to workers
-with the same versions, so that the results are the same to the last bit.
+For data and comparisons that are too large for one computer. Units, or sums over
+shards, are sent to workers with the same versions, so that the results are the same to
+the last bit.
 
 References
 ----------

@@ -8,7 +8,13 @@ import pickle
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ThreadPoolExecutor
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    InvalidStateError,
+    ThreadPoolExecutor,
+)
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,8 +29,18 @@ from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.store import StoredEntry
 from rankstudio.engine.errors import PlanError, WorkerError
-from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
-from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
+from rankstudio.engine.experiment.execution.data_transport import (
+    FoldFiles,
+    Given,
+    Value,
+    write_folds,
+)
+from rankstudio.engine.experiment.execution.shard_calls import (
+    PartFile,
+    ShardCall,
+    answer,
+    forget,
+)
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere
 from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.experiment.versions import versions
@@ -32,26 +48,41 @@ from rankstudio.engine.methods.shards.training_data import ShardExecutor, Sums
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.support import memory
 
-_MAX_SENT_BYTES = 1 << 30  # of a part that is sent; larger parts must be on a disk that all workers can read
-_TIMEOUT_SECONDS = 10  # in which the scheduler must answer, and then again in which a worker must be present
+# of a part that is sent; larger parts must be on a disk that all workers can read
+_MAX_SENT_BYTES = 1 << 30
+# in which the scheduler must answer, and then again in which a worker must be present
+_TIMEOUT_SECONDS = 10
 
 
 @contextmanager
-def connected(address: str, certificates: Certificates | None = None) -> Iterator[Cluster]:
+def connected(
+    address: str, certificates: Certificates | None = None
+) -> Iterator[Cluster]:
     """Provide the workers of a running scheduler; see `on_cluster` in the executors."""
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     security = _dask_security(certificates)
     try:
-        # A client that finds no scheduler would leave a thread behind that searches forever.
+        # A client that finds no scheduler would leave a thread behind that searches
+        # forever.
         socket.create_connection(
             get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
         ).close()
-        with ThreadPoolExecutor(1) as pool:  # another thread, as this one may run an event loop already
-            pool.submit(asyncio.run, _shake_hands(address, security, _seconds_left(deadline))).result()
+        # another thread, as this one may run an event loop already
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(
+                asyncio.run, _shake_hands(address, security, _seconds_left(deadline))
+            ).result()
         client = Client(  # type: ignore[no-untyped-call]
-            address, timeout=_seconds_left(deadline), set_as_default=False, security=security
+            address,
+            timeout=_seconds_left(deadline),
+            set_as_default=False,
+            security=security,
         )
-    except (OSError, ValueError, TypeError) as error:  # TypeError if tls:// has no certificates
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+    ) as error:  # TypeError if tls:// has no certificates
         reason = str(error) or type(error).__name__
         raise WorkerError(
             f"{address}: no response from a scheduler ({reason}). Give the address of a running scheduler, "
@@ -110,12 +141,15 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
     """
     arguments = security.get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
-        async with asyncio.timeout(seconds):  # dask's own time limit does not include the handshake
+        # dask's own time limit does not include the handshake
+        async with asyncio.timeout(seconds):
             comm = await connect(address, timeout=seconds, **arguments)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError):
         raise
     except Exception as error:  # dask may take a server's first bytes for a length, and allocate it in vain
-        raise ConnectionError("the server at this address is not a Dask scheduler") from error
+        raise ConnectionError(
+            "the server at this address is not a Dask scheduler"
+        ) from error
     comm.abort()
 
 
@@ -145,11 +179,12 @@ class Cluster(Executor):
     ) -> Future[Value]:
         """Submit a call to a worker; keyword arguments are passed to dask, not to the function.
 
-        The call is sent as bytes that only the worker decodes. A scheduler decodes other contents; if it
-        lacks a plug-in that the call names, it would drop the connection.
+        The call is sent as bytes that only the worker decodes. A scheduler decodes
+        other contents; if it lacks a plug-in that the call names, it would drop the
+        connection.
 
-        The returned future is our own, since futures of dask's executor never end if their result is lost
-        in transit, for example when the scheduler ends.
+        The returned future is our own, since futures of dask's executor never end if
+        their result is lost in transit, for example when the scheduler ends.
         """
         call = pickle.dumps((fn, args))
         dask_future: Any = self._client.submit(
@@ -170,7 +205,9 @@ class Cluster(Executor):
         """Write folds to the disk of this machine, and send them to workers that do not share the disk."""
         files = write_folds(folds)
         if any(self._client.run(_lacks_files, files).values()):
-            self._client.register_plugin(Delivery(files), name="-".join(("rankstudio", *files.names)))
+            self._client.register_plugin(
+                Delivery(files), name="-".join(("rankstudio", *files.names))
+            )
         return files
 
     def shard_executor(self) -> ShardExecutor:
@@ -205,7 +242,9 @@ class ClusterWorkers:
         self._cluster = cluster
         self._client = client
         self._addresses: list[str] = []
-        self._workers_of_calls: WeakKeyDictionary[Future[Sums | None], str] = WeakKeyDictionary()
+        self._workers_of_calls: WeakKeyDictionary[Future[Sums | None], str] = (
+            WeakKeyDictionary()
+        )
 
     @property
     def count(self) -> int:
@@ -225,7 +264,11 @@ class ClusterWorkers:
         WorkerError
             If a worker does not find the part, and the part is too large to send.
         """
-        lacking = [worker for worker, lacks in self._client.run(_lacks_part, part).items() if lacks]
+        lacking = [
+            worker
+            for worker, lacks in self._client.run(_lacks_part, part).items()
+            if lacks
+        ]
         if not lacking:
             return
         size = StoredEntry.open(part.path).n_bytes
@@ -234,26 +277,31 @@ class ClusterWorkers:
                 f"The worker {lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
-        files = FoldFiles(part.folder, {1: (part.name, "", "")})  # as the training part of a fold
+        # as the training part of a fold
+        files = FoldFiles(part.folder, {1: (part.name, "", "")})
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
     def ask(self, call: ShardCall) -> Future[Sums | None]:
         """Submit a call to the worker with its shard, or to another worker if this one is gone."""
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
-        # Workers keep their order, so that most shards keep their worker when others come and go.
+        # Workers keep their order, so that most shards keep their worker when others
+        # come and go.
         self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
-        future = self._cluster.submit(answer, call, workers=[worker], allow_other_workers=True)  # type: ignore[call-arg]
+        future = self._cluster.submit(
+            answer, call, workers=[worker], allow_other_workers=True
+        )  # type: ignore[call-arg]
         self._workers_of_calls[future] = worker
         return future
 
     def stranded(self, pending_answer: Future[Sums | None]) -> bool:
         """Return whether the worker of a call is gone.
 
-        If the last worker is gone, dask keeps the call for this worker, and never passes it to new workers.
+        If the last worker is gone, dask keeps the call for this worker, and never
+        passes it to new workers.
         """
         worker = self._workers_of_calls.get(pending_answer)
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
@@ -275,7 +323,9 @@ class Delivery(WorkerPlugin):
 
     def __init__(self, files: FoldFiles) -> None:
         folder = Path(files.folder)
-        self._parts = {name: StoredEntry.open(folder / name).files() for name in files.names}
+        self._parts = {
+            name: StoredEntry.open(folder / name).files() for name in files.names
+        }
 
     def setup(self, worker: Worker) -> None:
         """Write missing parts; dask calls this on the worker."""
@@ -285,7 +335,11 @@ class Delivery(WorkerPlugin):
 
 def installed_plugins() -> tuple[str, ...]:
     """Return the packages of the plug-ins loaded in this process, each with its version."""
-    return tuple(f"{item.package} {item.version}" for item in plugins().loaded if not item.built_in)
+    return tuple(
+        f"{item.package} {item.version}"
+        for item in plugins().loaded
+        if not item.built_in
+    )
 
 
 def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
@@ -294,7 +348,8 @@ def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
     Raises
     ------
     WorkerError
-        If the call needs something that this worker does not know, and the worker lacks plug-ins.
+        If the call needs something that this worker does not know, and the worker lacks
+        plug-ins.
     """
     try:
         function, arguments = pickle.loads(call)
@@ -343,7 +398,9 @@ def _check_workers(client: Client, address: str) -> None:
         client.wait_for_workers(1, timeout=_TIMEOUT_SECONDS)
         versions_of_workers: Mapping[str, dict[str, str]] = client.run(versions)
     except TimeoutError as error:
-        raise WorkerError(f"{address}: the scheduler has no workers; expected at least one.") from error
+        raise WorkerError(
+            f"{address}: the scheduler has no workers; expected at least one."
+        ) from error
     except Exception as error:  # any error on a worker is raised here
         raise WorkerError(
             f"{address}: the workers cannot load RankStudio ({error}). Install the version of this machine "

@@ -1,7 +1,7 @@
 """How the features of two parts or datasets differ, and whether a selection made elsewhere holds here.
 
-For data that change, by season, by search engine or by country, and for users of a selection on other
-documents than those on which it was made.
+For data that change, by season, by search engine or by country, and for users of a
+selection on other documents than those on which it was made.
 
 References
 ----------

@@ -10,14 +10,23 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, id_and_name
 from rankstudio.engine.errors import ParameterError, one_line
-from rankstudio.engine.experiment.plan.as_code import column_words, data_word, field_words
+from rankstudio.engine.experiment.plan.as_code import (
+    column_words,
+    data_word,
+    field_words,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.units.given_fold import seen_sentence
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.analysis import AnalysisResult, AnalysisTable, Cell, formatted
+from rankstudio.engine.methods.catalog.analysis import (
+    AnalysisResult,
+    AnalysisTable,
+    Cell,
+    formatted,
+)
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import Waiting
 from rankstudio.plugins.drift.feature_drift import feature_drift
@@ -39,7 +48,8 @@ def drift_result(
     Parameters
     ----------
     subject : FoldedDataset or RunResult
-        The first data, whose features are compared; or a run, whose selection is compared.
+        The first data, whose features are compared; or a run, whose selection is
+        compared.
     data : FoldedDataset, optional
         The second data, by default the same as the first; or the data of the run.
     location : str
@@ -57,8 +67,7 @@ def drift_result(
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)
-    # Two parts of the same data are
-    # compared unless other data are given.
+    # Two parts of the same data are compared unless other data are given.
     data = subject if data is None else data
     first_part = part_of(subject, first, fold)
     second_part = part_of(data, second, fold)
@@ -141,7 +150,9 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
     parts = folds[number].parts
     if name not in parts:
         text = tr("one of the parts of {data}, {parts}")
-        raise ParameterError("parts", name, text.format(data=file_name(data), parts=", ".join(parts)))
+        raise ParameterError(
+            "parts", name, text.format(data=file_name(data), parts=", ".join(parts))
+        )
     return parts[name]
 
 
@@ -149,22 +160,26 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables that compare a selection made elsewhere (A) with the one made here (B)."""
     own_run = transferred.own
     folds = transferred.folds_of_features()
-    # Both mean measures with their
-    # comparison, by the name of the measure.
+    # Both mean measures with their comparison, by the name of the measure.
     measures = {
         name: _means_of_both(transferred, name) | asdict(transferred.compared(name))
         for name in own_run.plan.evaluated
     }
-    # Whether A's model has each feature: first the features of A, then those of B, the most frequent first.
+    # Whether A's model has each feature: first the features of A, then those of B, the
+    # most frequent first.
     features = {
-        i: i in transferred.features for i in (*transferred.features, *(i for i, _ in folds.most_common()))
+        i: i in transferred.features
+        for i in (*transferred.features, *(i for i, _ in folds.most_common()))
     }
     tables = (
         _measures_table(run, own_run, measures),
         _features_table(own_run, features, folds),
     )
     # The same results as plain values, for JSON.
-    rows = [{"feature": i, "model": in_model, "folds": folds[i]} for i, in_model in features.items()]
+    rows = [
+        {"feature": i, "model": in_model, "folds": folds[i]}
+        for i, in_model in features.items()
+    ]
     values = {
         "from": run.data_name,
         "to": own_run.data_name,
@@ -196,7 +211,10 @@ def _measures_table(
         (
             name,
             *(formatted(values[key], ".4f") for key in ("given", "own")),
-            *(formatted(values[key], "+.4f") for key in ("mean_difference", "low", "high")),
+            *(
+                formatted(values[key], "+.4f")
+                for key in ("mean_difference", "low", "high")
+            ),
             formatted(values["p_randomisation"], p_text),
             *(values[key] for key in ("wins", "ties", "losses")),
         )
@@ -208,7 +226,9 @@ def _measures_table(
         "randomisation test"
     )
     lines = (
-        tr("A: {plan} on {data}, one model of all documents").format(plan=run.plan.title, data=run.data_name),
+        tr("A: {plan} on {data}, one model of all documents").format(
+            plan=run.plan.title, data=run.data_name
+        ),
         tr("B: the same plan on {data}").format(data=own_run.data_name),
         *difference.split("\n"),
         "",
@@ -228,7 +248,10 @@ def _features_table(
         (
             id_and_name(i, names[i]),
             formatted(int(in_model), yes_no.__getitem__),
-            formatted(folds[i], lambda n: tr("{count} of {total}").format(count=int(n), total=n_folds)),
+            formatted(
+                folds[i],
+                lambda n: tr("{count} of {total}").format(count=int(n), total=n_folds),
+            ),
         )
         for i, in_model in features.items()
     ]
@@ -241,4 +264,7 @@ def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:
     given_values = transferred.given.per_query(name)
     own_values = transferred.own.per_query(name)
     have_both = ~(np.isnan(given_values) | np.isnan(own_values))
-    return {"given": float(given_values[have_both].mean()), "own": float(own_values[have_both].mean())}
+    return {
+        "given": float(given_values[have_both].mean()),
+        "own": float(own_values[have_both].mean()),
+    }

@@ -27,7 +27,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_data(parser, "data file, or folder of folds")
     parser.add_argument(
-        "other", metavar="OTHER", nargs="?", type=Path, help="other data; by default two parts of DATA"
+        "other",
+        metavar="OTHER",
+        nargs="?",
+        type=Path,
+        help="other data; by default two parts of DATA",
     )
     parser.add_argument(
         "--study",
@@ -68,7 +72,9 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     text = args.parts or ("train,test" if args.other is None else "train,train")
     parts = tuple(name.strip() for name in text.split(","))
     if len(parts) != 2 or not set(parts) <= {"train", "vali", "test"}:
-        raise PlanError(f"--parts: expected two of train, vali and test, as in train,test; got {text!r}.")
+        raise PlanError(
+            f"--parts: expected two of train, vali and test, as in train,test; got {text!r}."
+        )
     places = (args.data,) if args.other is None else (args.data, args.other)
     subject = tuple(_opened_data(args, path) for path in places)
     _refuse_absent_parts(subject, parts, args.fold)
@@ -77,7 +83,11 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def _subject_of_study(args: argparse.Namespace) -> tuple[Any, ...]:
     """Return the run that the options name with its data, and the place of the other data."""
-    for option, value in (("OTHER", args.other), ("--parts", args.parts), ("--fold", args.fold)):
+    for option, value in (
+        ("OTHER", args.other),
+        ("--parts", args.parts),
+        ("--fold", args.fold),
+    ):
         if value is not None:
             raise PlanError(
                 f"{option}: not allowed with --study, which compares DATA with the data of the run."
@@ -89,16 +99,25 @@ def _subject_of_study(args: argparse.Namespace) -> tuple[Any, ...]:
 def _opened_data(args: argparse.Namespace, location: Path) -> FoldedDataset:
     from rankstudio.engine.experiment.runner import open_data
 
-    fields = {"missing": args.missing, "normalize": args.normalize, "columns": columns_from(args)}
+    fields = {
+        "missing": args.missing,
+        "normalize": args.normalize,
+        "columns": columns_from(args),
+    }
     return open_data(Plan(data_place(location), **fields))
 
 
-def _refuse_absent_parts(data: tuple[FoldedDataset, ...], parts: tuple[str, ...], fold: int | None) -> None:
+def _refuse_absent_parts(
+    data: tuple[FoldedDataset, ...], parts: tuple[str, ...], fold: int | None
+) -> None:
     """Raise ParameterError for a fold or a part that the data do not have."""
     from rankstudio.plugins.drift.analysis import part_of
 
-    for dataset, name in zip((data[0], data[-1]), parts, strict=True):  # one dataset may have both parts
+    # one dataset may have both parts
+    for dataset, name in zip((data[0], data[-1]), parts, strict=True):
         try:
             part_of(dataset, name, fold)
         except ParameterError as error:
-            raise ParameterError(f"--{error.name}", error.value, error.expected) from None
+            raise ParameterError(
+                f"--{error.name}", error.value, error.expected
+            ) from None

@@ -25,7 +25,10 @@ def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValu
         train = train.with_features(columns)
         vali = vali.with_features(columns)
     features = yield from feature_drift(train, vali, convention)
-    return {drift.feature: FeatureValue(drift.distance, _drift_sentence(drift)) for drift in features}
+    return {
+        drift.feature: FeatureValue(drift.distance, _drift_sentence(drift))
+        for drift in features
+    }
 
 
 def _drift_sentence(drift: FeatureDrift) -> str:

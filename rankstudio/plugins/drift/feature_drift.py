@@ -14,7 +14,8 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_FEATURES_PER_BLOCK = 8  # features of which the values in both datasets are in memory as columns
+# features of which the values in both datasets are in memory as columns
+_FEATURES_PER_BLOCK = 8
 
 
 @dataclass(frozen=True)
@@ -27,17 +28,19 @@ class FeatureDrift:
         1-based id in the first dataset.
     name : str
     distance : float
-        Kolmogorov-Smirnov distance of the values: the largest difference of their distribution functions.
+        Kolmogorov-Smirnov distance of the values: the largest difference of their
+        distribution functions.
     shift : float
-        Difference of the means, in standard deviations of the first dataset; NaN if the feature is constant
-        there.
+        Difference of the means, in standard deviations of the first dataset; NaN if the
+        feature is constant there.
     scale : float
-        Ratio of the standard deviations, second to first; NaN if the feature is constant in the first
-        dataset.
+        Ratio of the standard deviations, second to first; NaN if the feature is
+        constant in the first dataset.
     constant : (float, float)
         Share of queries in which the feature is constant, in each dataset.
     correlation : (float, float)
-        Kendall's τ_b of values and labels in each dataset, as the mean over the queries where τ_b is defined.
+        Kendall's τ_b of values and labels in each dataset, as the mean over the queries
+        where τ_b is defined.
     """
 
     feature: int
@@ -64,7 +67,8 @@ def feature_drift(
     Returns
     -------
     tuple of FeatureDrift
-        The features with the largest distance first; of equal distances, the lowest id first.
+        The features with the largest distance first; of equal distances, the lowest id
+        first.
 
     Raises
     ------
@@ -90,7 +94,8 @@ def feature_drift(
         first_columns, second_columns = zip(*block, strict=True)
         values = [_as_rows(first, first_columns), _as_rows(second, second_columns)]
         first_taus, second_taus = (
-            correlation.of(part_values) for correlation, part_values in zip(correlations, values, strict=True)
+            correlation.of(part_values)
+            for correlation, part_values in zip(correlations, values, strict=True)
         )
         for index, (column, _) in enumerate(block):
             first_values, second_values = (part_values[index] for part_values in values)
@@ -98,7 +103,11 @@ def feature_drift(
             # the first dataset; a constant feature has none.
             deviation = float(first_values.std())
             varies = deviation > 0
-            shift = float(second_values.mean() - first_values.mean()) / deviation if varies else float("nan")
+            shift = (
+                float(second_values.mean() - first_values.mean()) / deviation
+                if varies
+                else float("nan")
+            )
             scale = float(second_values.std()) / deviation if varies else float("nan")
             drifts.append(
                 FeatureDrift(
@@ -124,8 +133,12 @@ def distribution_distance(first: Floats, second: Floats) -> float:
     second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
     # The empirical distribution functions, which only change at values of the samples.
-    first_shares = np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
-    second_shares = np.searchsorted(second_sorted, all_values, side="right") / second_sorted.size
+    first_shares = (
+        np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
+    )
+    second_shares = (
+        np.searchsorted(second_sorted, all_values, side="right") / second_sorted.size
+    )
     return float(np.abs(first_shares - second_shares).max())
 
 
@@ -135,7 +148,9 @@ class _Correlation:
     def __init__(self, data: RankingDataset, convention: str) -> None:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
-        self._evaluator = Evaluator(data.y, data.query_ptr, convention, ("Tau",), grading=data.grading)
+        self._evaluator = Evaluator(
+            data.y, data.query_ptr, convention, ("Tau",), grading=data.grading
+        )
 
     def of(self, columns: Floats) -> Floats:
         """Return the mean τ_b over queries of features (c, m), shape (c,).
@@ -152,27 +167,38 @@ def _as_rows(data: RankingDataset, columns: Sequence[int]) -> Floats:
 
 def _share_of_constant_queries(values: Floats, query_ptr: Ints) -> float:
     starts = query_ptr[:-1]
-    is_constant = np.maximum.reduceat(values, starts) == np.minimum.reduceat(values, starts)
+    is_constant = np.maximum.reduceat(values, starts) == np.minimum.reduceat(
+        values, starts
+    )
     return float(is_constant.mean())
 
 
-def _shared_columns(first: RankingDataset, second: RankingDataset) -> Sequence[tuple[int, int]]:
+def _shared_columns(
+    first: RankingDataset, second: RankingDataset
+) -> Sequence[tuple[int, int]]:
     """Return the pairs of columns of the features that both datasets have.
 
-    Features are matched by id. If no ids match, or if features with the same id have different names, they
-    are matched by name, provided that any names match.
+    Features are matched by id. If no ids match, or if features with the same id have
+    different names, they are matched by name, provided that any names match.
     """
     # First by id.
     by_id = {int(i): column for column, i in enumerate(second.feature_ids)}
-    pairs = [(column, by_id[int(i)]) for column, i in enumerate(first.feature_ids) if int(i) in by_id]
+    pairs = [
+        (column, by_id[int(i)])
+        for column, i in enumerate(first.feature_ids)
+        if int(i) in by_id
+    ]
     names_differ = any(
-        first.feature_names[column] != second.feature_names[other_column] for column, other_column in pairs
+        first.feature_names[column] != second.feature_names[other_column]
+        for column, other_column in pairs
     )
     # Otherwise by name.
     if not pairs or names_differ:
         by_name = {name: column for column, name in enumerate(second.feature_names)}
         pairs_by_name = [
-            (column, by_name[name]) for column, name in enumerate(first.feature_names) if name in by_name
+            (column, by_name[name])
+            for column, name in enumerate(first.feature_names)
+            if name in by_name
         ]
         pairs = pairs_by_name or pairs
     if not pairs:

@@ -14,7 +14,11 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data, run_plan
-from rankstudio.engine.experiment.units.given_fold import n_shared, plan_of_given, queries_of
+from rankstudio.engine.experiment.units.given_fold import (
+    n_shared,
+    plan_of_given,
+    queries_of,
+)
 from rankstudio.engine.export.models import save_model
 from rankstudio.engine.methods.catalog import GIVEN_MODEL
 from rankstudio.engine.statistics.paired import PairedComparison
@@ -33,8 +37,9 @@ class Transfer:
     features : tuple of int
         Ids in these data of the features of the model.
     seen : dict
-        For each fold number, the number of measured queries on which the model was trained, because they are
-        also in the other data, and the number of all measured queries.
+        For each fold number, the number of measured queries on which the model was
+        trained, because they are also in the other data, and the number of all measured
+        queries.
     """
 
     given: RunResult
@@ -66,8 +71,8 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     dataset : FoldedDataset
         Data of the run.
     data : str
-        Place of the other data. The model's features are found there by name, or by id for features without
-        names of their own.
+        Place of the other data. The model's features are found there by name, or by id
+        for features without names of their own.
 
     Returns
     -------
@@ -87,7 +92,9 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
     with TemporaryDirectory() as folder:
-        given_plan, counts = carried(result, dataset, plan, other, Path(folder) / "model.json")
+        given_plan, counts = carried(
+            result, dataset, plan, other, Path(folder) / "model.json"
+        )
         measured = run_plan(given_plan, other)
     features = tuple(map(int, measured.folds[0].selected))
     return Transfer(
@@ -99,7 +106,11 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
 
 
 def carried(
-    result: RunResult, dataset: FoldedDataset, plan: Plan, other: FoldedDataset, model_path: Path
+    result: RunResult,
+    dataset: FoldedDataset,
+    plan: Plan,
+    other: FoldedDataset,
+    model_path: Path,
 ) -> tuple[Plan, dict[int, tuple[int, int]]]:
     """Save the model of a run, and return the plan that measures it on other data.
 
@@ -118,11 +129,13 @@ def carried(
     -------
     Plan
     dict
-        For each fold number, the number of measured queries on which the model was trained, and the number of
-        all measured queries.
+        For each fold number, the number of measured queries on which the model was
+        trained, and the number of all measured queries.
     """
     save_model(model_path, refit(result, dataset))
-    given_plan, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, model_path, other)
+    given_plan, _ = plan_of_given(
+        GIVEN_MODEL.key, plan, result.data_name, model_path, other
+    )
     train_queries = queries_of(whole(dataset))
     parts = {fold.number: fold.test or fold.vali for fold in other.folds}
     counts = {

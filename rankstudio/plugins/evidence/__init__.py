@@ -1,7 +1,7 @@
 """How sure a selection is: the best set, sets that are as good, what decides each feature, and when to stop.
 
-For users who have to trust a selection: whether other queries would give the same features, what each of them
-is worth, and what a model loses without its values.
+For users who have to trust a selection: whether other queries would give the same
+features, what each of them is worth, and what a model loses without its values.
 
 References
 ----------
@@ -24,31 +24,54 @@ PLUGIN = Plugin(
     name="evidence",
     commands=(
         TerminalCommand("evidence", "rankstudio.plugins.evidence.commands.evidence"),
-        TerminalCommand("importance", "rankstudio.plugins.evidence.commands.importance"),
+        TerminalCommand(
+            "importance", "rankstudio.plugins.evidence.commands.importance"
+        ),
     ),
     pages=(
         WindowPage(
             key="evidence",
             label=translatable("Evidence"),
-            summary=translatable("How sure the selection is, which sets are as good, and where to stop"),
+            summary=translatable(
+                "How sure the selection is, which sets are as good, and where to stop"
+            ),
             icon="evidence",
             controller="rankstudio.plugins.evidence.window.page:EvidencePage",
             guide="evidence.md#in-the-window",
         ),
     ),
-    report_parts=(ReportPart("evidence", "rankstudio.plugins.evidence.report_part:evidence_blocks"),),
+    report_parts=(
+        ReportPart(
+            "evidence", "rankstudio.plugins.evidence.report_part:evidence_blocks"
+        ),
+    ),
     functions=(
         EngineFunction("best_subset", "rankstudio.plugins.evidence.best_subset"),
-        EngineFunction("deciding_queries", "rankstudio.plugins.evidence.deciding_queries"),
+        EngineFunction(
+            "deciding_queries", "rankstudio.plugins.evidence.deciding_queries"
+        ),
         EngineFunction("near_best_sets", "rankstudio.plugins.evidence.near_best_sets"),
-        EngineFunction("permutation_importance", "rankstudio.plugins.evidence.permutation_importance"),
-        EngineFunction("repeated_left_out", "rankstudio.plugins.evidence.repeated_left_out"),
-        EngineFunction("selection_evidence", "rankstudio.plugins.evidence.selection_evidence"),
+        EngineFunction(
+            "permutation_importance",
+            "rankstudio.plugins.evidence.permutation_importance",
+        ),
+        EngineFunction(
+            "repeated_left_out", "rankstudio.plugins.evidence.repeated_left_out"
+        ),
+        EngineFunction(
+            "selection_evidence", "rankstudio.plugins.evidence.selection_evidence"
+        ),
         EngineFunction("set_changes", "rankstudio.plugins.evidence.set_changes"),
         EngineFunction("shapley_shares", "rankstudio.plugins.evidence.shapley_shares"),
-        EngineFunction("stability_by_refitting", "rankstudio.plugins.evidence.refitted_stability"),
-        EngineFunction("stability_selection", "rankstudio.plugins.evidence.stability_selection"),
-        EngineFunction("step_significance", "rankstudio.plugins.evidence.step_significance"),
+        EngineFunction(
+            "stability_by_refitting", "rankstudio.plugins.evidence.refitted_stability"
+        ),
+        EngineFunction(
+            "stability_selection", "rankstudio.plugins.evidence.stability_selection"
+        ),
+        EngineFunction(
+            "step_significance", "rankstudio.plugins.evidence.step_significance"
+        ),
     ),
     summary="How sure a selection is, by which sets it could be replaced, and when to stop.",
 )

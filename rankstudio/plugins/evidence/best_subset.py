@@ -11,23 +11,37 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.pair_cost.cost import CostName, PairCost, WeightingName
+from rankstudio.engine.arithmetic.pair_cost.cost import (
+    CostName,
+    PairCost,
+    WeightingName,
+)
 from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import SizeSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import search_sizes
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import (
+    SizeSearch,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
+    SubsetProblem,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import (
+    search_sizes,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
 # Parameters of this module, by the names that errors of Constraints have for them.
-_WRITTEN_NAMES = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}
+_WRITTEN_NAMES = {
+    "pinned": "required",
+    "banned": "excluded",
+    "n_features_to_select": "n_features",
+}
 
 
 @dataclass(frozen=True)
@@ -43,7 +57,8 @@ class SubsetSpace:
     required, excluded : tuple of int
         0-based columns that every set must contain, and that no set may contain.
     groups : tuple of tuple of int
-        Columns that are selected together and count as one; ungrouped features are single.
+        Columns that are selected together and count as one; ungrouped features are
+        single.
     costs : tuple of float or None
         Cost of each feature.
     budget : float or None
@@ -114,14 +129,15 @@ class SizedSubset:
     criterion : float
         Leave-query-out error, summed over documents; infinity if no set was found.
     proved : bool
-        Whether no set of the size is proved to have a lower criterion. Among sets with the lowest criterion,
-        this is the one with the lowest columns.
+        Whether no set of the size is proved to have a lower criterion. Among sets with
+        the lowest criterion, this is the one with the lowest columns.
     gap : float
         No set has a criterion below ``criterion - gap``; 0 if proved.
     n_sets : int
         Number of sets of this size, regardless of cost.
     n_evaluated : int
-        Number of sets evaluated by branch and bound; the others were excluded by a bound.
+        Number of sets evaluated by branch and bound; the others were excluded by a
+        bound.
     greedy : float
         Criterion of the greedy set; NaN without one.
     share : float
@@ -174,8 +190,8 @@ class BestSubset:
     Attributes
     ----------
     sizes : tuple of SizedSubset
-        Sizes from the number of required features, at least 1, to the largest; features that are constant in
-        every query are excluded unless required.
+        Sizes from the number of required features, at least 1, to the largest; features
+        that are constant in every query are excluded unless required.
     """
 
     sizes: tuple[SizedSubset, ...]
@@ -278,7 +294,8 @@ def best_subset(
     result on any number of threads. The number of sets grows as n^k / k!: with 40 features, sizes up to 8
     take seconds.
 
-    The set is the best by squared error; other sets may be better by another measure or on other queries.
+    The set is the best by squared error; other sets may be better by another measure or
+    on other queries.
 
     References
     ----------
@@ -314,7 +331,9 @@ def best_subset(
     return best
 
 
-def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialResult[BestSubset], None, None]:
+def find_best_subset(
+    data: GivenData, space: SubsetSpace
+) -> Generator[PartialResult[BestSubset], None, None]:
     """Search for the best sets, and yield the current result.
 
     Parameters
@@ -326,8 +345,8 @@ def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[PartialRe
     Yields
     ------
     PartialResult
-        First after greedy sets and swaps, then several times a second; the last one has the result.
-        Close the generator to interrupt the search.
+        First after greedy sets and swaps, then several times a second; the last one has
+        the result. Close the generator to interrupt the search.
     """
     rows, problem, rules = space.problem(data)
     states: dict[int, SizeSearch] = {}

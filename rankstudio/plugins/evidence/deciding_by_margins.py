@@ -15,7 +15,8 @@ from rankstudio.plugins.evidence.decided_step import DecidedStep
 
 _PROGRESS_TEXT = "comparing queries by margins"
 _TIE_TOLERANCE = 1e-12  # relative to the selected feature's score, at least to 1
-_LEADS_PER_BLOCK = 4_000_000  # leads that are computed at a time, one per rival and query
+# leads that are computed at a time, one per rival and query
+_LEADS_PER_BLOCK = 4_000_000
 
 
 def margin_steps(
@@ -36,8 +37,8 @@ def margin_steps(
     Returns
     -------
     tuple of DecidedStep
-        One per feature; features that a step selects together have the same queries. Nothing is learned again
-        without the queries.
+        One per feature; features that a step selects together have the same queries.
+        Nothing is learned again without the queries.
 
     Notes
     -----
@@ -49,7 +50,11 @@ def margin_steps(
     """
     rows = training_data(data)
     n = rows.X.shape[1]
-    n_requested = getattr(estimator, "n_features_to_select", None) if n_features is None else n_features
+    n_requested = (
+        getattr(estimator, "n_features_to_select", None)
+        if n_features is None
+        else n_features
+    )
     n_steps = n if n_requested is None else min(n_requested, n)
     compared = estimator.compared_by_query(rows, n_steps)
     if compared is None:
@@ -68,7 +73,8 @@ def margin_steps(
 def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     """Return the smallest group of queries without which a rival is ahead of the feature that a step selects.
 
-    At least two of the counted queries remain. Without such a group the queries are empty.
+    At least two of the counted queries remain. Without such a group the queries are
+    empty.
     """
     winner = compared.winners[0]
     scores = compared.scores
@@ -83,17 +89,25 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
         rivals = rivals[:0]
     for first in range(0, rivals.size, block_size):
         block = rivals[first : first + block_size]
-        lead = parts[winner, counted] - parts[np.ix_(block, counted)]  # (rivals of the block, queries)
+        # (rivals of the block, queries)
+        lead = parts[winner, counted] - parts[np.ix_(block, counted)]
         total_lead = scores[winner] - scores[block]
         # What the parts do not add up to counts for every query alike.
         lead += ((total_lead - lead.sum(axis=1)) / counted.size)[:, None]
         order = np.argsort(-lead, axis=1, kind="stable")
-        remaining_lead = total_lead[:, None] - np.cumsum(np.take_along_axis(lead, order, axis=1), axis=1)
+        remaining_lead = total_lead[:, None] - np.cumsum(
+            np.take_along_axis(lead, order, axis=1), axis=1
+        )
         tolerance = _TIE_TOLERANCE * max(1.0, abs(scores[winner]))
         is_behind = remaining_lead[:, : counted.size - 2] < -tolerance
-        needed = np.where(is_behind.any(axis=1), is_behind.argmax(axis=1) + 1, counted.size)
+        needed = np.where(
+            is_behind.any(axis=1), is_behind.argmax(axis=1) + 1, counted.size
+        )
         best = int(needed.argmin())
         if needed[best] < (queries.size or counted.size):
             queries = counted[order[best, : needed[best]]]
             instead = int(block[best])
-    return [DecidedStep(column, tuple(queries.tolist()), instead, exact=False) for column in compared.winners]
+    return [
+        DecidedStep(column, tuple(queries.tolist()), instead, exact=False)
+        for column in compared.winners
+    ]

@@ -9,7 +9,11 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import between
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.query_parts import grams_by_query
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import steps_of
 from rankstudio.engine.support.work import Waiting, WorkProgress, without_notes
 from rankstudio.plugins.evidence.decided_step import MOST_REFITS, DecidedStep
@@ -20,7 +24,10 @@ _PROGRESS_TEXT = "selecting without some queries"
 
 
 def refit_steps(
-    estimator: Selector, data: GivenData, n_features: int | None = None, n_refits: int = MOST_REFITS
+    estimator: Selector,
+    data: GivenData,
+    n_features: int | None = None,
+    n_refits: int = MOST_REFITS,
 ) -> Waiting[tuple[DecidedStep, ...]]:
     """Find for each selected feature a small group of queries without which it is not selected as early.
 
@@ -30,14 +37,16 @@ def refit_steps(
         Any selector; it is not fitted here.
     data : QueryData or TrainingData
     n_features : int, optional
-        Number of features that are examined; by default those that the estimator selects.
+        Number of features that are examined; by default those that the estimator
+        selects.
     n_refits : int
         Maximum number of times that the estimator is trained again.
 
     Returns
     -------
     tuple of DecidedStep
-        One per feature. Once the maximum number of trainings is reached, later features have no queries.
+        One per feature. Once the maximum number of trainings is reached, later features
+        have no queries.
 
     Notes
     -----
@@ -49,7 +58,9 @@ def refit_steps(
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
-    search = _RefitSearch(estimator, rows, between("n_refits", n_refits, 0, _MAX_REFITS))
+    search = _RefitSearch(
+        estimator, rows, between("n_refits", n_refits, 0, _MAX_REFITS)
+    )
     path = yield from search.path(np.empty(0, dtype=np.int64))
     order = path[-1] if n_features is None else path[-1][:n_features]
     decided: list[DecidedStep] = []
@@ -117,20 +128,29 @@ class _RefitSearch:
     ) -> Waiting[tuple[bool, int | None]]:
         """Return whether a feature is selected as early without some queries, and a feature that replaces it.
 
-        The replacement is the first other feature up to the position that is not an earlier one, or None.
+        The replacement is the first other feature up to the position that is not an
+        earlier one, or None.
         """
         self._remaining_refits -= 1
         path = yield from self.path(removed)
         chosen = path[min(position, len(path) - 1)]
         instead = next(
-            (column for column in chosen if column not in earlier_features and column != winner), None
+            (
+                column
+                for column in chosen
+                if column not in earlier_features and column != winner
+            ),
+            None,
         )
         return winner in chosen, instead
 
-    def _lead_by_query(self, winner: int, earlier_features: set[int], rival: int | None) -> Waiting[Floats]:
+    def _lead_by_query(
+        self, winner: int, earlier_features: set[int], rival: int | None
+    ) -> Waiting[Floats]:
         """Return by how much a feature alone fits each query's labels better than a rival, (Q,).
 
-        Without a rival, it is the feature outside the path that fits the labels best alone.
+        Without a rival, it is the feature outside the path that fits the labels best
+        alone.
         """
         if rival is None:
             outside = [
@@ -152,6 +172,9 @@ class _RefitSearch:
         squares = np.diagonal(grams, axis1=1, axis2=2)[:, :-1]
         products = grams[:, -1, :-1]
         total = squares.sum(axis=0)
-        weights = np.divide(products.sum(axis=0), total, out=np.zeros_like(total), where=total > 0)
-        explained: Floats = weights * (2.0 * products - weights * squares)  # |y|^2 - |y - w x|^2
+        weights = np.divide(
+            products.sum(axis=0), total, out=np.zeros_like(total), where=total > 0
+        )
+        # |y|^2 - |y - w x|^2
+        explained: Floats = weights * (2.0 * products - weights * squares)
         return explained

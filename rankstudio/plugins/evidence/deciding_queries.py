@@ -22,7 +22,8 @@ from rankstudio.plugins.evidence.deciding_by_refits import refit_steps
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PROGRESS_TEXT = "searching for deciding queries"
-_N_TRIED_RIVALS = 3  # rivals of a step: the runner-up is not always the one that needs the fewest queries
+# rivals of a step: the runner-up is not always the one that needs the fewest queries
+_N_TRIED_RIVALS = 3
 
 
 def deciding_queries(
@@ -71,7 +72,10 @@ def deciding_queries(
 
 
 def deciding_steps(
-    estimator: LinearRanker, data: GivenData, n_features: int | None = None, n_refits: int = MOST_REFITS
+    estimator: LinearRanker,
+    data: GivenData,
+    n_features: int | None = None,
+    n_refits: int = MOST_REFITS,
 ) -> Waiting[tuple[DecidedStep, ...]]:
     """Yield progress with the steps so far, and return the whole of :func:`deciding_queries`.
 
@@ -80,19 +84,26 @@ def deciding_steps(
     estimator, data
         As in :func:`deciding_queries`, grouped.
     n_features : int, optional
-        Number of features whose steps are examined, for other selectors than greedy RankRLS.
+        Number of features whose steps are examined, for other selectors than greedy
+        RankRLS.
     n_refits : int
-        Maximum number of times that a selector is trained again if there is no faster way.
+        Maximum number of times that a selector is trained again if there is no faster
+        way.
 
     Yields
     ------
     WorkProgress
-        For greedy RankRLS a :class:`PartialResult` with the :class:`DecidedStep` of each finished step.
+        For greedy RankRLS a :class:`PartialResult` with the :class:`DecidedStep` of
+        each finished step.
     """
     rows = training_data(data)
     add_up = estimator.paths_from_sums(rows)
     if add_up is None and isinstance(estimator, Selector):
-        k = n_features or getattr(estimator, "n_features_to_select", None) or rows.X.shape[1]
+        k = (
+            n_features
+            or getattr(estimator, "n_features_to_select", None)
+            or rows.X.shape[1]
+        )
         if estimator.compared_by_query(rows, min(k, rows.X.shape[1])) is not None:
             return (yield from margin_steps(estimator, rows, n_features))
         return (yield from refit_steps(estimator, rows, n_features, n_refits))
@@ -123,12 +134,15 @@ class _QuerySearch:
         best = DecidedStep(winner, (), None)
         if step < self._paths.n_pinned:
             return best
-        errors = self._paths.errors(earlier_features).added  # of each query with each feature added
+        # of each query with each feature added
+        errors = self._paths.errors(earlier_features).added
         for rival in self._rivals(step, errors):
             lead = errors[:, rival] - errors[:, winner]
             order = np.argsort(-lead, kind="stable")
             candidate = self._fewest_queries(step, order, _n_leads_to_lose(lead[order]))
-            if candidate.queries and (not best.queries or len(candidate.queries) < len(best.queries)):
+            if candidate.queries and (
+                not best.queries or len(candidate.queries) < len(best.queries)
+            ):
                 best = candidate
         return best
 
@@ -140,7 +154,9 @@ class _QuerySearch:
         candidates = candidates[candidates != winner]
         # Leads of the winner over each candidate in the queries, the greatest first.
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
-        needed = np.array([_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)])
+        needed = np.array(
+            [_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)]
+        )
         order = np.lexsort((scores[candidates], needed))
         return [int(rival) for rival in candidates[order[:_N_TRIED_RIVALS]]]
 

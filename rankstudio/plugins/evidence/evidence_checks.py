@@ -1,7 +1,7 @@
 """Checks of stored evidence: values have their types, columns exist, and sizes agree.
 
-Evidence of a study may be another person's file. A wrong type or size would fail far from here, in a page
-or a figure, or be shown as though it were a result.
+Evidence of a study may be another person's file. A wrong type or size would fail far
+from here, in a page or a figure, or be shown as though it were a result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from rankstudio.plugins.evidence.stability_selection import StabilitySelection
 from rankstudio.plugins.evidence.step_significance import StepSignificance
 from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference
 
-_MAX_COUNT = 1 << 31  # bound of columns, queries and features where the data are not known
+# bound of columns, queries and features where the data are not known
+_MAX_COUNT = 1 << 31
 _DTYPE_KINDS = {np.dtype(np.float64): "f", np.dtype(np.int64): "i"}
 
 
@@ -41,8 +42,8 @@ def check_evidence(value: Any, n_features: int | None) -> None:
     value : dataclass
         The evidence. The dataclasses that it contains are checked first.
     n_features : int or None
-        Number of columns of the data; None if it is unknown, so that only the sizes within the evidence are
-        compared with each other.
+        Number of columns of the data; None if it is unknown, so that only the sizes
+        within the evidence are compared with each other.
     """
     for name, kind in _field_types(type(value)).items():
         _check_type(getattr(value, name), kind, name)
@@ -65,7 +66,9 @@ def _field_types(kind: type[Any]) -> dict[str, Any]:
     """Return the types of the fields of a dataclass, by name."""
     if kind not in _KNOWN_FIELD_TYPES:
         hints = get_type_hints(kind)
-        _KNOWN_FIELD_TYPES[kind] = {field.name: hints[field.name] for field in fields(kind)}
+        _KNOWN_FIELD_TYPES[kind] = {
+            field.name: hints[field.name] for field in fields(kind)
+        }
     return _KNOWN_FIELD_TYPES[kind]
 
 
@@ -89,7 +92,9 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
     arguments = get_args(kind)
     if origin in (Union, types.UnionType):  # all unions here are of one type and None
         matching = [
-            alternative for alternative in arguments if (value is None) == (alternative is type(None))
+            alternative
+            for alternative in arguments
+            if (value is None) == (alternative is type(None))
         ]
         _require(bool(matching), name)
         if value is not None:
@@ -97,7 +102,11 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
     elif origin is np.ndarray:  # arguments are the shape and dtype[scalar type]
         dtype = np.dtype(get_args(arguments[1])[0])
         letter = _DTYPE_KINDS.get(dtype)
-        _require(isinstance(value, np.ndarray) and (value.dtype.kind == letter or value.dtype == dtype), name)
+        _require(
+            isinstance(value, np.ndarray)
+            and (value.dtype.kind == letter or value.dtype == dtype),
+            name,
+        )
     elif origin is tuple:
         _require(isinstance(value, tuple), name)
         kinds = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
@@ -125,20 +134,31 @@ def _check_columns(columns: Iterable[int], n: int | None, description: str) -> N
     """Require distinct columns that exist."""
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
-    _require(all(0 <= column < (_MAX_COUNT if n is None else n) for column in all_columns), description)
+    _require(
+        all(0 <= column < (_MAX_COUNT if n is None else n) for column in all_columns),
+        description,
+    )
 
 
-def _check_shape(array: np.ndarray[Any, Any], shape: tuple[int | None, ...], description: str) -> None:
+def _check_shape(
+    array: np.ndarray[Any, Any], shape: tuple[int | None, ...], description: str
+) -> None:
     """Require an array of this shape; None stands for any length."""
     _require(array.ndim == len(shape), description)
-    _require(all(n in (None, size) for n, size in zip(shape, array.shape, strict=True)), description)
+    _require(
+        all(n in (None, size) for n, size in zip(shape, array.shape, strict=True)),
+        description,
+    )
 
 
 def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
     """Require numbers within a range; NaN stands for an unknown number and passes."""
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
-    _require(not numbers.size or bool(numbers.min() >= least and numbers.max() <= greatest), description)
+    _require(
+        not numbers.size or bool(numbers.min() >= least and numbers.max() <= greatest),
+        description,
+    )
 
 
 def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
@@ -146,7 +166,9 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     k = len(evidence.selected)
     _check_columns(evidence.selected, n, "selected")
     _check_columns(evidence.candidates, n, "candidates")
-    _check_columns([column for group in evidence.groups for column in group], n, "groups")
+    _check_columns(
+        [column for group in evidence.groups for column in group], n, "groups"
+    )
     _check_columns(evidence.required, n, "required")
     _check_range(evidence.n_queries, 0, _MAX_COUNT, "n_queries")
     _require(all(map(len, evidence.groups)), "groups")
@@ -169,7 +191,9 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
         _check_columns(columns or (), n, "columns")
     _check_columns(set((evidence.tied or {}).values()), n, "tied")
     for step in evidence.deciding or ():
-        _require(all(0 <= query < evidence.n_queries for query in step.queries), "deciding")
+        _require(
+            all(0 <= query < evidence.n_queries for query in step.queries), "deciding"
+        )
 
 
 def _check_step(step: DecidedStep, n: int | None) -> None:
@@ -181,7 +205,10 @@ def _check_step(step: DecidedStep, n: int | None) -> None:
 def _check_sized_subset(subset: SizedSubset, n: int | None) -> None:
     _check_columns(subset.features, n, "features")
     _check_range(
-        [subset.size, subset.n_sets, subset.n_evaluated, subset.seconds], 0, np.inf, "numbers of sets"
+        [subset.size, subset.n_sets, subset.n_evaluated, subset.seconds],
+        0,
+        np.inf,
+        "numbers of sets",
     )
     _check_range(subset.share, 0, 1, "share")
 
@@ -240,10 +267,14 @@ def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
 
 
 def _check_permutation(importance: PermutationImportance, n: int | None) -> None:
-    _check_columns([column for group in importance.groups for column in group], n, "groups")
+    _check_columns(
+        [column for group in importance.groups for column in group], n, "groups"
+    )
     _require(all(map(len, importance.groups)), "groups")
     _check_shape(importance.baseline, (None,), "baseline")
-    _check_shape(importance.loss, (len(importance.groups), importance.baseline.size), "loss")
+    _check_shape(
+        importance.loss, (len(importance.groups), importance.baseline.size), "loss"
+    )
     _require(0 < importance.level < 1, "level")
 
 

@@ -43,17 +43,29 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
     str
         One line for a POSIX shell; options with their default value are omitted.
     """
-    words = ["rankstudio", "evidence", *(["--sample"] if plan.data == SAMPLE else ["--data", plan.data])]
+    words = [
+        "rankstudio",
+        "evidence",
+        *(["--sample"] if plan.data == SAMPLE else ["--data", plan.data]),
+    ]
     # The parameters with a grid have one value in this plan, which is always written.
     always = [*(p.name for p in plan.entry.grids), "n_features_to_select"]
-    words += ["--method", plan.method, *parameter_words(plan.entry.parameters, plan.parameters, always)]
+    words += [
+        "--method",
+        plan.method,
+        *parameter_words(plan.entry.parameters, plan.parameters, always),
+    ]
     words += option_words("--loss", measure) if measure else []
     words += option_words("--fold", str(plan.folds[0])) if plan.folds else []
-    words += field_words(plan, ("missing", "normalize", "protocol", "convention", "seed"))
+    words += field_words(
+        plan, ("missing", "normalize", "protocol", "convention", "seed")
+    )
     return shell_command([*words, *column_words(plan)])
 
 
-def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
+def evidence_as_python(
+    plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN
+) -> str:
     """Return a short program that gathers the evidence with the library, and prints it.
 
     Parameters
@@ -72,7 +84,9 @@ def evidence_as_python(plan: Plan, measure: str, computed_with: Mapping[str, str
     return program(_IMPORT_LINES, lines, computed_with)
 
 
-def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN) -> str:
+def evidence_as_notebook(
+    plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN
+) -> str:
     """Return a Jupyter notebook that gathers the evidence and shows its table.
 
     The parameters are those of :func:`evidence_as_python`.
@@ -80,7 +94,10 @@ def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, s
     caption = origin(computed_with) or "Evidence for a selection."
     table = "pd.DataFrame(evidence_rows(last.found, ids, lambda column: dataset.feature_names[column]))"
     return notebook(
-        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(caption)}"),
+        (
+            "markdown",
+            f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(caption)}",
+        ),
         ("code", "\n".join(["import pandas as pd", "", *_IMPORT_LINES])),
         ("code", plan_code(plan)),
         ("code", "\n".join(_gathering_lines(measure))),
@@ -90,7 +107,9 @@ def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, s
 
 
 def _gathering_lines(measure: str) -> list[str]:
-    options = f"EvidenceOptions(measure={measure!r}, convention=convention, seed=plan.seed)"
+    options = (
+        f"EvidenceOptions(measure={measure!r}, convention=convention, seed=plan.seed)"
+    )
     return [
         "dataset = open_data(plan)",
         "ids, convention = dataset.feature_ids, plan.convention or dataset.convention",

@@ -37,13 +37,30 @@ Kind = TypeVar("Kind")
 _CLASSES_BY_NAME: Mapping[str, type[Any]] = {
     known.__name__: known
     for known in (
-        *(SelectionEvidence, VerdictRules, StabilitySelection, FeatureLosses, SetChanges, ShapleyShares),
-        *(DecidedStep, BestSubset, SizedSubset, Exchange, SetDifference, NearBestSet, SizedNearBestSets),
+        *(
+            SelectionEvidence,
+            VerdictRules,
+            StabilitySelection,
+            FeatureLosses,
+            SetChanges,
+            ShapleyShares,
+        ),
+        *(
+            DecidedStep,
+            BestSubset,
+            SizedSubset,
+            Exchange,
+            SetDifference,
+            NearBestSet,
+            SizedNearBestSets,
+        ),
         *(StepSignificance, RepeatedLeftOut, MeasuredImportance, PermutationImportance),
     )
 }
-_MAX_BYTES = 1 << 29  # bytes of evidence, of which most is a number for each query and selected feature
-_MAX_BYTES_PER_FEATURE = 1 << 14  # bytes beyond: 1000 halves, and the exchanges of as many selected features
+# bytes of evidence, of which most is a number for each query and selected feature
+_MAX_BYTES = 1 << 29
+# bytes beyond: 1000 halves, and the exchanges of as many selected features
+_MAX_BYTES_PER_FEATURE = 1 << 14
 _CLASS_KEY = "class"
 _ARRAY_KEY = "array"
 _ITEMS_KEY = "items"
@@ -73,12 +90,15 @@ def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionE
     Raises
     ------
     StoreError
-        If the bytes are not the evidence for a selection, or cannot be that of these data.
+        If the bytes are not the evidence for a selection, or cannot be that of these
+        data.
     """
     return _unpacked_evidence(content, SelectionEvidence, n_features)
 
 
-def unpack_importance(content: bytes, n_features: int | None = None) -> MeasuredImportance:
+def unpack_importance(
+    content: bytes, n_features: int | None = None
+) -> MeasuredImportance:
     """Return the packed importance of a model's features.
 
     Parameters
@@ -95,16 +115,22 @@ def unpack_importance(content: bytes, n_features: int | None = None) -> Measured
     return _unpacked_evidence(content, MeasuredImportance, n_features)
 
 
-def _unpacked_evidence(content: bytes, kind: type[Kind], n_features: int | None) -> Kind:
+def _unpacked_evidence(
+    content: bytes, kind: type[Kind], n_features: int | None
+) -> Kind:
     try:
-        stored = archived_arrays(content, _MAX_BYTES + _MAX_BYTES_PER_FEATURE * (n_features or 0))
+        stored = archived_arrays(
+            content, _MAX_BYTES + _MAX_BYTES_PER_FEATURE * (n_features or 0)
+        )
         evidence = _from_json_value(json.loads(stored["tree"].tobytes()), stored)
         if isinstance(evidence, kind):
             check_evidence(evidence, n_features)
     except (*IMPOSSIBLE, BadZipFile, zlib_error, struct_error) as error:
         raise StoreError(f"evidence: {error}") from error
     if not isinstance(evidence, kind):
-        raise StoreError(f"evidence: found {type(evidence).__name__}, expected {kind.__name__}")
+        raise StoreError(
+            f"evidence: found {type(evidence).__name__}, expected {kind.__name__}"
+        )
     return evidence
 
 
@@ -122,11 +148,15 @@ def _as_json_value(value: Any, arrays: list[Any]) -> Any:
     if isinstance(value, Mapping):
         return {
             _ITEMS_KEY: [
-                [_as_json_value(key, arrays), _as_json_value(member, arrays)] for key, member in value.items()
+                [_as_json_value(key, arrays), _as_json_value(member, arrays)]
+                for key, member in value.items()
             ]
         }
     if is_dataclass(value):
-        values = {field.name: _as_json_value(getattr(value, field.name), arrays) for field in fields(value)}
+        values = {
+            field.name: _as_json_value(getattr(value, field.name), arrays)
+            for field in fields(value)
+        }
         return {_CLASS_KEY: type(value).__name__, _VALUES_KEY: values}
     return value
 
@@ -147,5 +177,8 @@ def _from_json_value(plain: Any, stored: Mapping[str, Any]) -> Any:
             for key, member in plain[_ITEMS_KEY]
         }
     return _CLASSES_BY_NAME[plain[_CLASS_KEY]](
-        **{name: _from_json_value(member, stored) for name, member in plain[_VALUES_KEY].items()}
+        **{
+            name: _from_json_value(member, stored)
+            for name, member in plain[_VALUES_KEY].items()
+        }
     )

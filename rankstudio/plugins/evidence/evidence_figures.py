@@ -28,7 +28,9 @@ _MAX_SETS = 20
 _MAX_FEATURES = 30
 
 
-def evidence_figures(evidence: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
+def evidence_figures(
+    evidence: SelectionEvidence, of: str, named: Named
+) -> Iterator[Figure]:
     """Yield the figures of the evidence for a selection.
 
     Parameters
@@ -39,7 +41,13 @@ def evidence_figures(evidence: SelectionEvidence, of: str, named: Named) -> Iter
     named : callable
         Returns the name of a column.
     """
-    for make in (_probability_figure, _loss_figure, _near_best_figure, _step_figure, _left_out_figure):
+    for make in (
+        _probability_figure,
+        _loss_figure,
+        _near_best_figure,
+        _step_figure,
+        _left_out_figure,
+    ):
         figure = make(evidence, of, named)
         if figure is not None and not figure.empty:
             yield figure
@@ -49,7 +57,9 @@ def _size_axis() -> FigureAxis:
     return FigureAxis(tr("number of features, k"), whole=True)
 
 
-def _probability_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+def _probability_figure(
+    evidence: SelectionEvidence, of: str, named: Named
+) -> CurvesFigure | None:
     """Return the figure of each feature's selection probability by set size.
 
     It is None without half-samples.
@@ -80,10 +90,17 @@ def _probability_figure(evidence: SelectionEvidence, of: str, named: Named) -> C
 
 
 def _series(label: str, values: Floats, number: int) -> Series:
-    return Series(label, tuple(map(float, range(1, values.size + 1))), tuple(values.tolist()), number=number)
+    return Series(
+        label,
+        tuple(map(float, range(1, values.size + 1))),
+        tuple(values.tolist()),
+        number=number,
+    )
 
 
-def _loss_figure(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
+def _loss_figure(
+    evidence: SelectionEvidence, of: str, named: Named
+) -> RowsFigure | None:
     """Return the figure of the loss without each feature with its interval.
 
     It is None without losses.
@@ -99,14 +116,20 @@ def _loss_figure(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigu
         tuple(loss.low for loss in losses),
         tuple(loss.high for loss in losses),
     )
-    caption = tr("Mean over the left-out queries, with 95 % intervals by the paired bootstrap.")
+    caption = tr(
+        "Mean over the left-out queries, with 95 % intervals by the paired bootstrap."
+    )
     rows = tuple(map(named, evidence.losses.features))
     text = f"{of}. {title}. {caption}"
     axis = FigureAxis(title)
-    return RowsFigure("evidence-loss", f"{of}: {title}", text, axis, rows, (series,), zero=True)
+    return RowsFigure(
+        "evidence-loss", f"{of}: {title}", text, axis, rows, (series,), zero=True
+    )
 
 
-def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> RowsFigure:
+def importance_figure(
+    measured: MeasuredImportance, of: str, named: Named
+) -> RowsFigure:
     """Return a figure of a model's loss with each feature permuted, greatest loss first.
 
     Parameters
@@ -121,13 +144,16 @@ def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> Ro
     index_of = {group[0]: index for index, group in enumerate(importance.groups)}
     columns = measured.columns[:_MAX_FEATURES]
     order = [index_of[column] for column in columns]
-    title = tr("{measure} lost with the feature permuted").format(measure=importance.measure.name)
+    title = tr("{measure} lost with the feature permuted").format(
+        measure=importance.measure.name
+    )
     mean, low, high = (
-        tuple(losses[order].tolist()) for losses in (importance.mean, importance.low, importance.high)
+        tuple(losses[order].tolist())
+        for losses in (importance.mean, importance.low, importance.high)
     )
-    caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
-        n=count_text(importance.baseline.size)
-    )
+    caption = tr(
+        "Mean over {n} queries, with 95 % intervals; values are permuted within queries."
+    ).format(n=count_text(importance.baseline.size))
     if len(columns) < len(measured.columns):
         cut = tr("The {n} greatest of {total} losses are shown.")
         caption = f"{caption} {cut.format(n=len(columns), total=len(measured.columns))}"
@@ -135,10 +161,20 @@ def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> Ro
     axis = FigureAxis(title)
     text = f"{of}. {title}. {caption}"
     name = "evidence-importance"
-    return RowsFigure(name, f"{of}: {title}", text, axis, rows, (RowSeries("", mean, low, high),), zero=True)
+    return RowsFigure(
+        name,
+        f"{of}: {title}",
+        text,
+        axis,
+        rows,
+        (RowSeries("", mean, low, high),),
+        zero=True,
+    )
 
 
-def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
+def _near_best_figure(
+    evidence: SelectionEvidence, of: str, named: Named
+) -> MapFigure | None:
     """Return the map of the features in the sets that are as good as the best set.
 
     It is None without sets.
@@ -148,9 +184,16 @@ def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> Map
         return None
     sets = near.sets[:_MAX_SETS]
     order = np.argsort(-near.inclusion, kind="stable").tolist()
-    used_columns = [column for column in order if any(column in near_set.features for near_set in sets)]
+    used_columns = [
+        column
+        for column in order
+        if any(column in near_set.features for near_set in sets)
+    ]
     columns = used_columns[:_MAX_FEATURES]
-    excess_percent = [100 * relative_excess(near_set.criterion, sets[0].criterion) for near_set in sets]
+    excess_percent = [
+        100 * relative_excess(near_set.criterion, sets[0].criterion)
+        for near_set in sets
+    ]
     rows = [
         tuple(
             excess if column in near_set.features else nan
@@ -176,12 +219,18 @@ def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> Map
         values=tuple(rows),
         row_title="",
         column_title=tr("number of the set"),
-        color=FigureAxis(tr("left-out error above that of the best set (%)"), low=0.0, high=most_excess),
+        color=FigureAxis(
+            tr("left-out error above that of the best set (%)"),
+            low=0.0,
+            high=most_excess,
+        ),
         first_dark=True,
     )
 
 
-def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+def _step_figure(
+    evidence: SelectionEvidence, of: str, named: Named
+) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
     It is None without significance tests.
@@ -189,8 +238,12 @@ def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFi
     if evidence.stop is None or evidence.significance is None:
         return None
     p = evidence.significance.p_values
-    points = Series("", tuple(map(float, range(1, p.size + 1))), tuple(p.tolist()), kind="points")
-    caption = tr("p of each step given those before it, by {n} permutations of the residuals within queries.")
+    points = Series(
+        "", tuple(map(float, range(1, p.size + 1))), tuple(p.tolist()), kind="points"
+    )
+    caption = tr(
+        "p of each step given those before it, by {n} permutations of the residuals within queries."
+    )
     stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
         "evidence-steps",
@@ -203,7 +256,9 @@ def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFi
     )
 
 
-def _left_out_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+def _left_out_figure(
+    evidence: SelectionEvidence, of: str, named: Named
+) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
     It is None if not computed.
@@ -213,12 +268,17 @@ def _left_out_figure(evidence: SelectionEvidence, of: str, named: Named) -> Curv
     usual = evidence.repeated.usual.mean(axis=0)
     repeated = evidence.repeated.repeated.mean(axis=0)
     title = tr("left-out error with the selection kept and repeated")
-    caption = tr("Squared error of left-out queries. Repeated: each query is left out of the selection, too.")
+    caption = tr(
+        "Squared error of left-out queries. Repeated: each query is left out of the selection, too."
+    )
     return CurvesFigure(
         "evidence-left-out",
         f"{of}: {title}",
         f"{of}. {caption}",
         _size_axis(),
         FigureAxis(tr("squared error per query")),
-        (_series(tr("selection kept"), usual, 0), _series(tr("selection repeated"), repeated, 1)),
+        (
+            _series(tr("selection kept"), usual, 0),
+            _series(tr("selection repeated"), repeated, 1),
+        ),
     )

@@ -56,15 +56,17 @@ class StopAdvice:
     def sentence(self) -> str:
         """The advice."""
         if self.p_next is None:
-            return tr("ForwardStop accepts all {n} tested steps. A larger k tests more steps.").format(
-                n=self.n_tested
-            )
+            return tr(
+                "ForwardStop accepts all {n} tested steps. A larger k tests more steps."
+            ).format(n=self.n_tested)
         p_text = f"{self.p_next:.2g}"
         if not self.n_features:
-            return tr("No step is shown to be better than chance: the first has p = {p}.").format(p=p_text)
-        return tr("Stop at {n}: the next step is not shown to be better than chance (p = {p}).").format(
-            n=self.n_features, p=p_text
-        )
+            return tr(
+                "No step is shown to be better than chance: the first has p = {p}."
+            ).format(p=p_text)
+        return tr(
+            "Stop at {n}: the next step is not shown to be better than chance (p = {p})."
+        ).format(n=self.n_features, p=p_text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,8 @@ class SelectionEvidence:
     rules : VerdictRules
         ``dataclasses.replace(evidence, rules=...)`` applies other rules.
     done : tuple of str
-        Names of the complete parts. Verdicts need "stability" and "alternatives", and six queries.
+        Names of the complete parts. Verdicts need "stability" and "alternatives", and
+        six queries.
     losses : FeatureLosses or None
     changes : SetChanges or None
         Exact left-out error of the set, and of each change by one feature.
@@ -92,16 +95,18 @@ class SelectionEvidence:
     deciding : tuple of DecidedStep or None
         Deciding queries of each selected feature's step.
     deciding_by_margins : bool
-        Whether the deciding queries are estimated by margins; those of greedy RankRLS are exact.
+        Whether the deciding queries are estimated by margins; those of greedy RankRLS
+        are exact.
     best : BestSubset or None
         Best set of each size up to k.
     exchanges : mapping or None
-        Sets with another feature in place of each selected column, for the most likely candidates.
+        Sets with another feature in place of each selected column, for the most likely
+        candidates.
     smaller : mapping or None
         A set of k - 1 features without the column, for each selected column.
     tied : mapping or None
-        A column outside the set with the same score, for each selected column that has one at its step: only
-        the order of the columns decides between them.
+        A column outside the set with the same score, for each selected column that has
+        one at its step: only the order of the columns decides between them.
     near_best : tuple of SizedNearBestSets or None
         Near-best sets of k - 1 features, and of k, if their number is small enough.
     significance : StepSignificance or None
@@ -147,7 +152,9 @@ class SelectionEvidence:
     @property
     def near_best_of_k(self) -> SizedNearBestSets | None:
         """Near-best sets of the size of the selection."""
-        return next((sets for sets in self.near_best or () if sets.size == self.size), None)
+        return next(
+            (sets for sets in self.near_best or () if sets.size == self.size), None
+        )
 
     @cached_property
     def rows(self) -> tuple[FeatureEvidence, ...]:
@@ -171,18 +178,22 @@ class SelectionEvidence:
         """Expected number of features above the threshold that are selected no more often than by chance."""
         if self.stability is None or not self.stability.n_paths or not self.k:
             return None
-        return self.stability.bound(self.rules.threshold, unimodal=True, n_features=self._steps)
+        return self.stability.bound(
+            self.rules.threshold, unimodal=True, n_features=self._steps
+        )
 
     @cached_property
     def by_chance(self) -> bool:
         """Whether the bound allows all features above the threshold to be there by chance.
 
-        This is the case if most features are selected: if 125 of 131 features are drawn at random, each of
-        them is drawn with a probability of 95 %.
+        This is the case if most features are selected: if 125 of 131 features are drawn
+        at random, each of them is drawn with a probability of 95 %.
         """
         if self.stability is None or (bound := self.false_bound) is None:
             return False
-        n_stable = len(self.stability.stable(self.rules.threshold, n_features=self._steps))
+        n_stable = len(
+            self.stability.stable(self.rules.threshold, n_features=self._steps)
+        )
         return 0 < n_stable <= bound
 
     def best_sentences(self, named: Named) -> tuple[str, ...]:
@@ -193,7 +204,11 @@ class SelectionEvidence:
         named : callable
             Returns the name of a column.
         """
-        if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.size:
+        if (
+            self.best is None
+            or not self.best.sizes
+            or self.best.sizes[-1].size != self.size
+        ):
             return ()
         best = self.best.sizes[-1]
         selected = set(self.selected)
@@ -207,7 +222,9 @@ class SelectionEvidence:
             template = (
                 tr("Best set of {k} groups: {features} ({added} for {removed}).")
                 if best.proved
-                else tr("Best set of {k} groups so far: {features} ({added} for {removed}).")
+                else tr(
+                    "Best set of {k} groups so far: {features} ({added} for {removed})."
+                )
             )
         elif inside:
             template = (
@@ -248,18 +265,23 @@ class SelectionEvidence:
         proved : bool
             Whether no error is lower.
         gap : float
-            Share of the lowest known error by which an error may be lower, if it is not proved.
+            Share of the lowest known error by which an error may be lower, if it is not
+            proved.
         """
         if not proved:
             sentence = (
                 tr("No set with a lower left-out error has been found so far.")
                 if above < _ROUNDING
-                else tr("The selection is {above} % above the lowest left-out error found so far.")
+                else tr(
+                    "The selection is {above} % above the lowest left-out error found so far."
+                )
             ).format(above=_percent(above))
             least = (
                 tr("How much lower an error can be is not known yet.")
                 if gap > _MAX_USEFUL_GAP
-                else tr("Other sets may reach an error up to {gap} % lower.").format(gap=_percent(gap))
+                else tr("Other sets may reach an error up to {gap} % lower.").format(
+                    gap=_percent(gap)
+                )
             )
             return f"{sentence} {least}"
         if above < _ROUNDING and self.groups:
@@ -274,9 +296,9 @@ class SelectionEvidence:
                 "The selection has the lowest possible left-out error of {k} features.",
                 self.k,
             ).format(k=self.k)
-        return tr("The selection is {above} % above the lowest possible left-out error.").format(
-            above=_percent(above)
-        )
+        return tr(
+            "The selection is {above} % above the lowest possible left-out error."
+        ).format(above=_percent(above))
 
     @property
     def _steps(self) -> int:
@@ -290,17 +312,25 @@ class SelectionEvidence:
             return []
         counts = self.stability.counts[self._steps - 1]
         order = np.argsort(-counts, kind="stable").tolist()
-        return [column for column in order if column not in self.selected and counts[column] > 0][:N_OTHERS]
+        return [
+            column
+            for column in order
+            if column not in self.selected and counts[column] > 0
+        ][:N_OTHERS]
 
     def _row(self, column: int) -> FeatureEvidence:
         """Return the evidence for one feature."""
         row = FeatureEvidence(column, column in self.selected)
         if self.stability is not None and self.stability.n_paths and self.k:
-            low, median, high = (float(value) for value in self.stability.positions[:, column])
+            low, median, high = (
+                float(value) for value in self.stability.positions[:, column]
+            )
             probability = float(self.stability.probability[self._steps - 1, column])
             row = replace(row, probability=probability, position=(low, median, high))
         if self.near_best_of_k is not None:
-            row = replace(row, near_best_share=float(self.near_best_of_k.inclusion[column]))
+            row = replace(
+                row, near_best_share=float(self.near_best_of_k.inclusion[column])
+            )
         return self._with_verdict(self._with_set_numbers(row)) if row.selected else row
 
     def _with_set_numbers(self, row: FeatureEvidence) -> FeatureEvidence:
@@ -333,11 +363,18 @@ class SelectionEvidence:
             if pair is not None:
                 exchange, pair_probability = pair
                 twin = exchange if exchange.twins(self.rules, n_tests) else None
-                row = replace(row, partner=exchange.column, pair_probability=pair_probability, twin=twin)
+                row = replace(
+                    row,
+                    partner=exchange.column,
+                    pair_probability=pair_probability,
+                    twin=twin,
+                )
         if self.smaller is not None:
             row = replace(row, smaller=self.smaller.get(row.column))
         if row.probability is not None and row.probability >= self.rules.threshold:
-            row = replace(row, by_chance=self.by_chance, tied=(self.tied or {}).get(row.column))
+            row = replace(
+                row, by_chance=self.by_chance, tied=(self.tied or {}).get(row.column)
+            )
         return replace(row, verdict=verdict_of(row, self.rules))
 
 
@@ -361,10 +398,13 @@ def _near_best_sentence(near: SizedNearBestSets) -> str:
             n_others,
         )
     )
-    return text.format(n=count_text(n_others), share=_percent(n_others / max(near.best.n_sets, 1)))
+    return text.format(
+        n=count_text(n_others), share=_percent(n_others / max(near.best.n_sets, 1))
+    )
 
 
-_MAX_USEFUL_GAP = 0.5  # share of the criterion: a greater gap means that hardly anything is known
+# share of the criterion: a greater gap means that hardly anything is known
+_MAX_USEFUL_GAP = 0.5
 _ROUNDING = 1e-9  # relative excess up to which two criteria are equal
 
 

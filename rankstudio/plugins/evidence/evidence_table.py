@@ -11,7 +11,12 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
-from rankstudio.engine.support.number_format import NOTHING, fixed, percentage, significant
+from rankstudio.engine.support.number_format import (
+    NOTHING,
+    fixed,
+    percentage,
+    significant,
+)
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 from rankstudio.plugins.evidence.verdicts import FeatureEvidence, Named
@@ -40,7 +45,9 @@ HEADER = (
 )
 
 
-def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]) -> float | None:
+def loss_per_millisecond(
+    row: FeatureEvidence, milliseconds: Mapping[int, float]
+) -> float | None:
     """Return a feature's loss per millisecond of its cost; None if either is unknown or 0.
 
     Parameters
@@ -53,7 +60,9 @@ def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]
     return row.loss.value / cost if row.loss is not None and cost > 0 else None
 
 
-def column_milliseconds(costs: FeatureCosts | None, feature_ids: Iterable[int]) -> dict[int, float]:
+def column_milliseconds(
+    costs: FeatureCosts | None, feature_ids: Iterable[int]
+) -> dict[int, float]:
     """Return the known milliseconds per query by column.
 
     The dict is empty without costs.
@@ -61,15 +70,23 @@ def column_milliseconds(costs: FeatureCosts | None, feature_ids: Iterable[int]) 
     if costs is None:
         return {}
     numbered = enumerate(map(int, feature_ids))
-    return {column: costs.milliseconds([i]) for column, i in numbered if i in costs.per_query}
+    return {
+        column: costs.milliseconds([i])
+        for column, i in numbered
+        if i in costs.per_query
+    }
 
 
 def evidence_rows(
-    evidence: SelectionEvidence, feature_ids: Ints, named: Named, costs: FeatureCosts | None = None
+    evidence: SelectionEvidence,
+    feature_ids: Ints,
+    named: Named,
+    costs: FeatureCosts | None = None,
 ) -> list[dict[str, Any]]:
     """Return a row of plain values per feature of the evidence, by the names of :data:`HEADER`.
 
-    Unknown values are None, and so is a quantile of the position that means "not selected".
+    Unknown values are None, and so is a quantile of the position that means "not
+    selected".
 
     Parameters
     ----------
@@ -87,10 +104,21 @@ def evidence_rows(
     rows = []
     for row in evidence.rows:
         position = [
-            quantile if isfinite(quantile) else None for quantile in row.position or (float("inf"),) * 3
+            quantile if isfinite(quantile) else None
+            for quantile in row.position or (float("inf"),) * 3
         ]
-        loss = [None] * 3 if row.loss is None else [row.loss.value, row.loss.low, row.loss.high]
-        values = [feature(row.column), named(row.column), row.selected, row.probability, *position]
+        loss = (
+            [None] * 3
+            if row.loss is None
+            else [row.loss.value, row.loss.low, row.loss.high]
+        )
+        values = [
+            feature(row.column),
+            named(row.column),
+            row.selected,
+            row.probability,
+            *position,
+        ]
         values += [
             row.share,
             *loss,
@@ -99,7 +127,12 @@ def evidence_rows(
             feature(row.substitute),
             row.price,
         ]
-        values += [row.near_best_share, _verdict_value(row), feature(row.partner), row.pair_probability]
+        values += [
+            row.near_best_share,
+            _verdict_value(row),
+            feature(row.partner),
+            row.pair_probability,
+        ]
         rows.append(dict(zip(HEADER, [*values, row.reason(named)], strict=True)))
     return rows
 
@@ -119,7 +152,8 @@ def evidence_text(
     title : str
     evidence : SelectionEvidence
     rows : iterable of FeatureEvidence
-        Those of its rows that are shown; features that are not selected stand in parentheses.
+        Those of its rows that are shown; features that are not selected stand in
+        parentheses.
     id_of, named : callable
         From a column to the feature's number as a text, and to its name.
     milliseconds : Mapping of int to float
@@ -127,7 +161,11 @@ def evidence_text(
     """
     features = list(rows)
     steps = 0 if evidence.stability is None else evidence.stability.counts.shape[0]
-    loss_header = f"{evidence.losses.measure or 'error'} lost" if evidence.losses is not None else "lost"
+    loss_header = (
+        f"{evidence.losses.measure or 'error'} lost"
+        if evidence.losses is not None
+        else "lost"
+    )
 
     about = "≈" if evidence.deciding_by_margins else ""
 
@@ -136,19 +174,31 @@ def evidence_text(
         return NOTHING if loss is None else fixed(loss)
 
     columns: dict[str, Callable[[FeatureEvidence], str]] = {
-        "feature": lambda row: named(row.column) if row.selected else f"({named(row.column)})",
+        "feature": lambda row: (
+            named(row.column) if row.selected else f"({named(row.column)})"
+        ),
         "selected on": lambda row: _percentage_or_dash(row.probability),
         "place": lambda row: _position_text(row, steps),
         "share": lambda row: _percentage_or_dash(row.share),
         loss_header: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
-        "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
+        "95 % interval": lambda row: (
+            f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING
+        ),
         "per ms": per_millisecond,
-        "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
+        "queries": lambda row: (
+            NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}"
+        ),
         "substitute": lambda row: _substitute_text(row, id_of),
         "verdict": lambda row: _verdict_text(row, id_of),
     }
-    cells = {header: [text(row) for row in features] for header, text in columns.items()}
-    filled = {header: texts for header, texts in cells.items() if any(text != NOTHING for text in texts)}
+    cells = {
+        header: [text(row) for row in features] for header, text in columns.items()
+    }
+    filled = {
+        header: texts
+        for header, texts in cells.items()
+        if any(text != NOTHING for text in texts)
+    }
     return TextTable(
         title,
         header=tuple(filled),
@@ -162,7 +212,9 @@ def _position_text(row: FeatureEvidence, steps: int) -> str:
     """Return the median position of a feature with its range; ">12" is after the last of 12 steps."""
     if row.position is None:
         return NOTHING
-    low, median, high = (f">{steps}" if quantile == inf else f"{quantile:g}" for quantile in row.position)
+    low, median, high = (
+        f">{steps}" if quantile == inf else f"{quantile:g}" for quantile in row.position
+    )
     return f"{median} ({low}–{high})"
 
 
@@ -178,7 +230,10 @@ def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
 
 
 def importance_text(
-    title: str, measured: MeasuredImportance, named: Named, max_features: int | None = None
+    title: str,
+    measured: MeasuredImportance,
+    named: Named,
+    max_features: int | None = None,
 ) -> TextTable:
     """Return the loss of a model with each feature permuted as a table to print, greatest loss first.
 
@@ -198,7 +253,11 @@ def importance_text(
         index = index_of[column]
         interval = f"{importance.low[index]:.4f} to {importance.high[index]:.4f}"
         rows.append((named(column), f"{importance.mean[index]:.4f}", interval))
-    header = "feature", f"{importance.measure.name} lost", f"{100 * importance.level:g} % interval"
+    header = (
+        "feature",
+        f"{importance.measure.name} lost",
+        f"{100 * importance.level:g} % interval",
+    )
     note = f"Lost: with the feature permuted within the queries of the {measured.part} part; the model stays."
     if len(rows) < len(measured.columns):
         note = f"{note} The {len(rows)} greatest of {len(measured.columns)} losses are shown."
@@ -232,7 +291,11 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     if evidence.stop is not None:
         sentences.append(evidence.stop.sentence)
     is_repeated = "repeated" in evidence.done
-    if evidence.repeated is not None and is_repeated and evidence.repeated.optimism.size >= evidence.k:
+    if (
+        evidence.repeated is not None
+        and is_repeated
+        and evidence.repeated.optimism.size >= evidence.k
+    ):
         text = tr(
             "With the selection repeated without each query, the left-out gain at {k} is {share} % smaller."
         )
@@ -245,5 +308,7 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
             "to be selected no more often than by chance (Shah and Samworth 2013)."
         )
         threshold = f"{100 * evidence.rules.threshold:g}"
-        sentences.append(text.format(threshold=threshold, bound=f"{evidence.false_bound:.2g}"))
+        sentences.append(
+            text.format(threshold=threshold, bound=f"{evidence.false_bound:.2g}")
+        )
     return sentences

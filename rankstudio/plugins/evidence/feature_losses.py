@@ -13,9 +13,15 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import errors_of_sets
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
+    errors_of_sets,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
@@ -49,7 +55,11 @@ class FeatureLosses:
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
         """Loss of the set without each feature."""
-        sign = 1.0 if self.measure and find_measure(self.measure).higher_is_better else -1.0
+        sign = (
+            1.0
+            if self.measure and find_measure(self.measure).higher_is_better
+            else -1.0
+        )
         return tuple(
             Loss(*mean_difference(sign * self.whole, sign * without_feature))
             for without_feature in self.without
@@ -80,27 +90,46 @@ def feature_losses(
     """
     columns = tuple(features)
     data = training_data(data)
-    sets = [columns, *(columns[:index] + columns[index + 1 :] for index in range(len(columns)))]
+    sets = [
+        columns,
+        *(columns[:index] + columns[index + 1 :] for index in range(len(columns))),
+    ]
     if not measure:
         values = left_out_errors(judge, data, sets)
     else:
         loss = judge.cost
-        ranker = RankRLS(judge.regularization, cost=loss.cost, ties=loss.ties, weighting=loss.weighting)
+        ranker = RankRLS(
+            judge.regularization,
+            cost=loss.cost,
+            ties=loss.ties,
+            weighting=loss.weighting,
+        )
         with STEADY:
             values = np.array(
-                [_measure_of_each_query(ranker, data, subset, measure, convention) for subset in sets]
+                [
+                    _measure_of_each_query(ranker, data, subset, measure, convention)
+                    for subset in sets
+                ]
             )
     return FeatureLosses(columns, measure, values[0], values[1:])
 
 
 def _measure_of_each_query(
-    ranker: RankRLS, data: TrainingData, columns: Sequence[int], measure: str, convention: str
+    ranker: RankRLS,
+    data: TrainingData,
+    columns: Sequence[int],
+    measure: str,
+    convention: str,
 ) -> Floats:
     """Return a measure of each query ranked by RankRLS with some columns, learned without it, (Q,)."""
     if data.several:
-        scorer = finish(ranker.left_out_scorer(data, columns)) if columns else _NoModel()
+        scorer = (
+            finish(ranker.left_out_scorer(data, columns)) if columns else _NoModel()
+        )
         assert scorer is not None  # RankRLS always has a left-out scorer
-        return np.asarray(finish(measured_left_out(data, scorer, convention, (measure,)))[0])
+        return np.asarray(
+            finish(measured_left_out(data, scorer, convention, (measure,)))[0]
+        )
     rows = data.whole("Loss without a feature")
     evaluator = Evaluator(rows.y, rows.ptr, convention, [measure], grading=rows.grading)
     scores = ranker.left_out(rows, columns) if columns else np.zeros(rows.y.size)
@@ -115,7 +144,9 @@ class _NoModel:
         return np.zeros(data.y.size)
 
 
-def left_out_errors(judge: ExactExchange, data: GivenData, sets: Sequence[Sequence[int]]) -> Floats:
+def left_out_errors(
+    judge: ExactExchange, data: GivenData, sets: Sequence[Sequence[int]]
+) -> Floats:
     """Return the left-out squared error of each query for some sets of columns, shape (sets, Q)."""
     columns = sorted({column for subset in sets for column in subset})
     index_of = {column: index for index, column in enumerate(columns)}

@@ -25,8 +25,15 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.evidence.decided_step import MOST_REFITS
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
-from rankstudio.plugins.evidence.refitted_stability import refitting_seconds, refitting_steps
-from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions, Gathering, evidence_steps
+from rankstudio.plugins.evidence.refitted_stability import (
+    refitting_seconds,
+    refitting_steps,
+)
+from rankstudio.plugins.evidence.selection_evidence import (
+    EvidenceOptions,
+    Gathering,
+    evidence_steps,
+)
 from rankstudio.plugins.evidence.stability_selection import StabilitySelection
 
 
@@ -47,7 +54,8 @@ class JudgedSelection:
     data : TrainingData
         Documents of the training part, as the method learns from them.
     options : EvidenceOptions
-        Options with the set of the run's model, and with RankRLS as judge if it ranks with the features.
+        Options with the set of the run's model, and with RankRLS as judge if it ranks
+        with the features.
     """
 
     plan: Plan
@@ -59,7 +67,11 @@ class JudgedSelection:
 
     @classmethod
     def of_plan(
-        cls, plan: Plan, dataset: FoldedDataset, given_words: Container[str], options: EvidenceOptions
+        cls,
+        plan: Plan,
+        dataset: FoldedDataset,
+        given_words: Container[str],
+        options: EvidenceOptions,
     ) -> JudgedSelection:
         """Return the selection of a plan on its first fold.
 
@@ -79,18 +91,25 @@ class JudgedSelection:
         _check_selects(plan)
         path = SinglePath.of(plan, dataset, given_words)
         combination = path.plan.combinations[0]
-        judge = _exact_ranker(path.plan, combination.parameters, combination.ranker, dataset.feature_ids)
+        judge = _exact_ranker(
+            path.plan, combination.parameters, combination.ranker, dataset.feature_ids
+        )
         train = next(fold for fold in dataset.folds if fold.number == path.fold).train
         options = replace(options, judge=judge, n_refits=refits_of(plan.entry))
         return cls(path.plan, path.fold, path.method, train, path.data, options)
 
     @classmethod
     def of_run(
-        cls, plan: Plan, dataset: FoldedDataset, result: FoldResult, options: EvidenceOptions
+        cls,
+        plan: Plan,
+        dataset: FoldedDataset,
+        result: FoldResult,
+        options: EvidenceOptions,
     ) -> JudgedSelection:
         """Return the selection of a run on a fold: the features of the run's model.
 
-        If the options have a number of features, it is the first features of the method's path instead.
+        If the options have a number of features, it is the first features of the
+        method's path instead.
 
         Parameters
         ----------
@@ -114,7 +133,9 @@ class JudgedSelection:
         method = estimator(plan, plan.entry, unit.parameters, ids)
         judge = _exact_ranker(plan, unit.parameters, unit.combination.ranker, ids)
         given_set = selected if options.n_features is None else None
-        options = replace(options, judge=judge, selected=given_set, n_refits=refits_of(plan.entry))
+        options = replace(
+            options, judge=judge, selected=given_set, n_refits=refits_of(plan.entry)
+        )
         data = with_preferences(plan, fold, group_training(fold))
         single = single_plan(plan, unit.parameters, fold.number)
         return cls(single, fold.number, method, fold.train, data, options)
@@ -136,28 +157,45 @@ class JudgedSelection:
             one after the other and not stored.
         """
 
-        def refit(method: Selector) -> Generator[WorkProgress, None, StabilitySelection]:
+        def refit(
+            method: Selector,
+        ) -> Generator[WorkProgress, None, StabilitySelection]:
             n_halves = self.options.n_halves
             seed = self.options.seed
-            return refitting_steps(self._plan_of(method), self.train, study, n_halves, seed, executor)
+            return refitting_steps(
+                self._plan_of(method), self.train, study, n_halves, seed, executor
+            )
 
         learns_here = executor is None or bool(preferences_of(self.plan))
-        return evidence_steps(self.method, self.data, self.options, earlier, None if learns_here else refit)
+        return evidence_steps(
+            self.method,
+            self.data,
+            self.options,
+            earlier,
+            None if learns_here else refit,
+        )
 
     def refitting_seconds(self, workers: int = 1) -> float:
         """Estimate the seconds of training again, on the halves and for deciding queries.
 
         The estimate is 0 if paths follow from sums over queries, or with preferences.
         """
-        if preferences_of(self.plan) or self.method.paths_from_sums(self.data) is not None:
+        if (
+            preferences_of(self.plan)
+            or self.method.paths_from_sums(self.data) is not None
+        ):
             return 0.0
-        seconds = refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
+        seconds = refitting_seconds(
+            self.plan, self.train, self.options.n_halves, workers
+        )
         return seconds + self.n_refits * refitting_seconds(self.plan, self.train, 1)
 
     @property
     def n_refits(self) -> int:
         """Maximum number of times that the method is trained again for deciding queries."""
-        faster_way = self.method.paths_from_sums(self.data) or self.method.compared_by_query(self.data, 1)
+        faster_way = self.method.paths_from_sums(
+            self.data
+        ) or self.method.compared_by_query(self.data, 1)
         return 0 if faster_way is not None else self.options.n_refits
 
     def _plan_of(self, method: Selector) -> Plan:
@@ -171,30 +209,39 @@ class JudgedSelection:
 def _check_selects(plan: Plan) -> None:
     if plan.entry.given or not issubclass(plan.entry.load(), Selector):
         raise PlanError(
-            tr("{method} selects no features, so there is no evidence for a selection.").format(
-                method=plan.entry.label
-            )
+            tr(
+                "{method} selects no features, so there is no evidence for a selection."
+            ).format(method=plan.entry.label)
         )
 
 
 def refits_of(entry: Method) -> int:
     """Return the maximum number of times that a method is trained again for deciding queries.
 
-    It is 0 for the methods of RankStudio itself, which support faster ways or have no deciding queries.
+    It is 0 for the methods of RankStudio itself, which support faster ways or have no
+    deciding queries.
     """
     return MOST_REFITS if entry.origin is not None else 0
 
 
 def _exact_ranker(
-    plan: Plan, parameters: Mapping[str, Any], ranker: Mapping[str, Any], feature_ids: Ints
+    plan: Plan,
+    parameters: Mapping[str, Any],
+    ranker: Mapping[str, Any],
+    feature_ids: Ints,
 ) -> LinearRanker | None:
     """Return the ranker of the selected features if it has exact left-out errors, otherwise None.
 
-    It is also None for a method that selects by these errors: the evidence then uses the method as judge.
+    It is also None for a method that selects by these errors: the evidence then uses
+    the method as judge.
     """
     entry = plan.ranker_entry
     if entry is None and plan.entry.lacking:
         return None
-    judge = estimator(plan, entry or plan.entry, parameters if entry is None else ranker, feature_ids)
+    judge = estimator(
+        plan, entry or plan.entry, parameters if entry is None else ranker, feature_ids
+    )
     exchange = judge.exact_exchange()
-    return None if exchange is None or (entry is None and exchange.is_criterion) else judge
+    return (
+        None if exchange is None or (entry is None and exchange.is_criterion) else judge
+    )

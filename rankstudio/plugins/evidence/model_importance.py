@@ -59,7 +59,9 @@ class MeasuredImportance:
 
     def place(self, model: str) -> str:
         """Return the key under which a study stores it, for a model named by :func:`model_place`."""
-        return importance_place(self.part, self.found.measure.name, self.convention, model)
+        return importance_place(
+            self.part, self.found.measure.name, self.convention, model
+        )
 
 
 def importance_place(part: str, measure: str, convention: str, model: str) -> str:
@@ -87,7 +89,8 @@ def step_importance(
     step : Step
         A model that was learned from features.
     part : RankingDataset
-        Documents on which the loss is measured, preferably not those that the model was learned from.
+        Documents on which the loss is measured, preferably not those that the model was
+        learned from.
     measure, convention, n_repeats, seed
         As in :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
 
@@ -95,16 +98,24 @@ def step_importance(
     ------
     WorkProgress
     """
-    return _measure_importance(*_scoring_of_step(step, part), measure, convention, n_repeats, seed)
+    return _measure_importance(
+        *_scoring_of_step(step, part), measure, convention, n_repeats, seed
+    )
 
 
-def _scoring_of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+def _scoring_of_step(
+    step: Step, part: RankingDataset
+) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return the model's score function of the data's columns, the data, and the columns that it uses."""
     if not step.learned:
-        raise ParameterError("model", type(step).__name__, "a model that was learned from features")
+        raise ParameterError(
+            "model", type(step).__name__, "a model that was learned from features"
+        )
 
     def score(X: Features) -> Floats:
-        columns: Features = X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
+        columns: Features = (
+            X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
+        )
         return step.scores(columns)
 
     return score, part, tuple(sorted(step.selected))
@@ -124,7 +135,8 @@ def model_importance(
     ----------
     model : Model
     data : RankingDataset
-        Data that :func:`rankstudio.engine.export.model_files.model_and_data` reads for the model.
+        Data that :func:`rankstudio.engine.export.model_files.model_and_data` reads for
+        the model.
     measure, convention, n_repeats, seed
         As in :func:`step_importance`.
 
@@ -132,23 +144,36 @@ def model_importance(
     ------
     WorkProgress
     """
-    return _measure_importance(*_scoring_of_model(model, data), measure, convention, n_repeats, seed)
+    return _measure_importance(
+        *_scoring_of_model(model, data), measure, convention, n_repeats, seed
+    )
 
 
-def _scoring_of_model(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+def _scoring_of_model(
+    model: Model, data: RankingDataset
+) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return the model's score function of the data's columns, the data, and the columns that it uses."""
     ids = data.feature_ids
-    # A sparse file omits features that are 0 in all documents; the score function adds them.
-    absent_ids = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
+    # A sparse file omits features that are 0 in all documents; the score function adds
+    # them.
+    absent_ids = np.array(
+        sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype
+    )
     all_ids = np.concatenate([ids, absent_ids])
 
     def score(X: Features) -> Floats:
         if isinstance(X, SparseRows):
             wide: Features = X.widened(all_ids.size)
             return model.predict(wide, all_ids)
-        return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent_ids.size))]), all_ids)
+        return model.predict(
+            np.column_stack([X, np.zeros((X.shape[0], absent_ids.size))]), all_ids
+        )
 
-    return score, data, tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
+    return (
+        score,
+        data,
+        tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist()),
+    )
 
 
 def _measure_importance(
@@ -162,7 +187,11 @@ def _measure_importance(
 ) -> Importance:
     """Measure the permutation importance of the features that a model uses."""
     if not used:
-        raise DataError(tr("The model uses no features, so that no loss without one can be measured."))
+        raise DataError(
+            tr(
+                "The model uses no features, so that no loss without one can be measured."
+            )
+        )
     score, part, columns = _with_used_columns(score, part, used)
     groups = [(column,) for column in columns]
     groups_in_data = tuple((column,) for column in used)
@@ -170,11 +199,17 @@ def _measure_importance(
     def with_groups_in_data(progress: WorkProgress) -> WorkProgress:
         """Return progress whose results name the columns of the data instead of those that were scored."""
         if isinstance(progress, PartialResult):
-            return replace(progress, found=replace(progress.found, groups=groups_in_data))
+            return replace(
+                progress, found=replace(progress.found, groups=groups_in_data)
+            )
         return progress
 
-    work = importance_steps(score, _measured_documents(part), measure, n_repeats, seed, groups, convention)
-    return replace((yield from told_as(work, with_groups_in_data)), groups=groups_in_data)
+    work = importance_steps(
+        score, _measured_documents(part), measure, n_repeats, seed, groups, convention
+    )
+    return replace(
+        (yield from told_as(work, with_groups_in_data)), groups=groups_in_data
+    )
 
 
 def _with_used_columns(
@@ -195,4 +230,6 @@ def _with_used_columns(
 
 
 def _measured_documents(part: RankingDataset) -> MeasuredDocuments:
-    return MeasuredDocuments(part.X, part.y, slice(0, part.n_documents), part.query_ptr, part.grading)
+    return MeasuredDocuments(
+        part.X, part.y, slice(0, part.n_documents), part.query_ptr, part.grading
+    )

@@ -10,21 +10,36 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.pair_cost.cost import CostName, PairCost, WeightingName
+from rankstudio.engine.arithmetic.pair_cost.cost import (
+    CostName,
+    PairCost,
+    WeightingName,
+)
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.near_search import NearSets, search_near
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.near_search import (
+    NearSets,
+    search_near,
+)
 from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
-from rankstudio.plugins.evidence.best_subset import SizedSubset, SubsetSpace, find_best_subset
+from rankstudio.plugins.evidence.best_subset import (
+    SizedSubset,
+    SubsetSpace,
+    find_best_subset,
+)
 
 NORMAL = 1.96
 """Standard errors within which two sets are not distinguishable: a two-sided test at 5 %."""
 
-_FIRST_WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
-_MIN_SETS = 1000  # sets in a window: next to fewer sets, a set far beyond the window may still be as good
-_MAX_WINDOW = 0.08  # the window is not doubled beyond it: each doubling multiplies the number of sets
-_MAX_ERRORS = 1e8  # errors, one per set and query: up to this number, all sets are compared in seconds
+# share of the best criterion by which the first sets to compare may be worse
+_FIRST_WINDOW = 0.005
+# sets in a window: next to fewer sets, a set far beyond the window may still be as good
+_MIN_SETS = 1000
+# the window is not doubled beyond it: each doubling multiplies the number of sets
+_MAX_WINDOW = 0.08
+# errors, one per set and query: up to this number, all sets are compared in seconds
+_MAX_ERRORS = 1e8
 
 
 @dataclass(frozen=True)
@@ -59,14 +74,14 @@ class SizedNearBestSets:
     sets : tuple of NearBestSet
         Near-best sets, lowest criterion first, including the best set.
     inclusion : ndarray of shape (n,)
-        Share of the sets that contain each feature: 1 for a necessary feature, about 1/2 for each of two
-        interchangeable ones.
+        Share of the sets that contain each feature: 1 for a necessary feature, about
+        1/2 for each of two interchangeable ones.
     window : float
-        Relative window: all sets with a criterion up to this share above the best one were compared; infinity
-        for all sets.
+        Relative window: all sets with a criterion up to this share above the best one
+        were compared; infinity for all sets.
     complete : bool
-        Whether all sets were compared, or enough in the window with none kept in its outer half, so that
-        none is expected beyond it.
+        Whether all sets were compared, or enough in the window with none kept in its
+        outer half, so that none is expected beyond it.
     n_evaluated : int
         Number of sets with a computed criterion.
     """
@@ -118,9 +133,10 @@ def near_best_sets(
     X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
         As in :func:`rankstudio.plugins.evidence.best_subset.best_subset`.
     window : float, optional
-        Sets with a criterion up to this share above the best one are compared. By default the window is
-        doubled until it contains a thousand sets and no set in its outer half is kept. Beyond 8 % all sets
-        are compared if that takes only seconds; otherwise the result is incomplete.
+        Sets with a criterion up to this share above the best one are compared. By
+        default the window is doubled until it contains a thousand sets and no set in
+        its outer half is kept. Beyond 8 % all sets are compared if that takes only
+        seconds; otherwise the result is incomplete.
 
     Returns
     -------
@@ -145,7 +161,9 @@ def near_best_sets(
     """
     pairs = PairCost(cost, cost == "magnitude" if ties is None else ties, weighting)
     joint = tuple(tuple(members) for members in groups)
-    space = SubsetSpace(n_features, regularization, tuple(required), tuple(excluded), joint, cost=pairs)
+    space = SubsetSpace(
+        n_features, regularization, tuple(required), tuple(excluded), joint, cost=pairs
+    )
     return finish(find_near_best_sets(group(X, y, qid), space, window))
 
 
@@ -180,20 +198,31 @@ def near_sets_of_size(
     while True:
         state = NearSets()
         limit = inf if width == inf else criterion * (1 + width) + problem.tie
-        with closing(search_near(problem, best.size, reference, limit, NORMAL, state)) as work:
+        with closing(
+            search_near(problem, best.size, reference, limit, NORMAL, state)
+        ) as work:
             for _ in work:
-                yield WorkProgress("near-best sets", 1.0 - remaining_share * (1.0 - state.share / 2))
+                yield WorkProgress(
+                    "near-best sets", 1.0 - remaining_share * (1.0 - state.share / 2)
+                )
         evaluated += state.n_evaluated
         criteria = np.array(state.criteria)
         within_limit = criteria <= limit
-        none_outside = criteria[within_limit].max(initial=0.0) <= criterion * (1 + width / 2)
-        complete = limit == inf or (bool(none_outside) and state.n_evaluated >= _MIN_SETS)
+        none_outside = criteria[within_limit].max(initial=0.0) <= criterion * (
+            1 + width / 2
+        )
+        complete = limit == inf or (
+            bool(none_outside) and state.n_evaluated >= _MIN_SETS
+        )
         has_too_many_sets = best.n_sets * problem.n_queries > _MAX_ERRORS
-        is_last_window = window is not None or (has_too_many_sets and width >= _MAX_WINDOW)
+        is_last_window = window is not None or (
+            has_too_many_sets and width >= _MAX_WINDOW
+        )
         if complete or is_last_window:
             break
         width = width * 2 if width < _MAX_WINDOW else inf
-        # The number of searches is not known before the last one: each takes half of the remaining progress.
+        # The number of searches is not known before the last one: each takes half of
+        # the remaining progress.
         remaining_share /= 2
     sets = [
         NearBestSet(columns, set_criterion, set_criterion - criterion, deviation)
@@ -203,7 +232,9 @@ def near_sets_of_size(
         if is_within_limit
     ]
     # The best set comes first, also before others with the same criterion.
-    sets.sort(key=lambda near: (near.features != best.features, near.criterion, near.features))
+    sets.sort(
+        key=lambda near: (near.features != best.features, near.criterion, near.features)
+    )
     inclusion = np.zeros(data.X.shape[1])
     for near_set in sets:
         inclusion[list(near_set.features)] += 1 / len(sets)

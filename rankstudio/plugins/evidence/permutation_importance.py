@@ -15,8 +15,16 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention
-from rankstudio.engine.metrics.evaluation import check_grade, check_scores, group_by_query
-from rankstudio.engine.metrics.evaluator import Evaluator, check_document_ids, check_labels
+from rankstudio.engine.metrics.evaluation import (
+    check_grade,
+    check_scores,
+    group_by_query,
+)
+from rankstudio.engine.metrics.evaluator import (
+    Evaluator,
+    check_document_ids,
+    check_labels,
+)
 from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.statistics._checks import checked_level
@@ -29,8 +37,10 @@ from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PERMUTING_TEXT = "permuting features within queries"
 _SCORING_TEXT = "scoring without each feature"
-_VALUES_PER_BLOCK = 4_000_000  # values of the documents that are scored at a time, over all repetitions
-_MAX_REPEATS = 10_000  # the standard error falls with the square root: to a hundredth of one repetition's
+# values of the documents that are scored at a time, over all repetitions
+_VALUES_PER_BLOCK = 4_000_000
+# the standard error falls with the square root: to a hundredth of one repetition's
+_MAX_REPEATS = 10_000
 
 Score = Callable[[Floats], ArrayLike]
 """Scores documents by their features alone."""
@@ -48,8 +58,8 @@ class PermutationImportance:
     baseline : ndarray of shape (Q,)
         Measure of the unchanged model; NaN for queries where it is undefined.
     loss : ndarray of shape (G, Q)
-        Loss of the measure with a group permuted, averaged over the repetitions. Exactly 0 for features that
-        are constant in the query.
+        Loss of the measure with a group permuted, averaged over the repetitions.
+        Exactly 0 for features that are constant in the query.
     level : float
         Confidence level of the intervals.
     """
@@ -107,7 +117,10 @@ class MeasuredDocuments:
 
     def features(self, part: slice) -> Floats:
         """Return a copy of the features of some documents, in the order of ``rows``."""
-        return np.array(self.X[part if isinstance(self.rows, slice) else self.rows[part]], dtype=np.float64)
+        return np.array(
+            self.X[part if isinstance(self.rows, slice) else self.rows[part]],
+            dtype=np.float64,
+        )
 
 
 def permutation_importance(
@@ -130,10 +143,11 @@ def permutation_importance(
     Parameters
     ----------
     model : object with ``predict``, or callable
-        A fitted ranker, a model file or trees; or a function from features (m, n) to scores (m,). The score
-        of a document must depend only on its own features.
+        A fitted ranker, a model file or trees; or a function from features (m, n) to
+        scores (m,). The score of a document must depend only on its own features.
     X : array-like of shape (m, n)
-        Features of documents that the model was not trained on. Arrays mapped from a file are read in parts.
+        Features of documents that the model was not trained on. Arrays mapped from a
+        file are read in parts.
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,)
@@ -145,7 +159,8 @@ def permutation_importance(
     seed : int, default 0
         Equal seeds give equal permutations.
     groups : sequence of sequence of int, optional
-        0-based columns that are permuted together, such as correlated features; by default each column alone.
+        0-based columns that are permuted together, such as correlated features; by
+        default each column alone.
     convention, document_ids, greatest_grade
         As in :func:`rankstudio.engine.metrics.evaluation.evaluate`.
     level : float, default 0.95
@@ -182,8 +197,16 @@ def permutation_importance(
         expected = f"an array with one row for each of the {labels.size} documents"
         raise ParameterError("X", f"an array of shape {features.shape}", expected)
     rows, ptr, _ = group_by_query(np.asarray(qid), labels.size)
-    names = () if document_ids is None else check_document_ids(document_ids, labels.size)[rows].tolist()
-    grade = greatest(labels) if greatest_grade is None else check_grade(greatest_grade, labels)
+    names = (
+        ()
+        if document_ids is None
+        else check_document_ids(document_ids, labels.size)[rows].tolist()
+    )
+    grade = (
+        greatest(labels)
+        if greatest_grade is None
+        else check_grade(greatest_grade, labels)
+    )
     grading = Grading(grade, partial(ranks_of_ids, names, ptr))
     documents = MeasuredDocuments(features, labels[rows], rows, ptr, grading)
     work = importance_steps(
@@ -203,7 +226,9 @@ def score_of(model: Any) -> Score:
     """Return the score function of a model; ParameterError if it has none."""
     score: Any = getattr(model, "predict", model)
     if not callable(score):
-        raise ParameterError("model", type(model).__name__, "a fitted ranker with predict, or a function")
+        raise ParameterError(
+            "model", type(model).__name__, "a fitted ranker with predict, or a function"
+        )
     return score  # type: ignore[no-any-return]
 
 
@@ -219,9 +244,9 @@ def importance_steps(
 ) -> Waiting[PermutationImportance]:
     """Yield progress with the results so far, and return the result of :func:`permutation_importance`.
 
-    If ``n_repeats`` is None, nothing is permuted: the result is the loss without each group, for which all
-    documents of a query get the query's mean of each column. A weighted sum then ranks as if the weights of
-    these columns were 0.
+    If ``n_repeats`` is None, nothing is permuted: the result is the loss without each
+    group, for which all documents of a query get the query's mean of each column. A
+    weighted sum then ranks as if the weights of these columns were 0.
 
     Yields
     ------
@@ -231,12 +256,18 @@ def importance_steps(
     """
     n = documents.X.shape[1]
     ptr = documents.ptr
-    repeats = 0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MAX_REPEATS)
+    repeats = (
+        0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MAX_REPEATS)
+    )
     start = between("seed", seed, 0, MOST_SEED)
     checked_level(level)
     column_groups = _checked_groups(groups, n)
     stage = _PERMUTING_TEXT if repeats else _SCORING_TEXT
-    enough_queries(ptr.size - 1, 2, "Permutation importance" if repeats else "The loss without a feature")
+    enough_queries(
+        ptr.size - 1,
+        2,
+        "Permutation importance" if repeats else "The loss without a feature",
+    )
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)
     loss = np.empty((len(column_groups), ptr.size - 1))
@@ -246,23 +277,30 @@ def importance_steps(
         part = shard.rows
         local_ptr = ptr[first : last + 1] - part.start
         graded = documents.grading.taken(part)
-        evaluator = Evaluator(documents.y[part], local_ptr, convention, [measure], grading=graded)
+        evaluator = Evaluator(
+            documents.y[part], local_ptr, convention, [measure], grading=graded
+        )
         measured = _losses_of_queries(
             score, documents.features(part), local_ptr, evaluator, column_groups, draws
         )
-        for index, values in enumerate(measured):  # the baseline first, then one loss per group
+        # the baseline first, then one loss per group
+        for index, values in enumerate(measured):
             if index == 0:
                 baseline[first:last] = values
             else:
                 loss[index - 1, first:last] = values
                 n_finished = first + (last - first) * index / len(column_groups)
                 yield WorkProgress(stage, n_finished / (ptr.size - 1))
-        importance = PermutationImportance(measure, column_groups, baseline[:last], loss[:, :last], level)
+        importance = PermutationImportance(
+            measure, column_groups, baseline[:last], loss[:, :last], level
+        )
         yield PartialResult(stage, last / (ptr.size - 1), importance)
     return importance
 
 
-def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tuple[int, ...], ...]:
+def _checked_groups(
+    groups: Sequence[Sequence[int]] | None, n: int
+) -> tuple[tuple[int, ...], ...]:
     """Return the groups of columns, checked.
 
     By default, each of n columns is a group.
@@ -271,9 +309,15 @@ def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tup
         return tuple((column,) for column in range(n))
     checked = tuple(tuple(int(column) for column in group) for group in groups)
     for group in checked:
-        if not group or len(set(group)) < len(group) or not all(0 <= column < n for column in group):
+        if (
+            not group
+            or len(set(group)) < len(group)
+            or not all(0 <= column < n for column in group)
+        ):
             expected = f"nonempty lists of distinct columns from 0 to {n - 1}"
-            raise ParameterError("groups", [list(columns) for columns in checked], expected)
+            raise ParameterError(
+                "groups", [list(columns) for columns in checked], expected
+            )
     if not checked:
         raise ParameterError("groups", [], "at least one group")
     return checked
@@ -289,10 +333,11 @@ def _losses_of_queries(
 ) -> Generator[Floats, None, None]:
     """Yield the measure of the model in some queries, then the loss of each group in each query.
 
-    Each repetition draws one random number per document, in the order of the documents, so that the numbers
-    do not depend on the division of the queries into parts. Within each query, the documents sorted by these
-    numbers give their values of a group to the documents in the original order. Without draws, all documents
-    get the mean of their query instead.
+    Each repetition draws one random number per document, in the order of the documents,
+    so that the numbers do not depend on the division of the queries into parts. Within
+    each query, the documents sorted by these numbers give their values of a group to
+    the documents in the original order. Without draws, all documents get the mean of
+    their query instead.
     """
     m, n = X.shape
     repeats = max(1, len(draws))
@@ -308,7 +353,9 @@ def _losses_of_queries(
         columns = list(group)
         changed = np.zeros(ptr.size - 1)
         values = X[:, columns]
-        varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(values, ptr[:-1])
+        varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(
+            values, ptr[:-1]
+        )
         if varies.any():
             means = np.add.reduceat(values, ptr[:-1]) / sizes[:, None]
             replacements = [values[order] for order in orders] or [means[query]]
@@ -317,6 +364,7 @@ def _losses_of_queries(
             scores = check_scores(score(copies), repeats * m).reshape(repeats, m)
             measured = evaluator.per_query_many(scores)[measure.name]
             changed = sign * (baseline - measured).mean(axis=0)
-            copies.reshape(repeats, m, n)[:, :, columns] = values  # the original values again
+            # the original values again
+            copies.reshape(repeats, m, n)[:, :, columns] = values
         changed[~varies.any(axis=1)] = 0.0
         yield np.where(np.isnan(baseline), np.nan, changed)

@@ -17,7 +17,11 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN
 from rankstudio.engine.experiment.results.events import UnitFinished
-from rankstudio.engine.experiment.results.results import PathResult, RunResult, path_keeper
+from rankstudio.engine.experiment.results.results import (
+    PathResult,
+    RunResult,
+    path_keeper,
+)
 from rankstudio.engine.experiment.results.workload import workload
 from rankstudio.engine.experiment.runner import check
 from rankstudio.engine.experiment.storage.study import Study
@@ -52,12 +56,13 @@ def stability_by_refitting(
     Parameters
     ----------
     plan : Plan
-        The selector, with one value of each parameter. Its ranker, folds and selection rule are ignored.
+        The selector, with one value of each parameter. Its ranker, folds and selection
+        rule are ignored.
     train : RankingDataset
         A training part, in memory or mapped from a file.
     study : Study, optional
-        Study that receives each finished half. Another call with the same plan and data continues from it; an
-        interruption loses only the halves in progress.
+        Study that receives each finished half. Another call with the same plan and data
+        continues from it; an interruption loses only the halves in progress.
     n_halves : int, default 50
         Number of divisions of the queries into halves, B.
     seed : int, default 0
@@ -102,7 +107,8 @@ def refitting_seconds(
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     refit = plan_of_halves(plan).changed(data=plan.data)
     load = workload([(refit, count)], finished, train.n_documents, train.n_features)
-    return load.seconds / 2 / max(1, min(workers, count))  # each unit learns from half of the documents
+    # each unit learns from half of the documents
+    return load.seconds / 2 / max(1, min(workers, count))
 
 
 def plan_of_halves(plan: Plan) -> Plan:
@@ -111,17 +117,25 @@ def plan_of_halves(plan: Plan) -> Plan:
     Raises
     ------
     ParameterError
-        If the method selects no features, has several parameter combinations, or learns from preferences.
+        If the method selects no features, has several parameter combinations, or learns
+        from preferences.
     """
     entry = plan.entry
     if not entry.selects or entry.given:
         raise ParameterError("method", plan.method, "a method that selects features")
     if preferences_of(plan):
         raise ParameterError(
-            "preferences", preferences_of(plan)["path"], "none: halves are of labelled queries"
+            "preferences",
+            preferences_of(plan)["path"],
+            "none: halves are of labelled queries",
         )
-    # Parameters of the method's own model do not change the selection: their first value is enough.
-    model_parameters = {p.name: p.values(plan.parameters[p.name])[0] for p in entry.parameters if p.ranks}
+    # Parameters of the method's own model do not change the selection: their first
+    # value is enough.
+    model_parameters = {
+        p.name: p.values(plan.parameters[p.name])[0]
+        for p in entry.parameters
+        if p.ranks
+    }
     selector_plan = plan.changed(
         parameters={**plan.parameters, **model_parameters},
         ranker="",
@@ -134,7 +148,9 @@ def plan_of_halves(plan: Plan) -> Plan:
     varied_axes = [axis for axis in selector_plan.axes if len(axis.values) > 1]
     if varied_axes:
         raise ParameterError(
-            varied_axes[0].name, list(varied_axes[0].values), "one value for stability selection"
+            varied_axes[0].name,
+            list(varied_axes[0].values),
+            "one value for stability selection",
         )
     return selector_plan
 
@@ -179,14 +195,22 @@ def refitting_steps(
         study.discard_damaged(key)
         for path in study.finished_units(key).values():
             add_path(path)
-    missing = [Unit(fold.number, 0, combination) for fold in dataset.folds if fold.number - 1 not in paths]
+    missing = [
+        Unit(fold.number, 0, combination)
+        for fold in dataset.folds
+        if fold.number - 1 not in paths
+    ]
     with ExitStack() as stack:
         if paths:
             yield PartialResult(_PROGRESS_TEXT, len(paths) / count, stability_so_far())
         if missing:
-            workers = stack.enter_context(on_threads()) if executor is None else executor
+            workers = (
+                stack.enter_context(on_threads()) if executor is None else executor
+            )
             folds = [dataset.folds[unit.fold - 1] for unit in missing]
-            scheduler = UnitScheduler(workers, refit, folds, missing, path_keeper(refit))
+            scheduler = UnitScheduler(
+                workers, refit, folds, missing, path_keeper(refit)
+            )
             stack.enter_context(scheduler)
             for unit in missing:
                 for event in scheduler.finish(unit.fold):
@@ -197,5 +221,7 @@ def refitting_steps(
                         study.save_unit(key, event.path, event.seconds or 0.0)
                     add_path(event.path)
                     scheduler.paths.clear()
-                    yield PartialResult(_PROGRESS_TEXT, len(paths) / count, stability_so_far())
+                    yield PartialResult(
+                        _PROGRESS_TEXT, len(paths) / count, stability_so_far()
+                    )
     return stability_so_far()

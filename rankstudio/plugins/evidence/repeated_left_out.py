@@ -30,8 +30,8 @@ class RepeatedLeftOut:
     Attributes
     ----------
     usual : ndarray of shape (Q, k)
-        Squared error on each query of the model trained without the query, with the features that are
-        selected on all queries.
+        Squared error on each query of the model trained without the query, with the
+        features that are selected on all queries.
     repeated : ndarray of shape (Q, k)
         The same error with the features that are selected without the query.
     empty : ndarray of shape (Q,)
@@ -76,7 +76,9 @@ class RepeatedLeftOut:
         """
         if not np.isnan(self.optimism[k - 1]):
             return ""
-        return tr("At k = {k} the left-out error is no lower than without features.").format(k=k)
+        return tr(
+            "At k = {k} the left-out error is no lower than without features."
+        ).format(k=k)
 
 
 def repeated_left_out(
@@ -143,14 +145,19 @@ def left_out_steps(
         order = paths.path()[-1].selected
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
     empty = errors[0]
-    usual = np.column_stack(errors[1:] or errors)  # a path without features has the empty model's errors
+    # a path without features has the empty model's errors
+    usual = np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
-    selected: list[tuple[int, ...]] = [()] * paths.n_queries if earlier is None else [*earlier.selected]
+    selected: list[tuple[int, ...]] = (
+        [()] * paths.n_queries if earlier is None else [*earlier.selected]
+    )
     start = 0 if earlier is None else earlier.repeated.shape[0]
     if earlier is not None:
         repeated[:start] = earlier.repeated
         selected += [()] * (paths.n_queries - start)
-    left_out = RepeatedLeftOut(usual[:start], repeated[:start], empty[:start], tuple(selected[:start]))
+    left_out = RepeatedLeftOut(
+        usual[:start], repeated[:start], empty[:start], tuple(selected[:start])
+    )
     with pool() as (executor, workers):
 
         def learn(query: int) -> None:
@@ -161,7 +168,9 @@ def left_out_steps(
             end = min(first + _QUERIES_PER_RESULT, paths.n_queries)
             with STEADY:
                 share(executor, workers, learn, range(first, end))
-            left_out = RepeatedLeftOut(usual[:end], repeated[:end], empty[:end], tuple(selected[:end]))
+            left_out = RepeatedLeftOut(
+                usual[:end], repeated[:end], empty[:end], tuple(selected[:end])
+            )
             yield PartialResult(_PROGRESS_TEXT, end / paths.n_queries, left_out)
     return left_out
 

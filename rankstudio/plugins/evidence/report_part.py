@@ -13,8 +13,14 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.plugins.report_parts import Paragraph
-from rankstudio.plugins.evidence.evidence_codec import unpack_evidence, unpack_importance
-from rankstudio.plugins.evidence.evidence_figures import evidence_figures, importance_figure
+from rankstudio.plugins.evidence.evidence_codec import (
+    unpack_evidence,
+    unpack_importance,
+)
+from rankstudio.plugins.evidence.evidence_figures import (
+    evidence_figures,
+    importance_figure,
+)
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.evidence_table import (
     column_milliseconds,
@@ -36,7 +42,9 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
     selections = _stored_evidence(source, unpack_evidence)
     importances = _stored_evidence(source, unpack_importance)
     if not selections and not importances:
-        yield Paragraph("No evidence has been gathered for a selection of these runs.", muted=True)
+        yield Paragraph(
+            "No evidence has been gathered for a selection of these runs.", muted=True
+        )
     for number, (run, fold, evidence) in enumerate(selections):
         yield from _selection_blocks(run, fold, evidence, drawn=number < _MAX_DRAWN)
     for number, (run, fold, measured) in enumerate(importances):
@@ -51,7 +59,9 @@ def _stored_evidence(
     for run in source.runs:
         for fold, content in run.evidence:
             with suppress(StoreError):
-                unpacked.append((run, fold, unpack(content, len(run.result.feature_ids))))
+                unpacked.append(
+                    (run, fold, unpack(content, len(run.result.feature_ids)))
+                )
     return unpacked
 
 
@@ -60,13 +70,22 @@ def _selection_blocks(
 ) -> Iterator[Block]:
     """Yield the table, the sentences and, if drawn, the figures of one selection's evidence."""
     names = _Names(run)
-    result = next((fold_result for fold_result in run.result.folds if fold_result.fold == fold), None)
-    sets = smallest_set_beside(run.plan, result, evidence.selected) if result is not None else None
+    result = next(
+        (fold_result for fold_result in run.result.folds if fold_result.fold == fold),
+        None,
+    )
+    sets = (
+        smallest_set_beside(run.plan, result, evidence.selected)
+        if result is not None
+        else None
+    )
     if sets is not None:
         yield Paragraph(f"Run {run.number}, fold {fold}: {sets.sentence}")
     title = f"Run {run.number}, fold {fold}: evidence for {evidence.k} features"
     selected = [row for row in evidence.rows if row.selected]
-    milliseconds = column_milliseconds(run.plan.extension(FeatureCosts), run.result.feature_ids.tolist())
+    milliseconds = column_milliseconds(
+        run.plan.extension(FeatureCosts), run.result.feature_ids.tolist()
+    )
     yield evidence_text(title, evidence, selected, names.id, names.full, milliseconds)
     sentences = evidence_sentences(evidence, names.id)
     if sentences:
@@ -76,11 +95,15 @@ def _selection_blocks(
         yield from evidence_figures(evidence, of, names.full)
 
 
-def _model_blocks(run: ReportedRun, fold: int, measured: MeasuredImportance, drawn: bool) -> Iterator[Block]:
+def _model_blocks(
+    run: ReportedRun, fold: int, measured: MeasuredImportance, drawn: bool
+) -> Iterator[Block]:
     """Yield the table and, if drawn, the figure of a model's permutation importance."""
     names = _Names(run)
     of = f"Run {run.number}, fold {fold}"
-    title = f"{of}: permutation importance in a model with {measured.n_features} features"
+    title = (
+        f"{of}: permutation importance in a model with {measured.n_features} features"
+    )
     yield importance_text(title, measured, names.full, _MAX_FEATURES)
     if drawn:
         yield importance_figure(measured, of, names.full)

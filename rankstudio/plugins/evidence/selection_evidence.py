@@ -20,7 +20,10 @@ from rankstudio.engine.methods.capabilities import ExactExchange
 from rankstudio.engine.methods.foreign.instances import as_method
 from rankstudio.engine.methods.selection.base import TIE, GrowingSelector, Selector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import each_left_out, sums_fit
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
+    each_left_out,
+    sums_fit,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summing_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds
 from rankstudio.engine.methods.shards.sums import informative_columns, sums_of_products
@@ -28,8 +31,18 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.steps import steps_of
 from rankstudio.engine.support.compilation import announced
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish, part_of, without_notes
-from rankstudio.plugins.evidence.best_subset import BestSubset, SubsetSpace, find_best_subset
+from rankstudio.engine.support.work import (
+    Waiting,
+    WorkProgress,
+    finish,
+    part_of,
+    without_notes,
+)
+from rankstudio.plugins.evidence.best_subset import (
+    BestSubset,
+    SubsetSpace,
+    find_best_subset,
+)
 from rankstudio.plugins.evidence.deciding_queries import deciding_steps
 from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 from rankstudio.plugins.evidence.feature_losses import feature_losses, left_out_errors
@@ -39,7 +52,10 @@ from rankstudio.plugins.evidence.path_length import path_length
 from rankstudio.plugins.evidence.repeated_left_out import left_out_steps
 from rankstudio.plugins.evidence.set_changes import exchanged_changes
 from rankstudio.plugins.evidence.shapley_shares import MOST_FEATURES, exchanged_shares
-from rankstudio.plugins.evidence.stability_selection import StabilitySelection, stability_steps
+from rankstudio.plugins.evidence.stability_selection import (
+    StabilitySelection,
+    stability_steps,
+)
 from rankstudio.plugins.evidence.step_significance import significance_steps
 from rankstudio.plugins.evidence.verdicts import Exchange, SetDifference, VerdictRules
 
@@ -63,7 +79,9 @@ PARTS = (
 """Parts of the evidence, in the order in which they are gathered."""
 
 _MOST_JUDGED = 50  # features of a set: leaving out more features one by one takes long
-_RIVALS = 8  # most likely substitutes that are tried in place of each feature, besides the most similar one
+# most likely substitutes that are tried in place of each feature, besides the most
+# similar one
+_RIVALS = 8
 
 
 @dataclass(frozen=True)
@@ -80,9 +98,10 @@ class EvidenceOptions:
         Length of the paths for probabilities, p values and left-out curves; by default 12, or more for large
         sets, see :func:`rankstudio.plugins.evidence.path_length.path_length`.
     judge : LinearRanker or None
-        Estimator with exact left-out errors, such as RankRLS; by default the estimator itself if it selects
-        by these errors, as greedy RankRLS does. Without a judge there are no losses, changes or shares, and
-        alternatives are not compared by their errors.
+        Estimator with exact left-out errors, such as RankRLS; by default the estimator
+        itself if it selects by these errors, as greedy RankRLS does. Without a judge
+        there are no losses, changes or shares, and alternatives are not compared by
+        their errors.
     measure : str
         Measure of the losses; "" for the squared error.
     convention : str
@@ -92,13 +111,14 @@ class EvidenceOptions:
     n_permutations : int
         As in :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
     max_seconds : float
-        Time limit of the search for the best sets in seconds; sets not proved by then have a gap.
+        Time limit of the search for the best sets in seconds; sets not proved by then
+        have a gap.
     most_sets : int
-        Maximum number of sets of a size that are enumerated for near-best sets or searched again without a
-        feature.
+        Maximum number of sets of a size that are enumerated for near-best sets or
+        searched again without a feature.
     n_refits : int
-        Maximum number of times that a method is trained again for deciding queries, if there is no faster
-        way. By default such methods have no deciding queries.
+        Maximum number of times that a method is trained again for deciding queries, if
+        there is no faster way. By default such methods have no deciding queries.
     parts : tuple of str
         Some of :data:`PARTS`.
     rules : VerdictRules
@@ -126,7 +146,12 @@ class EvidenceOptions:
 
 
 def selection_evidence(
-    estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None, **options: Any
+    estimator: LinearRanker,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike | None,
+    **options: Any,
 ) -> SelectionEvidence:
     """Compute the evidence for a selection of features, with a verdict on each feature.
 
@@ -167,7 +192,11 @@ def selection_evidence(
     >>> found.stop.n_features, found.best_sentences(str)[0]
     (2, 'The selection has the lowest possible left-out error of 2 features.')
     """
-    return finish(evidence_steps(as_method(estimator), group(X, y, qid), EvidenceOptions(**options)))
+    return finish(
+        evidence_steps(
+            as_method(estimator), group(X, y, qid), EvidenceOptions(**options)
+        )
+    )
 
 
 def evidence_steps(
@@ -185,11 +214,12 @@ def evidence_steps(
         As in :func:`selection_evidence`, grouped.
     options : EvidenceOptions, optional
     earlier : SelectionEvidence, optional
-        Result of an interrupted run with the same arguments; finished parts, halves, permutations and queries
-        are not repeated.
+        Result of an interrupted run with the same arguments; finished parts, halves,
+        permutations and queries are not repeated.
     refit : callable, optional
-        Trains methods that must be trained again on each half, for example on other processors or storing
-        each half. By default such methods are trained here, one half after the other.
+        Trains methods that must be trained again on each half, for example on other
+        processors or storing each half. By default such methods are trained here, one
+        half after the other.
 
     Yields
     ------
@@ -201,15 +231,22 @@ def evidence_steps(
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
             for progress in steps:
-                yield PartialResult(progress.what, (number + progress.share) / len(work.parts), work.found)
-        yield PartialResult("gathering evidence", (number + 1) / len(work.parts), work.found)
+                yield PartialResult(
+                    progress.what,
+                    (number + progress.share) / len(work.parts),
+                    work.found,
+                )
+        yield PartialResult(
+            "gathering evidence", (number + 1) / len(work.parts), work.found
+        )
     return work.found
 
 
 class _Evidence:
     """Gathers the evidence for a selection part by part; ``found`` is the evidence so far.
 
-    A method of its own computes each part and stores it in ``found``, also while the part is incomplete.
+    A method of its own computes each part and stores it in ``found``, also while the
+    part is incomplete.
     """
 
     def __init__(
@@ -221,7 +258,9 @@ class _Evidence:
         refit: Refit | None,
     ) -> None:
         if not isinstance(estimator, Selector):
-            raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
+            raise ParameterError(
+                "estimator", type(estimator).__name__, "a method that selects features"
+            )
         self._data = training_data(data).for_method(accepts_sparse=False)
         several_queries(self._data.ptr, "The evidence for a selection")
         self._estimator = estimator
@@ -231,20 +270,34 @@ class _Evidence:
             required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
             selected = self._selected()
             n_queries = int(self._data.ptr.size) - 1
-            groups = tuple(tuple(map(int, group)) for group in getattr(estimator, "groups", ()))
-            earlier = SelectionEvidence(selected, n_queries, required, options.rules, groups=groups)
+            groups = tuple(
+                tuple(map(int, group)) for group in getattr(estimator, "groups", ())
+            )
+            earlier = SelectionEvidence(
+                selected, n_queries, required, options.rules, groups=groups
+            )
         self.found = earlier
         units = ColumnGroups.of(self._data.X.shape[1], earlier.groups)
-        n_selectable = len(units.groups) - len(units.containing(getattr(estimator, "banned", ())))
+        n_selectable = len(units.groups) - len(
+            units.containing(getattr(estimator, "banned", ()))
+        )
         n_steps = options.n_steps or path_length(earlier.size, n_selectable)
         # The estimator with paths that go beyond the selection.
-        self._path_estimator = _sized(estimator, min(n_selectable, max(n_steps, earlier.size, 1)))
-        self._exchange = exchange = estimator.exact_exchange()
-        criterion_exchange = exchange if exchange is not None and exchange.is_criterion else None
-        self._judge: ExactExchange | None = (
-            options.judge.exact_exchange() if options.judge is not None else criterion_exchange
+        self._path_estimator = _sized(
+            estimator, min(n_selectable, max(n_steps, earlier.size, 1))
         )
-        missing_parts = [part for part in PARTS if part in options.parts and part not in earlier.done]
+        self._exchange = exchange = estimator.exact_exchange()
+        criterion_exchange = (
+            exchange if exchange is not None and exchange.is_criterion else None
+        )
+        self._judge: ExactExchange | None = (
+            options.judge.exact_exchange()
+            if options.judge is not None
+            else criterion_exchange
+        )
+        missing_parts = [
+            part for part in PARTS if part in options.parts and part not in earlier.done
+        ]
         self.parts = tuple(part for part in missing_parts if self._applies(part))
 
     def part(self, part: str) -> Work:
@@ -273,8 +326,12 @@ class _Evidence:
         options = self._options
         if options.selected is not None:
             columns = tuple(int(column) for column in options.selected)
-            if len(set(columns)) < len(columns) or not all(0 <= column < n for column in columns):
-                raise ParameterError("selected", list(columns), f"different columns from 0 to {n - 1}")
+            if len(set(columns)) < len(columns) or not all(
+                0 <= column < n for column in columns
+            ):
+                raise ParameterError(
+                    "selected", list(columns), f"different columns from 0 to {n - 1}"
+                )
             return columns
         if options.n_features is None:
             *_, last = self._estimator.learn(self._data)
@@ -283,20 +340,25 @@ class _Evidence:
             *_, last = _sized(self._estimator, k).learn(self._data)
         if isinstance(self._estimator, GrowingSelector):
             return last.selected
-        order = sorted(last.selected, key=lambda column: (-abs(last.coef[column]), column))
+        order = sorted(
+            last.selected, key=lambda column: (-abs(last.coef[column]), column)
+        )
         return tuple(order[: options.n_features])
 
     def _applies(self, part: str) -> bool:
         """Return whether a part is defined for the method and the data."""
         k = self.found.k
         n_queries = self.found.n_queries
-        has_labels = not self._data.preferring  # instead of preferences between documents
+        # instead of preferences between documents
+        has_labels = not self._data.preferring
         if part == "alternatives":
             return k > 0
         if part == "stability":
             return k > 0 and n_queries >= 4
         if part in ("losses", "changes", "shares"):
-            is_judged = self._is_judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+            is_judged = self._is_judged(
+                MOST_FEATURES if part == "shares" else _MOST_JUDGED
+            )
             return is_judged and (part != "changes" or self._sums_fit)
         return has_labels and n_queries >= 3 and self._method_supports(part)
 
@@ -306,7 +368,9 @@ class _Evidence:
         path_estimator = self._path_estimator
         data = self._data
         if part in ("best", "near_best"):
-            selects_by_exact_errors = self._exchange is not None and self._exchange.is_criterion
+            selects_by_exact_errors = (
+                self._exchange is not None and self._exchange.is_criterion
+            )
             return selects_by_exact_errors and k > 0 and self._sums_fit
         if part == "significance":
             counts_ties = self._exchange is None or self._exchange.cost.ties
@@ -315,11 +379,17 @@ class _Evidence:
         if part == "repeated":
             return has_sums and each_left_out(data)
         can_repeat = has_sums or self._options.n_refits > 0
-        return k > 0 and (can_repeat or self._estimator.compared_by_query(data, k) is not None)
+        return k > 0 and (
+            can_repeat or self._estimator.compared_by_query(data, k) is not None
+        )
 
     def _is_judged(self, max_features: int) -> bool:
         """Return whether there is a judge for the set, and the set has at most this many features."""
-        return self._judge is not None and not self._data.preferring and 0 < self.found.k <= max_features
+        return (
+            self._judge is not None
+            and not self._data.preferring
+            and 0 < self.found.k <= max_features
+        )
 
     @property
     def _required_judge(self) -> ExactExchange:
@@ -330,7 +400,9 @@ class _Evidence:
     def _candidate_columns(self) -> Waiting[Ints]:
         """Return the columns that may join the set: neither banned nor constant in every query."""
         informative: Ints = np.flatnonzero((yield from informative_columns(self._data)))
-        return np.setdiff1d(informative, [*getattr(self._estimator, "banned", ()), *self.found.selected])
+        return np.setdiff1d(
+            informative, [*getattr(self._estimator, "banned", ()), *self.found.selected]
+        )
 
     def _sum_products(self) -> Work:
         """Add up the products of features in each query of large data, once for all parts."""
@@ -358,16 +430,24 @@ class _Evidence:
         yield WorkProgress("changing the set", 0.0)
         selected = self.found.selected
         candidates = tuple((yield from self._candidate_columns()).tolist())
-        if swap_seconds(self.found.n_queries, len(selected), len(candidates)) <= self._options.max_seconds:
+        if (
+            swap_seconds(self.found.n_queries, len(selected), len(candidates))
+            <= self._options.max_seconds
+        ):
             changes = exchanged_changes(self._required_judge, self._data, selected)
             self._keep(changes=changes, candidates=candidates)
 
     def _shares(self) -> Work:
-        shares = yield from exchanged_shares(self._required_judge, self._data, self.found.selected)
+        shares = yield from exchanged_shares(
+            self._required_judge, self._data, self.found.selected
+        )
         self._keep(shares=shares)
 
     def _stability(self) -> Work:
-        if self._refit is None or self._path_estimator.paths_from_sums(self._data) is not None:
+        if (
+            self._refit is None
+            or self._path_estimator.paths_from_sums(self._data) is not None
+        ):
             work = stability_steps(
                 self._path_estimator,
                 self._data,
@@ -385,22 +465,33 @@ class _Evidence:
     def _deciding(self) -> Work:
         k = self.found.k
         estimator_of_k = _sized(self._path_estimator, k)
-        steps = (yield from deciding_steps(estimator_of_k, self._data, k, self._options.n_refits))[:k]
+        steps = (
+            yield from deciding_steps(
+                estimator_of_k, self._data, k, self._options.n_refits
+            )
+        )[:k]
         # A set that was given may differ from the path of the method.
         if tuple(step.feature for step in steps) == self.found.selected:
-            self._keep(deciding=steps, deciding_by_margins=not all(step.exact for step in steps))
+            self._keep(
+                deciding=steps,
+                deciding_by_margins=not all(step.exact for step in steps),
+            )
 
     def _best(self) -> Work:
         """Search for the best sets up to the time limit, which does not count compilation."""
         began = inf
         share = 0.0
         compiled = list[str]()
-        with announced(compiled.append), closing(find_best_subset(self._data, self._space())) as work:
+        with (
+            announced(compiled.append),
+            closing(find_best_subset(self._data, self._space())) as work,
+        ):
             for progress in work:
                 self._keep(best=progress.found)
                 yield progress
                 if compiled and progress.share == share:
-                    began = inf  # the time starts again, as only compilation has happened
+                    # the time starts again, as only compilation has happened
+                    began = inf
                 else:
                     compiled.clear()
                 began = min(began, perf_counter())
@@ -411,7 +502,8 @@ class _Evidence:
     def _alternatives(self) -> Work:
         """Compare the selection, with each feature exchanged or left out, with the best set of its size.
 
-        Exchanges are also compared with the selection itself. Without a judge they have only correlations.
+        Exchanges are also compared with the selection itself. Without a judge they have
+        only correlations.
         """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
@@ -432,29 +524,42 @@ class _Evidence:
                 )
                 smaller[column] = _difference(without, errors[0], reference_errors)
                 results = [
-                    (_difference(columns, error, reference_errors), _difference(columns, error, own_errors))
+                    (
+                        _difference(columns, error, reference_errors),
+                        _difference(columns, error, own_errors),
+                    )
                     for columns, error in zip(sets[1:], errors[1:], strict=True)
                 ]
-            compared_rivals = zip(rivals.tolist(), correlations.tolist(), results, strict=True)
-            exchanges[column] = tuple(Exchange(rival, r, *compared) for rival, r, compared in compared_rivals)
-        tied = yield from part_of(self._ties(), 1.0, 1.0)  # the progress stays at its end
+            compared_rivals = zip(
+                rivals.tolist(), correlations.tolist(), results, strict=True
+            )
+            exchanges[column] = tuple(
+                Exchange(rival, r, *compared) for rival, r, compared in compared_rivals
+            )
+        # the progress stays at its end
+        tied = yield from part_of(self._ties(), 1.0, 1.0)
         self._keep(exchanges=exchanges, smaller=smaller, tied=tied)
 
     def _ties(self) -> Waiting[dict[int, int]]:
         """Return for each selected column with a tie a column outside the set that has the same score.
 
-        There are no ties for scores per cost, for random candidates, for sets that are not nested, and for
-        a selection that differs from the method's path.
+        There are no ties for scores per cost, for random candidates, for sets that are
+        not nested, and for a selection that differs from the method's path.
         """
         method = self._estimator
         evidence = self.found
-        has_other_scores = any(getattr(method, name, None) is not None for name in ("costs", "n_candidates"))
+        has_other_scores = any(
+            getattr(method, name, None) is not None
+            for name in ("costs", "n_candidates")
+        )
         if has_other_scores or not isinstance(method, GrowingSelector):
             return {}
         tied = dict[int, int]()
         n_before = 0  # features selected by the earlier steps
         sized_estimator = _sized(self._path_estimator, evidence.size)
-        for step in (yield from without_notes(steps_of(sized_estimator.work(self._data)))):
+        for step in (
+            yield from without_notes(steps_of(sized_estimator.work(self._data)))
+        ):
             differs = step.selected != evidence.selected[: len(step.selected)]
             if differs or not step.candidates.size:
                 return {}
@@ -462,7 +567,9 @@ class _Evidence:
             outside[list(evidence.selected)] = False
             rounding = TIE * np.nanmax(np.abs(step.candidates), initial=0.0)
             for column in step.selected[n_before:]:
-                is_equal = outside & (np.abs(step.candidates - step.candidates[column]) <= rounding)
+                is_equal = outside & (
+                    np.abs(step.candidates - step.candidates[column]) <= rounding
+                )
                 if is_equal.any():
                     tied[column] = int(np.argmax(is_equal))
             n_before = len(step.selected)
@@ -471,8 +578,8 @@ class _Evidence:
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
         """Return columns that may be interchangeable with a selected column, and their correlations with it.
 
-        These are the most similar candidate, and the candidates that most often are selected on the halves
-        that do not select the column, and not on the others.
+        These are the most similar candidate, and the candidates that most often are
+        selected on the halves that do not select the column, and not on the others.
         """
         candidates = yield from self._candidate_columns()
         products, _ = yield from sums_of_products(self._data)
@@ -481,10 +588,16 @@ class _Evidence:
             correlations = products[column, candidates] / np.sqrt(squares)
         order = np.argsort(-np.nan_to_num(np.abs(correlations)), kind="stable")[:1]
         if self.found.stability is not None:
-            is_selected = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.size)
-            share_apart = (is_selected[:, candidates] != is_selected[:, [column]]).mean(axis=0)
+            is_selected = (self.found.stability.places > 0) & (
+                self.found.stability.places <= self.found.size
+            )
+            share_apart = (is_selected[:, candidates] != is_selected[:, [column]]).mean(
+                axis=0
+            )
             likely = np.argsort(-share_apart, kind="stable")[:_RIVALS]
-            order = np.union1d(order, likely[is_selected[:, candidates[likely]].any(axis=0)])
+            order = np.union1d(
+                order, likely[is_selected[:, candidates[likely]].any(axis=0)]
+            )
         return candidates[order], correlations[order]
 
     def _best_of(self, size: int) -> tuple[int, ...]:
@@ -493,13 +606,22 @@ class _Evidence:
         It is () if no set of the size is proved to be the best.
         """
         sizes = self.found.best.sizes if self.found.best is not None else ()
-        return next((subset.features for subset in sizes if subset.size == size and subset.proved), ())
+        return next(
+            (
+                subset.features
+                for subset in sizes
+                if subset.size == size and subset.proved
+            ),
+            (),
+        )
 
-    def _best_without(self, column: int, rest: tuple[int, ...]) -> Waiting[tuple[int, ...]]:
+    def _best_without(
+        self, column: int, rest: tuple[int, ...]
+    ) -> Waiting[tuple[int, ...]]:
         """Return the best set of k - 1 features without a column, or the rest of the selection.
 
-        The rest of the selection is returned if the best set is unknown or would take long to find, and with
-        groups, where no set lacks a single feature.
+        The rest of the selection is returned if the best set is unknown or would take
+        long to find, and with groups, where no set lacks a single feature.
         """
         if self.found.groups:
             return rest
@@ -524,14 +646,23 @@ class _Evidence:
         subsets = [
             sized
             for sized in sizes
-            if sized.proved and sized.features and sized.n_sets <= limit and sized.size in two_sizes
+            if sized.proved
+            and sized.features
+            and sized.n_sets <= limit
+            and sized.size in two_sizes
         ]
         near: list[Any] = []
         n_done = 0  # sets of the sizes that are done
         n_total = sum(subset.n_sets for subset in subsets)
         for best in subsets:
             work = near_sets_of_size(self._data, self._space(), best)
-            near.append((yield from part_of(work, n_done / n_total, (n_done + best.n_sets) / n_total)))
+            near.append(
+                (
+                    yield from part_of(
+                        work, n_done / n_total, (n_done + best.n_sets) / n_total
+                    )
+                )
+            )
             n_done += best.n_sets
         if near:
             self._keep(near_best=tuple(near))
@@ -550,7 +681,9 @@ class _Evidence:
             yield progress
 
     def _repeated(self) -> Work:
-        for progress in left_out_steps(self._path_estimator, self._data, self.found.repeated):
+        for progress in left_out_steps(
+            self._path_estimator, self._data, self.found.repeated
+        ):
             if isinstance(progress, PartialResult):
                 self._keep(repeated=progress.found)
             yield progress
@@ -560,20 +693,25 @@ class _Evidence:
 
         By default, the size is that of the selection.
         """
-        assert self._exchange is not None  # best sets are searched only for methods with exact errors
+        # best sets are searched only for methods with exact errors
+        assert self._exchange is not None
         return SubsetSpace.of(self._exchange, self.found.size if size is None else size)
 
 
-def _difference(features: tuple[int, ...], errors: Floats, other_errors: Floats) -> SetDifference:
+def _difference(
+    features: tuple[int, ...], errors: Floats, other_errors: Floats
+) -> SetDifference:
     """Return the excess error of a set over another set, from the errors of both sets in each query.
 
-    A total within rounding is set to 0: a test could find the difference between a set and its copy
-    significant.
+    A total within rounding is set to 0: a test could find the difference between a set
+    and its copy significant.
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())
     deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
-    return SetDifference(features, 0.0 if abs(total) <= TIE * other_errors.sum() else total, deviation)
+    return SetDifference(
+        features, 0.0 if abs(total) <= TIE * other_errors.sum() else total, deviation
+    )
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:

@@ -37,7 +37,8 @@ class SetChanges:
     without : ndarray of shape (k,)
         Error without each feature of the set.
     swapped : ndarray of shape (k, n)
-        Row a has the error with each other feature in place of the a-th; NaN for features of the set.
+        Row a has the error with each other feature in place of the a-th; NaN for
+        features of the set.
     """
 
     features: tuple[int, ...]
@@ -101,13 +102,17 @@ def set_changes(
     return changes_of(estimator, group(X, y, qid), features)
 
 
-def changes_of(estimator: LinearRanker, data: GivenData, features: Sequence[int]) -> SetChanges:
+def changes_of(
+    estimator: LinearRanker, data: GivenData, features: Sequence[int]
+) -> SetChanges:
     """Return the result of :func:`set_changes` for grouped data."""
     rows = training_data(data)
     return exchanged_changes(exact_exchange(estimator, rows, _PURPOSE), rows, features)
 
 
-def exchanged_changes(judge: ExactExchange, data: GivenData, features: Sequence[int]) -> SetChanges:
+def exchanged_changes(
+    judge: ExactExchange, data: GivenData, features: Sequence[int]
+) -> SetChanges:
     """Return the result of :func:`set_changes` by the λ and loss of a judge."""
     rows = training_data(data)
     n = rows.X.shape[1]

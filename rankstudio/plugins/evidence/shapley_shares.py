@@ -15,10 +15,16 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.capabilities import ExactExchange
-from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
+    FloatingSearch,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
@@ -51,7 +57,11 @@ class ShapleyShares:
     @property
     def shares(self) -> Floats:
         """The Shapley values over the gain, shape (k,); NaN where nothing is gained."""
-        return self.values / self.gain if self.gain > 0 else np.full_like(self.values, np.nan)
+        return (
+            self.values / self.gain
+            if self.gain > 0
+            else np.full_like(self.values, np.nan)
+        )
 
 
 def shapley_shares(
@@ -75,7 +85,8 @@ def shapley_shares(
     qid : array-like of shape (m,)
         Query of each document.
     features : sequence of int, optional
-        0-based columns of the model, at most 15; by default those that greedy RankRLS selects.
+        0-based columns of the model, at most 15; by default those that greedy RankRLS
+        selects.
 
     Returns
     -------
@@ -106,7 +117,11 @@ def shapley_steps(
     """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
     rows = training_data(data)
     judge = exact_exchange(estimator, rows, "Shapley shares")
-    return (yield from exchanged_shares(judge, rows, _columns_of_subset(estimator, rows, features)))
+    return (
+        yield from exchanged_shares(
+            judge, rows, _columns_of_subset(estimator, rows, features)
+        )
+    )
 
 
 def exchanged_shares(
@@ -148,8 +163,9 @@ def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
     """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()
-    # The subsets are visited depth first, so that successive subsets have the most features in common. Each
-    # visit computes the errors with one later column added, so subsets with the last column need no visit.
+    # The subsets are visited depth first, so that successive subsets have the most
+    # features in common. Each visit computes the errors with one later column added, so
+    # subsets with the last column need no visit.
     waiting: list[tuple[int, ...]] = [()]
     while waiting:
         subset = waiting.pop()
@@ -161,7 +177,8 @@ def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
         errors[subset_index + (1 << later_columns)] = costs
         waiting += [(*subset, column) for column in later_columns[:-1].tolist()]
         if len(subset) <= 2:
-            yield WorkProgress(_PROGRESS_TEXT, 1.0 - len(waiting) / k**2)  # a rough share
+            # a rough share
+            yield WorkProgress(_PROGRESS_TEXT, 1.0 - len(waiting) / k**2)
     return errors
 
 
@@ -182,10 +199,14 @@ def shapley_values(gains: Floats) -> Floats:
     k = int(gains.size).bit_length() - 1
     sizes = np.array([int(coalition).bit_count() for coalition in coalitions])
     # No player can join the coalition of all k players. Its weight is not used.
-    weights = np.array([1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)])
+    weights = np.array(
+        [1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)]
+    )
     values = np.empty(k)
     for player in range(k):
         lacking_player = coalitions[(coalitions >> player) & 1 == 0]
         joined = lacking_player + (1 << player)
-        values[player] = weights[sizes[lacking_player]] @ (gains[joined] - gains[lacking_player])
+        values[player] = weights[sizes[lacking_player]] @ (
+            gains[joined] - gains[lacking_player]
+        )
     return values

@@ -18,7 +18,11 @@ from rankstudio.engine.methods.capabilities import PathsFromSums
 from rankstudio.engine.methods.foreign.instances import as_method
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish, without_notes
@@ -39,9 +43,11 @@ class StabilitySelection:
     counts : ndarray of shape (k, n)
         Number of halves that select each feature within 1, 2, … k steps.
     places : ndarray of shape (N, n)
-        Position at which each of the N halves selects each feature, from 1; 0 for not selected.
+        Position at which each of the N halves selects each feature, from 1; 0 for not
+        selected.
     n_candidates : int
-        Number of features that vary within some query, p; other features cannot change a ranking.
+        Number of features that vary within some query, p; other features cannot change
+        a ranking.
     seed : int
         Seed of the halves.
 
@@ -72,11 +78,18 @@ class StabilitySelection:
         """5, 50 and 95 % quantiles of each feature's position, shape (3, n); inf for not selected."""
         # A quantile q is the ceil(q N)-th smallest position of the N halves.
         places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
-        indices = np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(np.int64) - 1
+        indices = (
+            np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(
+                np.int64
+            )
+            - 1
+        )
         quantiles: Floats = places[indices]
         return quantiles
 
-    def stable(self, threshold: float = 0.75, *, n_features: int | None = None) -> tuple[int, ...]:
+    def stable(
+        self, threshold: float = 0.75, *, n_features: int | None = None
+    ) -> tuple[int, ...]:
         """Return the 0-based columns with a probability of at least a threshold, most probable first.
 
         Parameters
@@ -91,7 +104,11 @@ class StabilitySelection:
         return tuple(order[counts[order] >= self._min_halves(threshold)].tolist())
 
     def bound(
-        self, threshold: float = 0.75, *, unimodal: bool = False, n_features: int | None = None
+        self,
+        threshold: float = 0.75,
+        *,
+        unimodal: bool = False,
+        n_features: int | None = None,
     ) -> float:
         """Bound the expected number of stable features that are selected no more often than by chance.
 
@@ -100,9 +117,9 @@ class StabilitySelection:
         threshold, n_features
             As in :meth:`stable`; the bound holds for values chosen beforehand.
         unimodal : bool, default False
-            Whether to assume that the share of pairs of halves that both select a feature is unimodal. If the
-            theorem does not hold for the threshold or number of features, the bound without the assumption is
-            used.
+            Whether to assume that the share of pairs of halves that both select a
+            feature is unimodal. If the theorem does not hold for the threshold or
+            number of features, the bound without the assumption is used.
 
         Notes
         -----
@@ -113,7 +130,9 @@ class StabilitySelection:
         """
         tau = self._min_halves(threshold) / self.n_paths
         selected = float(self.probability[self._row_index(n_features)].sum())
-        return selection_bound(tau, selected, self.n_candidates, self.n_paths // 2 if unimodal else None)
+        return selection_bound(
+            tau, selected, self.n_candidates, self.n_paths // 2 if unimodal else None
+        )
 
     def _row_index(self, n_features: int | None) -> int:
         """Return the row of ``counts`` for a number of steps.
@@ -121,16 +140,22 @@ class StabilitySelection:
         The number is None for all steps.
         """
         k = self.counts.shape[0]
-        return k - 1 if n_features is None else between("n_features", n_features, 1, k) - 1
+        return (
+            k - 1 if n_features is None else between("n_features", n_features, 1, k) - 1
+        )
 
     def _min_halves(self, threshold: float) -> int:
         """Return the minimum number of halves that select a stable feature."""
         if not 0.5 < threshold <= 1:
-            raise ParameterError("threshold", threshold, "a number greater than 0.5 and at most 1")
+            raise ParameterError(
+                "threshold", threshold, "a number greater than 0.5 and at most 1"
+            )
         return int(np.ceil(threshold * self.n_paths - _ROUNDING))
 
 
-def selection_bound(tau: float, selected: float, n_candidates: int, n_pairs: int | None = None) -> float:
+def selection_bound(
+    tau: float, selected: float, n_candidates: int, n_pairs: int | None = None
+) -> float:
     """Return the bound of Shah and Samworth (2013) on stable features of low selection probability.
 
     Parameters
@@ -142,7 +167,8 @@ def selection_bound(tau: float, selected: float, n_candidates: int, n_pairs: int
     n_candidates : int
         Number of candidates, p.
     n_pairs : int, optional
-        Number of pairs of halves, B, to assume unimodal distributions; by default there is no assumption.
+        Number of pairs of halves, B, to assume unimodal distributions; by default there
+        is no assumption.
 
     Examples
     --------
@@ -158,7 +184,10 @@ def selection_bound(tau: float, selected: float, n_candidates: int, n_pairs: int
         step = 0.5 / n_pairs  # 1 / (2 B)
         if tau > 0.75:
             factor = min(factor, 4.0 * (1.0 - tau + step) / (1.0 + 2.0 * step))
-        elif tau > min(0.5 + theta**2, 0.5 + step + 0.75 * theta**2) and 2.0 * tau - 1.0 > step:
+        elif (
+            tau > min(0.5 + theta**2, 0.5 + step + 0.75 * theta**2)
+            and 2.0 * tau - 1.0 > step
+        ):
             factor = min(factor, 0.5 / (2.0 * tau - 1.0 - step))
     return factor * theta * selected
 
@@ -185,8 +214,8 @@ def stability_selection(
     qid : array-like of shape (m,)
         Query of each document; at least four queries.
     n_halves : int, default 50
-        Number of divisions of the queries into halves, B. If the number of queries is odd, each division
-        leaves one query out.
+        Number of divisions of the queries into halves, B. If the number of queries is
+        odd, each division leaves one query out.
     seed : int, default 0
         Equal seeds give equal halves.
 
@@ -230,7 +259,8 @@ def stability_steps(
         As in :func:`stability_selection`.
     data : QueryData or TrainingData
     known : StabilitySelection, optional
-        Result of an interrupted run with the same arguments; its halves are not repeated.
+        Result of an interrupted run with the same arguments; its halves are not
+        repeated.
 
     Yields
     ------
@@ -239,7 +269,9 @@ def stability_steps(
     """
     estimator = as_method(estimator)
     if not isinstance(estimator, Selector):
-        raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
+        raise ParameterError(
+            "estimator", type(estimator).__name__, "a method that selects features"
+        )
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)
     rows = training_data(data)
@@ -248,10 +280,16 @@ def stability_steps(
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
     stability = known
     if stability.seed != start or stability.places.shape[1] != rows.X.shape[1]:
-        raise ParameterError("known", stability.seed, f"a result for the same data with the seed {start}")
+        raise ParameterError(
+            "known", stability.seed, f"a result for the same data with the seed {start}"
+        )
     halves = _Halves(rows.ptr.size - 1, start, range(stability.n_paths, count))
     add_up = estimator.paths_from_sums(rows)
-    events = _learned_paths(estimator, rows, halves) if add_up is None else _summed_paths(add_up, halves)
+    events = (
+        _learned_paths(estimator, rows, halves)
+        if add_up is None
+        else _summed_paths(add_up, halves)
+    )
     for event in events:
         if isinstance(event, WorkProgress):
             yield event
@@ -277,7 +315,9 @@ class _Halves:
         return half_of_queries(self.n_queries, self.seed, number)
 
 
-def without_paths(estimator: Selector, informative: Bools, seed: int) -> StabilitySelection:
+def without_paths(
+    estimator: Selector, informative: Bools, seed: int
+) -> StabilitySelection:
     """Return the result before the first half.
 
     Parameters
@@ -295,27 +335,37 @@ def without_paths(estimator: Selector, informative: Bools, seed: int) -> Stabili
     return StabilitySelection(counts, places, max(1, int(informative.sum())), seed)
 
 
-def with_paths(stability: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
+def with_paths(
+    stability: StabilitySelection, paths: Sequence[Path]
+) -> StabilitySelection:
     """Return the result extended by paths.
 
-    After the end of a path that ended early, its last features count for the remaining steps.
+    After the end of a path that ended early, its last features count for the remaining
+    steps.
     """
     counts = stability.counts.copy()
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
     for path_places, path in zip(places, paths, strict=True):
-        for row, chosen in zip(counts, path, strict=False):  # a path may be longer or shorter
+        # a path may be longer or shorter
+        for row, chosen in zip(counts, path, strict=False):
             row[list(chosen)] += 1
         counts[len(path) :, list(path[-1])] += 1
         path_places[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
-        if len(path[-1]) > len(path):  # with groups, all features of a step have its number as their place
+        # with groups, all features of a step have its number as their place
+        if len(path[-1]) > len(path):
             for step in range(len(path), 0, -1):
                 path_places[list(path[step - 1])] = step
     return StabilitySelection(
-        counts, np.vstack((stability.places, places)), stability.n_candidates, stability.seed
+        counts,
+        np.vstack((stability.places, places)),
+        stability.n_candidates,
+        stability.seed,
     )
 
 
-def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Iterator[list[Path]]:
+def _summed_paths(
+    add_up: Callable[[], PathsFromSums], halves: _Halves
+) -> Iterator[list[Path]]:
     """Yield the paths on some halves, a few at a time, computed from sums over queries."""
     with STEADY:
         paths = add_up()
@@ -324,7 +374,9 @@ def _summed_paths(add_up: Callable[[], PathsFromSums], halves: _Halves) -> Itera
             part = halves.numbers[first : first + _AT_ONCE]
             path_by_number: dict[int, Path] = {}
 
-            def learn(number: int, paths_of_part: dict[int, Path] = path_by_number) -> None:
+            def learn(
+                number: int, paths_of_part: dict[int, Path] = path_by_number
+            ) -> None:
                 steps = paths.path_of(halves.queries(number))
                 paths_of_part[number] = [step.selected for step in steps]
 
@@ -347,8 +399,8 @@ def _learned_paths(
 def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
     """Return the features after each step.
 
-    A method that does not add features step by step has one model: its features are ordered by absolute
-    weight, and the first 1, 2, … of them stand for the steps.
+    A method that does not add features step by step has one model: its features are
+    ordered by absolute weight, and the first 1, 2, … of them stand for the steps.
     """
     if isinstance(estimator, GrowingSelector):
         return [step.selected for step in steps]

@@ -20,8 +20,10 @@ from rankstudio.engine.support.work import Waiting, finish
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PROGRESS_TEXT = "permuting residuals"
-_MAX_PERMUTATIONS = 10_000_000  # the smallest p is 1 / (1 + permutations); below 1e-7 it is of no use
-_ROUNDING = 1e-12  # tolerance as a share of the empty model's error, as in the test of a whole path
+# the smallest p is 1 / (1 + permutations); below 1e-7 it is of no use
+_MAX_PERMUTATIONS = 10_000_000
+# tolerance as a share of the empty model's error, as in the test of a whole path
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,8 @@ class StepSignificance:
     drops : ndarray of shape (k,)
         Reduction of the leave-query-out error by each step.
     permuted : ndarray of shape (N, k)
-        Reduction by the best feature at each step, with each of N permutations of the residuals.
+        Reduction by the best feature at each step, with each of N permutations of the
+        residuals.
     empty : float
         Error of the empty model.
     """
@@ -55,8 +58,9 @@ class StepSignificance:
     def n_steps(self, level: float = 0.1) -> int:
         """Return the number of steps before the stop, by ForwardStop (G'Sell et al. 2016).
 
-        It is the largest number of first steps for which the mean of -log(1 - p) is at most the level. If the
-        p values are independent, the expected share of useless steps among them is at most the level.
+        It is the largest number of first steps for which the mean of -log(1 - p) is at
+        most the level. If the p values are independent, the expected share of useless
+        steps among them is at most the level.
 
         Parameters
         ----------
@@ -69,7 +73,8 @@ class StepSignificance:
 def forward_stop(p_values: ArrayLike, level: float) -> int:
     """Return the number of first hypotheses that ForwardStop rejects (G'Sell et al. 2016).
 
-    It is the largest k for which the mean of -log(1 - p_i) over i <= k is at most the level, or 0.
+    It is the largest k for which the mean of -log(1 - p_i) over i <= k is at most the
+    level, or 0.
 
     Examples
     --------
@@ -168,7 +173,11 @@ def significance_steps(
     with STEADY:
         test = prepare()
     no_drops = np.empty((0, test.drops.size))
-    tests = StepSignificance(test.selected, test.drops, no_drops, test.empty) if earlier is None else earlier
+    tests = (
+        StepSignificance(test.selected, test.drops, no_drops, test.empty)
+        if earlier is None
+        else earlier
+    )
     # Data in several shards use threads within each step.
     with pool(not rows.several) as (executor, workers):
         for first in range(tests.permuted.shape[0], count, test.at_once):
@@ -176,7 +185,9 @@ def significance_steps(
             drops = np.empty((len(numbers), tests.drops.size))
             orders = [permuted_rows(rows.ptr, start, number) for number in numbers]
 
-            def learn(step: int, drops: Floats = drops, orders: list[Ints] = orders) -> None:
+            def learn(
+                step: int, drops: Floats = drops, orders: list[Ints] = orders
+            ) -> None:
                 drops[:, step] = test.permuted(orders, step)
 
             with STEADY:

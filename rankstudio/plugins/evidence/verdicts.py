@@ -63,9 +63,13 @@ class VerdictRules:
 
     def __post_init__(self) -> None:
         if not 0.5 < self.threshold <= 1:
-            raise ParameterError("threshold", self.threshold, "a number greater than 0.5 and at most 1")
+            raise ParameterError(
+                "threshold", self.threshold, "a number greater than 0.5 and at most 1"
+            )
         if not 0 < self.twin <= 1:
-            raise ParameterError("twin", self.twin, "a number greater than 0 and at most 1")
+            raise ParameterError(
+                "twin", self.twin, "a number greater than 0 and at most 1"
+            )
         checked_level(self.stop_level, "stop_level")
 
 
@@ -76,8 +80,8 @@ class Loss:
     Attributes
     ----------
     value : float
-        Measure with the feature minus the measure without it, reversed for errors: positive if the set is
-        worse without it.
+        Measure with the feature minus the measure without it, reversed for errors:
+        positive if the set is worse without it.
     low, high : float
         Its 95 % interval, by the paired bootstrap over queries.
     """
@@ -125,9 +129,11 @@ class Exchange:
     column : int
         The other feature.
     correlation : float
-        Pearson's correlation between the two within queries; NaN for a constant feature.
+        Pearson's correlation between the two within queries; NaN for a constant
+        feature.
     result : SetDifference or None
-        Difference of the resulting set from the best set; None if sets are not compared.
+        Difference of the resulting set from the best set; None if sets are not
+        compared.
     direct : SetDifference or None
         Difference of the resulting set from the selection.
     """
@@ -140,7 +146,9 @@ class Exchange:
     def twins(self, rules: VerdictRules, n_tests: int) -> bool:
         """Return whether the two are near copies, neither shown to be better by one of `n_tests` tests."""
         alike = abs(self.correlation) >= rules.twin
-        return alike and not (self.direct is not None and self.direct.significant(n_tests))
+        return alike and not (
+            self.direct is not None and self.direct.significant(n_tests)
+        )
 
 
 @dataclass(frozen=True)
@@ -156,13 +164,15 @@ class FeatureEvidence:
     probability : float or None
         Share of the halves of the queries on which it is among the first k.
     position : tuple of float or None
-        5, 50 and 95 % quantiles of its position on the paths of the halves; inf for not selected.
+        5, 50 and 95 % quantiles of its position on the paths of the halves; inf for not
+        selected.
     share : float or None
         Its Shapley share of the left-out gain of the set.
     loss : Loss or None
         Loss of the set without it.
     n_deciding : int or None
-        Number of queries whose removal makes its step select another feature; None if none were found.
+        Number of queries whose removal makes its step select another feature; None if
+        none were found.
     substitute : int or None
         Column whose exact swap increases the left-out error least, or reduces it most.
     price : float or None
@@ -178,7 +188,8 @@ class FeatureEvidence:
     smaller : SetDifference or None
         Set of k - 1 features without it that was compared with the best set of k.
     by_chance : bool
-        Whether the selection is so large that all features above the threshold may be there by chance.
+        Whether the selection is so large that all features above the threshold may be
+        there by chance.
     tied : int or None
         Column outside the set that has the same score at the step of the feature.
     verdict : Verdict or None
@@ -234,13 +245,19 @@ class FeatureEvidence:
                 )
             r = fixed(self.twin.correlation, 2) if self.twin is not None else ""
             pair = f"{100 * self.pair_probability:.0f}"
-            return template.format(share=share, other=named(self.partner), pair=pair, r=r)
+            return template.format(
+                share=share, other=named(self.partner), pair=pair, r=r
+            )
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
             return tr(
                 "Selected in only {share} % of the half-samples. The loss without it may be 0 "
                 "(95 % interval {low} to {high}), and a smaller set without it is as good."
-            ).format(share=share, low=significant(self.loss.low), high=significant(self.loss.high))
+            ).format(
+                share=share,
+                low=significant(self.loss.low),
+                high=significant(self.loss.high),
+            )
         if self.tied is not None:
             return tr(
                 "Selected in {share} % of the half-samples, but {other} has the same score at its "
@@ -284,7 +301,11 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     if row.partner is not None:
         return Verdict.INTERCHANGEABLE
     if row.probability >= rules.threshold:
-        return Verdict.UNCERTAIN if row.by_chance or row.tied is not None else Verdict.SECURE
+        return (
+            Verdict.UNCERTAIN
+            if row.by_chance or row.tied is not None
+            else Verdict.SECURE
+        )
     no_loss = row.loss is not None and row.loss.low <= 0
     if no_loss and row.smaller is not None and row.smaller.near_best:
         return Verdict.DISPENSABLE
@@ -292,12 +313,16 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
 
 
 def partner_of(
-    column: int, inside: Bools, exchanges: Sequence[Exchange], rules: VerdictRules, n_tests: int = 1
+    column: int,
+    inside: Bools,
+    exchanges: Sequence[Exchange],
+    rules: VerdictRules,
+    n_tests: int = 1,
 ) -> tuple[Exchange, float] | None:
     """Return the feature that is interchangeable with a selected feature.
 
-    Let s be the selected feature and p its partner. p is not in the set, and s or p is among the first k on
-    at least τ of the halves. In addition, one of these holds:
+    Let s be the selected feature and p its partner. p is not in the set, and s or p is
+    among the first k on at least τ of the halves. In addition, one of these holds:
 
     - s and p are twins: near copies, and a paired test does not find the set with p in place of s
       significantly worse.
@@ -315,16 +340,18 @@ def partner_of(
         Sets with other features in its place.
     rules : VerdictRules
     n_tests : int
-        Number of selected features that are compared with others. The tests of twins share their 5 %: if all
-        twins are equally good, at most one selection in twenty has a pair with a significant difference.
+        Number of selected features that are compared with others. The tests of twins
+        share their 5 %: if all twins are equally good, at most one selection in twenty
+        has a pair with a significant difference.
 
     Returns
     -------
     tuple or None
-        The exchange, and the share of the halves that select one of the two. Among several partners the one
-        with the largest share.
+        The exchange, and the share of the halves that select one of the two. Among
+        several partners the one with the largest share.
     """
-    # Shares are multiples of 1 / N for N halves; a computed bound such as 1 - 0.9 may miss one by rounding.
+    # Shares are multiples of 1 / N for N halves; a computed bound such as 1 - 0.9 may
+    # miss one by rounding.
     selected = inside[:, column]
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
@@ -332,10 +359,14 @@ def partner_of(
         partner_selected = inside[:, exchange.column]
         share = float((selected | partner_selected).mean())
         is_used_instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
-        is_rarely_together = (selected & partner_selected).mean() <= 1 - rules.threshold + rounding
+        is_rarely_together = (
+            selected & partner_selected
+        ).mean() <= 1 - rules.threshold + rounding
         is_as_good = exchange.result is not None and exchange.result.near_best
         is_below_threshold = selected.mean() < rules.threshold
-        replaces = is_below_threshold and is_used_instead and is_rarely_together and is_as_good
+        replaces = (
+            is_below_threshold and is_used_instead and is_rarely_together and is_as_good
+        )
         if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
             partners.append((-share, exchange.column, exchange))
     if not partners:

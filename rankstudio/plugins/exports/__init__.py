@@ -1,7 +1,7 @@
 """Models in the files of other programs: RankLib, SVMlight, LightGBM, ONNX, PMML, Python, C and SQL.
 
-For users who score documents outside RankStudio: in another program for learning to rank, in a runtime for
-models, in a database or in their own code.
+For users who score documents outside RankStudio: in another program for learning to
+rank, in a runtime for models, in a database or in their own code.
 
 References
 ----------

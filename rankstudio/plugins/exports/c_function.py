@@ -6,7 +6,12 @@ import shutil
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.formats.trial import Trial
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
@@ -15,7 +20,8 @@ from rankstudio.engine.support.escaping import comment_text
 
 COMPILERS = ("cc", "gcc", "clang", "tcc")
 
-# The program that reads documents from its last but one argument and writes their scores to the last one.
+# The program that reads documents from its last but one argument and writes their
+# scores to the last one.
 _MAIN = """\
 #include <stdio.h>
 double {name}(const double *x);
@@ -37,13 +43,15 @@ int main(int argc, char **argv)
 
 def write(function: ScoreFunction) -> Files:
     """Return the source of the function ``double NAME(const double *x)``, in C89."""
-    # The comment says what the function computes,
-    # and which feature each value of x is.
+    # The comment says what the function computes, and which feature each value of x is.
     lines = [
         f"/* {comment_text(function.about, 'c')}",
         "",
         f"   {function.name}(x) is the score of a document; x has the values of these features:",
-        *(f"     x[{n}]  feature {i.id}, {comment_text(i.name, 'c')}" for n, i in enumerate(function.inputs)),
+        *(
+            f"     x[{n}]  feature {i.id}, {comment_text(i.name, 'c')}"
+            for n, i in enumerate(function.inputs)
+        ),
         "",
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
@@ -51,12 +59,20 @@ def write(function: ScoreFunction) -> Files:
     # of each tree, which is a function of its own.
     body = []
     if function.linear:
-        body = [f"    s += {weight!r} * x[{n}];" for n, weight in enumerate(function.weights)]
+        body = [
+            f"    s += {weight!r} * x[{n}];"
+            for n, weight in enumerate(function.weights)
+        ]
     for number, tree in enumerate(function.trees):
         lines += ["", f"static double tree{number}(const double *x)", "{"]
         lines += [*_branches(tree.nested(), "    "), "}"]
         body.append(f"    s += tree{number}(x);")
-    lines += ["", f"double {function.name}(const double *x)", "{", "    double s = 0.0;"]
+    lines += [
+        "",
+        f"double {function.name}(const double *x)",
+        "{",
+        "    double s = 0.0;",
+    ]
     lines += ["    (void)x;", *body, "    return s;", "}"]
     return {"": ("\n".join(lines) + "\n").encode()}
 
@@ -81,11 +97,22 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the function, compiled by an installed C compiler."""
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if compiler is None:
-        raise OutputError(f"No C compiler ({', '.join(COMPILERS)}) found to read the file back.")
+        raise OutputError(
+            f"No C compiler ({', '.join(COMPILERS)}) found to read the file back."
+        )
     m, n = documents.X.shape
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:
-        trial.run([compiler, "-ffp-contract=off", "-o", trial.path("model"), "model.c", "main.c"])
+        trial.run(
+            [
+                compiler,
+                "-ffp-contract=off",
+                "-o",
+                trial.path("model"),
+                "model.c",
+                "main.c",
+            ]
+        )
         return trial.scores([trial.path("model")], documents.X)
 
 

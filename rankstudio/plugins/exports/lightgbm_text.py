@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.score_function import ScoreFunction
-from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, tree_scores, tree_text
+from rankstudio.engine.export.trees import (
+    ScoreTree,
+    checked_trees,
+    model_text,
+    tree_scores,
+    tree_text,
+)
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import clean_text, comment_text
 
 _END_OF_TREES = "end of trees\n\n"
-_DEFAULT_LEFT = 2  # bit 1 of LightGBM's decision type: a missing value goes to the left child
+_DEFAULT_LEFT = (
+    2  # bit 1 of LightGBM's decision type: a missing value goes to the left child
+)
 
 
 def write(function: ScoreFunction) -> Files:
@@ -25,7 +38,9 @@ def write(function: ScoreFunction) -> Files:
     text = model_text(trees, names, "[-inf:inf]")
     comment = comment_text(clean_text(function.about), "hash")
     # LightGBM reads nothing between the end of the trees and the line "parameters:".
-    return {"": text.replace(_END_OF_TREES, f"{_END_OF_TREES}# {comment}\n\n", 1).encode()}
+    return {
+        "": text.replace(_END_OF_TREES, f"{_END_OF_TREES}# {comment}\n\n", 1).encode()
+    }
 
 
 def _tree(tree: ScoreTree) -> str:

@@ -8,7 +8,12 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingExtraError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
 
@@ -17,7 +22,8 @@ ML_OPSET = 5
 IR_VERSION = 10
 """Version of the file; above, of ai.onnx.ml (the first with doubles in trees) and of standard operators."""
 
-# Numbers of the operator TreeEnsemble: the mode of a split, and the attributes of the whole operator.
+# Numbers of the operator TreeEnsemble: the mode of a split, and the attributes of the
+# whole operator.
 _LESS_OR_EQUAL = 0
 _SUM = 1
 _NO_TRANSFORM = 0
@@ -32,7 +38,8 @@ def write(function: ScoreFunction) -> Files:
         from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtraError("Writing ONNX", "onnx", "onnx") from error
-    k = max(1, len(function.inputs))  # a model without inputs gets one that has no effect
+    # a model without inputs gets one that has no effect
+    k = max(1, len(function.inputs))
     constants = []
     if function.linear:
         # A linear model is one matrix product.
@@ -41,21 +48,32 @@ def write(function: ScoreFunction) -> Files:
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
-        # Trees are one operator whose
-        # attributes hold all splits and leaves.
+        # Trees are one operator whose attributes hold all splits and leaves.
         values = {
-            name: numpy_helper.from_array(value, name) if isinstance(value, np.ndarray) else value
+            name: numpy_helper.from_array(value, name)
+            if isinstance(value, np.ndarray)
+            else value
             for name, value in _tree_attributes(function).items()
         }
-        node = helper.make_node("TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values)
+        node = helper.make_node(
+            "TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values
+        )
     # The graph with its input, its only operator and its output.
     graph_input = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
     graph_output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
     model = helper.make_model(
         helper.make_graph(
-            [node], function.name, [graph_input], [graph_output], constants, doc_string=function.about
+            [node],
+            function.name,
+            [graph_input],
+            [graph_output],
+            constants,
+            doc_string=function.about,
         ),
-        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
+        opset_imports=[
+            helper.make_opsetid("", OPSET),
+            helper.make_opsetid("ai.onnx.ml", ML_OPSET),
+        ],
         ir_version=IR_VERSION,
         producer_name="RankStudio",
     )
@@ -63,7 +81,8 @@ def write(function: ScoreFunction) -> Files:
     # line, so that a reader can name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
     properties = {
-        key: "\n".join(str(getattr(i, name)) for i in function.inputs) for key, name in features.items()
+        key: "\n".join(str(getattr(i, name)) for i in function.inputs)
+        for key, name in features.items()
     }
     helper.set_model_props(model, properties)
     content: bytes = model.SerializeToString()
@@ -73,11 +92,10 @@ def write(function: ScoreFunction) -> Files:
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     """Return the attributes of the operator TreeEnsemble: the splits of all trees in lists, and the leaves.
 
-    The operator needs a split in every tree, so a tree of one leaf becomes a split with this leaf on both
-    sides.
+    The operator needs a split in every tree, so a tree of one leaf becomes a split with
+    this leaf on both sides.
     """
-    # The split of a tree of one leaf: -1,
-    # the first leaf, is on both sides.
+    # The split of a tree of one leaf: -1, the first leaf, is on both sides.
     one_leaf = ((0, 0.0, -1, -1),)
     roots: list[int] = []
     splits: list[tuple[int, float, int, bool, int, bool]] = []
@@ -88,15 +106,20 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
         first_leaf = len(leaves)
         roots.append(first_split)
         for column, threshold, *children in tree.splits or one_leaf:
-            # Each child becomes its position among all splits or all leaves, and whether it is a leaf.
+            # Each child becomes its position among all splits or all leaves, and
+            # whether it is a leaf.
             below_child, above_child = [
-                (first_leaf - 1 - child, True) if child < 0 else (first_split + child, False)
+                (first_leaf - 1 - child, True)
+                if child < 0
+                else (first_split + child, False)
                 for child in children
             ]
             splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
     # The operator wants one list for each property of the splits.
-    columns, thresholds, below, below_leaf, above, above_leaf = zip(*splits, strict=True)
+    columns, thresholds, below, below_leaf, above, above_leaf = zip(
+        *splits, strict=True
+    )
     return {
         "n_targets": 1,
         "aggregate_function": _SUM,
@@ -122,7 +145,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         raise MissingExtraError("Reading ONNX back", "onnxruntime", "onnx") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(files[""], options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        files[""], options, providers=["CPUExecutionProvider"]
+    )
     X = documents.X if function.inputs else np.zeros((documents.X.shape[0], 1))
     (scores,) = session.run(None, {"X": np.ascontiguousarray(X)})
     return np.asarray(scores)[:, 0]
@@ -132,7 +157,9 @@ FORMAT = ModelFormat(
     "onnx",
     "ONNX",
     ".onnx",
-    translatable("A graph in doubles: MatMul (opset 17), or TreeEnsemble (ai.onnx.ml 5)."),
+    translatable(
+        "A graph in doubles: MatMul (opset 17), or TreeEnsemble (ai.onnx.ml 5)."
+    ),
     write,
     read,
     extra="onnx",

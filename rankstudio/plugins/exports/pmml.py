@@ -9,7 +9,12 @@ import numpy as np
 
 from rankstudio import __version__
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node, ScoreTree
@@ -26,7 +31,9 @@ def write(function: ScoreFunction) -> Files:
     header = SubElement(root, "Header", description=clean_text(function.about))
     SubElement(header, "Application", name="RankStudio", version=__version__)
     # The fields are the features that the model uses.
-    fields = SubElement(root, "DataDictionary", numberOfFields=str(len(function.inputs)))
+    fields = SubElement(
+        root, "DataDictionary", numberOfFields=str(len(function.inputs))
+    )
     for feature in function.inputs:
         SubElement(
             fields,
@@ -38,15 +45,23 @@ def write(function: ScoreFunction) -> Files:
         )
     if function.linear:
         # A linear model is one regression without an intercept.
-        model = SubElement(root, "RegressionModel", modelName=function.name, functionName="regression")
+        model = SubElement(
+            root, "RegressionModel", modelName=function.name, functionName="regression"
+        )
         _schema(model, function)
         table = SubElement(model, "RegressionTable", intercept="0")
         for feature, weight in zip(function.inputs, function.weights, strict=True):
-            SubElement(table, "NumericPredictor", name=feature.identifier, coefficient=repr(weight))
+            SubElement(
+                table,
+                "NumericPredictor",
+                name=feature.identifier,
+                coefficient=repr(weight),
+            )
     else:
-        # Trees are the segments of an ensemble
-        # whose predictions are added up.
-        model = SubElement(root, "MiningModel", modelName=function.name, functionName="regression")
+        # Trees are the segments of an ensemble whose predictions are added up.
+        model = SubElement(
+            root, "MiningModel", modelName=function.name, functionName="regression"
+        )
         _schema(model, function)
         segments = SubElement(model, "Segmentation", multipleModelMethod="sum")
         for number, tree in enumerate(function.trees, start=1):
@@ -54,7 +69,9 @@ def write(function: ScoreFunction) -> Files:
             SubElement(segment, "True")
             _tree(segment, tree, function)
     ElementTree.indent(root)
-    return {"": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"}
+    return {
+        "": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    }
 
 
 def _schema(model: Element, function: ScoreFunction) -> None:
@@ -63,12 +80,19 @@ def _schema(model: Element, function: ScoreFunction) -> None:
     for feature in function.inputs:
         SubElement(schema, "MiningField", name=feature.identifier, usageType="active")
     output = SubElement(model, "Output")
-    SubElement(output, "OutputField", name="score", dataType="double", feature="predictedValue")
+    SubElement(
+        output, "OutputField", name="score", dataType="double", feature="predictedValue"
+    )
 
 
 def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
     """Add the model of a tree to a segment."""
-    model = SubElement(segment, "TreeModel", functionName="regression", splitCharacteristic="binarySplit")
+    model = SubElement(
+        segment,
+        "TreeModel",
+        functionName="regression",
+        splitCharacteristic="binarySplit",
+    )
     schema = SubElement(model, "MiningSchema")
     for column in sorted({column for column, _, _, _ in tree.splits}):
         SubElement(schema, "MiningField", name=function.inputs[column].identifier)
@@ -81,7 +105,8 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
 def _grow(parent: Element, node: Node, names: list[str]) -> None:
     """Add the contents of a node to its element, which already has the predicate of the node.
 
-    A leaf has a score; a split has two child elements, the first for values up to the threshold.
+    A leaf has a score; a split has two child elements, the first for values up to the
+    threshold.
     """
     if not isinstance(node, tuple):  # a leaf
         parent.set("score", repr(node))
@@ -89,7 +114,13 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
     column, threshold, below, above = node
     for operator, child in (("lessOrEqual", below), ("greaterThan", above)):
         inner = SubElement(parent, "Node")
-        SubElement(inner, "SimplePredicate", field=names[column], operator=operator, value=repr(threshold))
+        SubElement(
+            inner,
+            "SimplePredicate",
+            field=names[column],
+            operator=operator,
+            value=repr(threshold),
+        )
         _grow(inner, child, names)
 
 
@@ -99,8 +130,12 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     columns = function.columns
     table = root.find(f".//{{{_NAMESPACE}}}RegressionTable")
     if table is not None:
-        terms = [(columns[p.get("name", "")], float(p.get("coefficient", ""))) for p in table]
-        return weighted_sum(documents.X, terms, np.float64) + float(table.get("intercept", "0"))
+        terms = [
+            (columns[p.get("name", "")], float(p.get("coefficient", ""))) for p in table
+        ]
+        return weighted_sum(documents.X, terms, np.float64) + float(
+            table.get("intercept", "0")
+        )
     tops = root.iterfind(f".//{{{_NAMESPACE}}}TreeModel/{{{_NAMESPACE}}}Node")
     return tree_sum(documents.X, [_node(top, columns) for top in tops], np.float64)
 
@@ -124,7 +159,9 @@ FORMAT = ModelFormat(
     "pmml",
     "PMML 4.4",
     ".pmml",
-    translatable("A PMML 4.4 document: a RegressionModel, or a MiningModel that sums TreeModels."),
+    translatable(
+        "A PMML 4.4 document: a RegressionModel, or a MiningModel that sums TreeModels."
+    ),
     write,
     read,
     readers=Readers.RUNTIME,

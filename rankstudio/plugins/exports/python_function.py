@@ -7,18 +7,25 @@ from pathlib import Path
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats import trial
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.formats.trial import SECONDS, Trial
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
 _SCRIPT = Path(trial.__file__).parent.with_name("trial_script.py")
-# Address space that the process may use: for Python itself, and for each value of a document.
+# Address space that the process may use: for Python itself, and for each value of a
+# document.
 _PYTHON_BYTES = 2 * 10**9
 _BYTES_PER_VALUE = 200
 
-# The code after the numbers of the model: a weighted sum or trees, then sums of features, then scaling.
+# The code after the numbers of the model: a weighted sum or trees, then sums of
+# features, then scaling.
 _SUM = '''
 
 def score({argument}):
@@ -69,17 +76,21 @@ def scores(documents):
 def write(function: ScoreFunction) -> Files:
     """Return the text of the module.
 
-    It begins with the numbers of the model as dicts and lists. The functions that use them follow.
+    It begins with the numbers of the model as dicts and lists. The functions that use
+    them follow.
     """
     ids = [feature.id for feature in function.inputs]
-    about = " ".join(comment_text(function.about, "python").split())  # "=" is dropped: "k 5, lambda 2"
+    # "=" is dropped: "k 5, lambda 2"
+    about = " ".join(comment_text(function.about, "python").split())
     lines = [f"# A ranking model: {about}", "", "FEATURES = {"]
     lines += [f"    {feature.id}: {feature.name!r}," for feature in function.inputs]
     lines += ["}", '"""The features\' names by their ids."""', ""]
     if function.linear:
         pairs = zip(ids, function.weights, strict=True)
         lines += ["WEIGHTS = {", *(f"    {i}: {weight!r}," for i, weight in pairs), "}"]
-        lines += ['"""The score per unit of each feature, by its id, in the order of the sum."""']
+        lines += [
+            '"""The score per unit of each feature, by its id, in the order of the sum."""'
+        ]
     else:
         lines += _tree_lines(function, ids)
     # The functions that compute a score from the numbers.
@@ -99,13 +110,28 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
     numbers = list(range(1, len(function.sums) + 1)) or ids
     lines: list[str] = []
     if function.sums:
-        sums = (repr({ids[column]: weight for column, weight in terms}) for terms in function.sums)
-        lines += ["SUMS = {", *(f"    {n}: {terms}," for n, terms in enumerate(sums, start=1)), "}"]
-        lines += ['"""The weights of the features of each new feature, in the order of the sum."""', ""]
+        sums = (
+            repr({ids[column]: weight for column, weight in terms})
+            for terms in function.sums
+        )
+        lines += [
+            "SUMS = {",
+            *(f"    {n}: {terms}," for n, terms in enumerate(sums, start=1)),
+            "}",
+        ]
+        lines += [
+            '"""The weights of the features of each new feature, in the order of the sum."""',
+            "",
+        ]
     lines += ["TREES = ["]
     for tree in function.trees:
         splits = [(numbers[column], *rest) for column, *rest in tree.splits]
-        lines += ["    (", f"        {splits!r},", f"        {list(tree.leaves)!r},", "    ),"]
+        lines += [
+            "    (",
+            f"        {splits!r},",
+            f"        {list(tree.leaves)!r},",
+            "    ),",
+        ]
     lines += ["]"]
     return [
         *lines,
@@ -124,8 +150,16 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
         # The script expects these arguments in this order; see trial_script.py.
-        arguments = ["module", str(int(SECONDS)), str(needed), *names, str(int(function.scaled))]
-        return attempt.scores([sys.executable, "-I", "-S", str(_SCRIPT), *arguments], documents.X)
+        arguments = [
+            "module",
+            str(int(SECONDS)),
+            str(needed),
+            *names,
+            str(int(function.scaled)),
+        ]
+        return attempt.scores(
+            [sys.executable, "-I", "-S", str(_SCRIPT), *arguments], documents.X
+        )
 
 
 FORMAT = ModelFormat(

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.formats.ranklib_text import model_text, scores
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import translatable
@@ -11,7 +16,9 @@ from rankstudio.engine.language import translatable
 
 def write(function: ScoreFunction) -> Files:
     """Return the file; RankLib identifies features by their ids."""
-    return {"": model_text(function, [feature.id for feature in function.inputs]).encode()}
+    return {
+        "": model_text(function, [feature.id for feature in function.inputs]).encode()
+    }
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:

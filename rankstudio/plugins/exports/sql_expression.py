@@ -9,7 +9,12 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
@@ -21,17 +26,16 @@ def write(function: ScoreFunction) -> Files:
 
     The columns are named after the features.
     """
-    # The terms of the score: weighted
-    # columns, or the value of each tree.
+    # The terms of the score: weighted columns, or the value of each tree.
     names = [f'"{feature.identifier}"' for feature in function.inputs]
     if function.linear:
         terms = [
-            f"+ {_number(weight)} * {name}" for name, weight in zip(names, function.weights, strict=True)
+            f"+ {_number(weight)} * {name}"
+            for name, weight in zip(names, function.weights, strict=True)
         ]
     else:
         terms = [f"+ {_case(tree.nested(), names)}" for tree in function.trees]
-    # Comments say what the expression
-    # computes, and what each column is.
+    # Comments say what the expression computes, and what each column is.
     columns = [
         f"-- {feature.identifier}: feature {feature.id}, {comment_text(feature.name, 'sql')}"
         for feature in function.inputs
@@ -71,11 +75,17 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     rows = [(n, *row) for n, row in enumerate(documents.X.tolist())]
     try:
         with closing(sqlite3.connect(":memory:")) as base:
-            base.execute(f"CREATE TABLE documents (row INTEGER{', ' + columns if columns else ''})")
+            base.execute(
+                f"CREATE TABLE documents (row INTEGER{', ' + columns if columns else ''})"
+            )
             base.executemany(f"INSERT INTO documents VALUES ({placeholders})", rows)
             query = f"SELECT (\n{files[''].decode()}\n) FROM documents ORDER BY row"
-            return np.array([score for (score,) in base.execute(query)], dtype=np.float64)
-    except sqlite3.Error as error:  # SQLite limits the size of expressions more than other databases do
+            return np.array(
+                [score for (score,) in base.execute(query)], dtype=np.float64
+            )
+    except (
+        sqlite3.Error
+    ) as error:  # SQLite limits the size of expressions more than other databases do
         raise OutputError(f"SQLite cannot read the file back: {error}.") from error
 
 

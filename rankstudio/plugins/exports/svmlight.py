@@ -9,9 +9,19 @@ from functools import partial
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.formats.trial import weighted_sum
-from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, centred, shifted
+from rankstudio.engine.export.score_function import (
+    ScoreFunction,
+    ValueRanges,
+    centred,
+    shifted,
+)
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import clean_text, comment_text
 
@@ -39,8 +49,8 @@ _Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]
 def write(function: ScoreFunction, version: str) -> Files:
     """Return the file; each program reads only its own version.
 
-    A support vector has single-precision values and a double-precision factor; each feature has its own
-    vector with the value 1, so that its weight keeps all digits.
+    A support vector has single-precision values and a double-precision factor; each
+    feature has its own vector with the value 1, so that its weight keeps all digits.
     """
     n = len(function.inputs)
     pairs = list(zip(function.inputs, function.weights, strict=True))
@@ -49,7 +59,8 @@ def write(function: ScoreFunction, version: str) -> Files:
         highest=max((feature.id for feature in function.inputs), default=1),
         documents=max(n, 1),
         vectors=n + 1,
-        threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,  # never -0.0
+        # never -0.0
+        threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,
     )
     vectors = [f"{weight!r} {feature.id}:1 #" for feature, weight in pairs]
     if vectors:  # the text about the model is the comment of the first vector
@@ -57,7 +68,9 @@ def write(function: ScoreFunction, version: str) -> Files:
     return {"": (head + "".join(f"{vector}\n" for vector in vectors)).encode()}
 
 
-def read(files: Files, function: ScoreFunction, documents: Documents, prints: str) -> Floats:
+def read(
+    files: Files, function: ScoreFunction, documents: Documents, prints: str
+) -> Floats:
     """Score documents as svm_classify does.
 
     Values have single precision, sums double precision, and scores few digits.
@@ -71,13 +84,17 @@ def read(files: Files, function: ScoreFunction, documents: Documents, prints: st
         alpha, *pairs = line.partition("#")[0].split()
         for pair in pairs:
             number, value = pair.split(":")
-            weights[columns[int(number)]] += float(alpha) * float(documents.dtype(float(value)))
+            weights[columns[int(number)]] += float(alpha) * float(
+                documents.dtype(float(value))
+            )
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
     # Scores are printed with few digits.
     if documents.dtype is np.float64:
         return scores
-    return np.array([float(prints % score) for score in scores.tolist()], dtype=np.float64)
+    return np.array(
+        [float(prints % score) for score in scores.tolist()], dtype=np.float64
+    )
 
 
 def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
@@ -98,7 +115,11 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(
-            function.weights, ranges.low, ranges.high, centred_function.inputs, strict=True
+            function.weights,
+            ranges.low,
+            ranges.high,
+            centred_function.inputs,
+            strict=True,
         )
     )
     # A power of two, so that scaling does not round.
@@ -106,11 +127,17 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     if 0 < greatest_score < math.inf:
         _, score_exponent = math.frexp(greatest_score)
         scale_exponent = _GREATEST_SCORE_EXPONENT - score_exponent
-    scale = 2.0 ** max(-_GREATEST_SCALE_EXPONENT, min(scale_exponent, _GREATEST_SCALE_EXPONENT))
-    return function, shifted(function, [feature.shift for feature in centred_function.inputs], scale)
+    scale = 2.0 ** max(
+        -_GREATEST_SCALE_EXPONENT, min(scale_exponent, _GREATEST_SCALE_EXPONENT)
+    )
+    return function, shifted(
+        function, [feature.shift for feature in centred_function.inputs], scale
+    )
 
 
-def _format(key: str, label: str, summary: str, version: str, prints: str, fit: _Fit) -> ModelFormat:
+def _format(
+    key: str, label: str, summary: str, version: str, prints: str, fit: _Fit
+) -> ModelFormat:
     """Return the format of the model files of one of the two programs.
 
     Parameters
@@ -146,7 +173,9 @@ def _format(key: str, label: str, summary: str, version: str, prints: str, fit: 
 LIGHT = _format(
     "svmlight",
     "SVM-light",
-    translatable("A model file for svm_classify: a linear kernel and one support vector per weight."),
+    translatable(
+        "A model file for svm_classify: a linear kernel and one support vector per weight."
+    ),
     version="V6.02",
     prints="%.8g",
     fit=_centred,
@@ -154,7 +183,9 @@ LIGHT = _format(
 RANK = _format(
     "svmrank",
     "SVM-rank",
-    translatable("A model file for svm_rank_classify: a linear kernel and one support vector per weight."),
+    translatable(
+        "A model file for svm_rank_classify: a linear kernel and one support vector per weight."
+    ),
     version="V6.20",
     prints="%.8f",
     fit=_scaled,

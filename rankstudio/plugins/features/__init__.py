@@ -1,7 +1,7 @@
 """The selected features, why they were selected, what could stand for each, and every feature in detail.
 
-For users who have to answer for a selection: how clear each choice was, what a feature does in the data, and
-which other features would do as well.
+For users who have to answer for a selection: how clear each choice was, what a feature
+does in the data, and which other features would do as well.
 
 References
 ----------
@@ -23,12 +23,18 @@ PLUGIN = Plugin(
         WindowPage(
             key="features",
             label=translatable("Features"),
-            summary=translatable("The selected features, the margins, and every feature in detail"),
+            summary=translatable(
+                "The selected features, the margins, and every feature in detail"
+            ),
             icon="features",
             controller="rankstudio.plugins.features.window.page:FeaturesPage",
             guide="understand-a-feature.md",
         ),
     ),
-    report_parts=(ReportPart("substitutes", "rankstudio.plugins.features.report_part:substitute_blocks"),),
+    report_parts=(
+        ReportPart(
+            "substitutes", "rankstudio.plugins.features.report_part:substitute_blocks"
+        ),
+    ),
     summary="The selected features, why they were selected, and what could stand for them.",
 )

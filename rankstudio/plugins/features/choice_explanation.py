@@ -19,8 +19,16 @@ from rankstudio.engine.analysis.features.candidate_map import (
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.language import either, tr
-from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
-from rankstudio.engine.support.number_format import correlation_text, percent, significant
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    ScoreSource,
+    StepKind,
+)
+from rankstudio.engine.support.number_format import (
+    correlation_text,
+    percent,
+    significant,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +60,8 @@ class ChoiceContext:
     names : sequence of str of length n
         Names of the features.
     axis : str
-        Name of the parameter in which `combinations` differ: "λ"; "combination" for several parameters.
+        Name of the parameter in which `combinations` differ: "λ"; "combination" for
+        several parameters.
     combinations : sequence of Alternative
         Paths of the fold, including this one, in the order of the grid.
     folds : sequence of Alternative
@@ -78,12 +87,17 @@ class ChoiceContext:
     @property
     def n_candidates(self) -> int:
         """Number of features; a group counts as one."""
-        return len(self.names) if self.groups is None else len(self.groups.columns.groups)
+        return (
+            len(self.names) if self.groups is None else len(self.groups.columns.groups)
+        )
 
     def by_candidate(self, groups: CandidateGroups) -> ChoiceContext:
         """Return the context with paths of candidates, each identified by its representative column."""
         combinations, folds = (
-            [replace(alternative, path=groups.path(alternative.path)) for alternative in alternatives]
+            [
+                replace(alternative, path=groups.path(alternative.path))
+                for alternative in alternatives
+            ]
             for alternatives in (self.combinations, self.folds)
         )
         path = groups.path(self.path)
@@ -100,7 +114,8 @@ class ChoiceContext:
 TOSS_UP = 0.01
 """Share of the score below which a margin is a near tie."""
 
-_MIN_FALL = 0.1  # share of a score that a feature must lose by another selection to be displaced by it
+# share of a score that a feature must lose by another selection to be displaced by it
+_MIN_FALL = 0.1
 
 
 @dataclass(frozen=True)
@@ -118,7 +133,9 @@ class ChoiceExplanation:
     sentences: tuple[str, ...]
 
 
-def explain(context: ChoiceContext, feature: int, correlations: Floats | None = None) -> ChoiceExplanation:
+def explain(
+    context: ChoiceContext, feature: int, correlations: Floats | None = None
+) -> ChoiceExplanation:
     """Explain why a feature is in the chosen model, or is not.
 
     Parameters
@@ -137,7 +154,9 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
         feature = members[0]
         if len(members) > 1:
             together = f"All {len(members)} features of {groups.names[feature]} are taken or left together."
-        correlations = None if correlations is None else groups.correlations(correlations)
+        correlations = (
+            None if correlations is None else groups.correlations(correlations)
+        )
     inside = feature in context.path.steps[context.position].selected
     if context.path.step_kind is not StepKind.FEATURES:
         title, sentences = _weight_explanation(context, feature, inside)
@@ -145,18 +164,27 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
         step = next(step for step in context.path.steps if feature in step.selected)
         margin = step_margin(context.score, step, feature, context.path.divisor)
         title = tr("Why it was selected at step {step}").format(step=margin.number)
-        sentences = [_reason_selected(context, margin), _first_rank_sentence(context, feature, margin.number)]
+        sentences = [
+            _reason_selected(context, margin),
+            _first_rank_sentence(context, feature, margin.number),
+        ]
     else:
-        title = tr("Why it is not in the model with k = {size}").format(size=context.size)
+        title = tr("Why it is not in the model with k = {size}").format(
+            size=context.size
+        )
         sentences = [
             _later_step_sentence(context, feature),
             _closest_step_sentence(context, feature, correlations),
         ]
         sentences.append(_displacement_sentence(context, feature, correlations))
     if not inside:
-        sentences.append(_similarity_sentence(context, feature, correlations, sentences))
+        sentences.append(
+            _similarity_sentence(context, feature, correlations, sentences)
+        )
     sentences.append(_alternatives_sentence(context, feature, inside))
-    return ChoiceExplanation(title, tuple(sentence for sentence in (together, *sentences) if sentence))
+    return ChoiceExplanation(
+        title, tuple(sentence for sentence in (together, *sentences) if sentence)
+    )
 
 
 def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
@@ -176,7 +204,9 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
     if margin.share == 0:
         text = tr("It was tied with {rival}; the first one in the file was selected.")
     elif margin.share < 0:
-        text = tr("{rival} scored {share} better; pins, costs or a limit decided against it.")
+        text = tr(
+            "{rival} scored {share} better; pins, costs or a limit decided against it."
+        )
     elif margin.share < TOSS_UP:
         text = tr("The next candidate, {rival}, was {share} behind: a near tie.")
     else:
@@ -190,7 +220,9 @@ def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> s
     score = margin.score
     rival_score = margin.rival_score
     if score > 0:
-        text = tr("Lowered the {criterion} {unit} by {number}. No other candidate would have lowered it.")
+        text = tr(
+            "Lowered the {criterion} {unit} by {number}. No other candidate would have lowered it."
+        )
     elif score == 0 and rival_score > 0:
         text = tr(
             "Left the {criterion} {unit} unchanged. {rival} would have lowered it by {less}, "
@@ -202,7 +234,9 @@ def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> s
             "{less}, but pins, costs or a limit decided."
         )
     elif score == 0:
-        text = tr("Left the {criterion} {unit} unchanged. No candidate would have lowered it.")
+        text = tr(
+            "Left the {criterion} {unit} unchanged. No candidate would have lowered it."
+        )
     elif rival_score == 0:
         text = tr(
             "Raised the {criterion} {unit} by {number}. No candidate would have lowered it; "
@@ -270,32 +304,46 @@ def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int)
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if step_number <= 1 or not np.isfinite(values[feature]):
         return ""
-    return tr("At step 1 it was {place}.").format(place=_rank_text(context.score, values, feature))
+    return tr("At step 1 it was {place}.").format(
+        place=_rank_text(context.score, values, feature)
+    )
 
 
 def _later_step_sentence(context: ChoiceContext, feature: int) -> str:
     """Return the sentence on the first larger model of the path that has a feature."""
     steps = context.path.steps
     later = next(
-        (step.number for step in steps if feature in step.selected and len(step.selected) > context.size), 0
+        (
+            step.number
+            for step in steps
+            if feature in step.selected and len(step.selected) > context.size
+        ),
+        0,
     )
     if not later:
         return tr("It is in no model of the path.")
     return tr("It is selected at step {step}.").format(step=later)
 
 
-def _closest_step_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
+def _closest_step_sentence(
+    context: ChoiceContext, feature: int, correlations: Floats | None
+) -> str:
     """Return the sentence on the step at which a feature came closest to being selected."""
     path = context.path
     score = context.score
-    scores = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
+    scores = [
+        score.of(step, path.divisor) for step in path.steps[: context.position + 1]
+    ]
     share_of_best = np.array([shares(score, values)[feature] for values in scores])
     if not np.isfinite(share_of_best).any():
         return tr("It was not a candidate at any step.")
     index = int(np.nanargmax(share_of_best))
     selected = taken_at(path, index)
     values = scores[index]
-    details = {"step": path.steps[index].number, "place": _rank_text(score, values, feature)}
+    details = {
+        "step": path.steps[index].number,
+        "place": _rank_text(score, values, feature),
+    }
     if not selected or not np.isfinite(values[selected[0]]):
         return tr("Closest at step {step}: {place}.").format(**details)
     winner = selected[0]
@@ -309,7 +357,9 @@ def _closest_step_sentence(context: ChoiceContext, feature: int, correlations: F
     behind = float(gains[winner] - gains[feature]) / size if size else 0.0
     text = tr("Closest at step {step}: {place}, tied with {name}, which was selected.")
     if behind > 0:
-        text = tr("Closest at step {step}: {place}, {share} behind the selected {name}.")
+        text = tr(
+            "Closest at step {step}: {place}, {share} behind the selected {name}."
+        )
     return text.format(**details, share=percent(behind), name=name)
 
 
@@ -334,14 +384,19 @@ def _closest_without_use(
     return text.format(**details, name=name)
 
 
-def _displacement_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
+def _displacement_sentence(
+    context: ChoiceContext, feature: int, correlations: Floats | None
+) -> str:
     """Return the sentence on the selection that lowered a feature's score most.
 
     It is "" for a small fall.
     """
     path = context.path
     score = context.score
-    values = [float(score.of(step, path.divisor)[feature]) for step in path.steps[: context.position + 1]]
+    values = [
+        float(score.of(step, path.divisor)[feature])
+        for step in path.steps[: context.position + 1]
+    ]
     falls = [
         (before - after, step_index)
         for step_index, (before, after) in enumerate(pairwise(values))
@@ -363,7 +418,10 @@ def _displacement_sentence(context: ChoiceContext, feature: int, correlations: F
 
 
 def _similarity_sentence(
-    context: ChoiceContext, feature: int, correlations: Floats | None, sentences: Sequence[str]
+    context: ChoiceContext,
+    feature: int,
+    correlations: Floats | None,
+    sentences: Sequence[str],
 ) -> str:
     """Return the sentence on the model's feature that is most similar to a feature.
 
@@ -380,7 +438,9 @@ def _similarity_sentence(
     return tr("The most similar feature in the model is {name}.").format(name=name)
 
 
-def _weight_explanation(context: ChoiceContext, feature: int, inside: bool) -> tuple[str, list[str]]:
+def _weight_explanation(
+    context: ChoiceContext, feature: int, inside: bool
+) -> tuple[str, list[str]]:
     """Explain a feature of a model that weighs all features at once: return a title and sentences."""
     path = context.path
     score = context.score
@@ -388,7 +448,8 @@ def _weight_explanation(context: ChoiceContext, feature: int, inside: bool) -> t
     values = score.of(step, path.divisor)
     if not inside or values[feature] == 0:
         history = np.array([score.of(path_step)[feature] for path_step in path.steps])
-        top = int(np.argmax(history))  # step at which the feature had the greatest score
+        # step at which the feature had the greatest score
+        top = int(np.argmax(history))
         text = tr("Its {name} is 0 {at}.")
         if history[top] > 0:
             text = tr("Its {name} is 0 {at}; the maximum is {most}, {then}.")
@@ -464,19 +525,29 @@ def _other_template(kind: str, inside: bool) -> str:
             return tr("It would not be among the first {size} {where}.")
         return tr("It would be among the first {size} {where}.")
     return (
-        tr("It would not be selected first {where}.") if inside else tr("It would be selected first {where}.")
+        tr("It would not be selected first {where}.")
+        if inside
+        else tr("It would be selected first {where}.")
     )
 
 
 def _same_template(kind: str, inside: bool) -> str:
     """Return the template of the sentence that the outcome is the same on every path of the run."""
     if kind == "model":
-        return tr("It is in every model of the run.") if inside else tr("It is in no model of the run.")
+        return (
+            tr("It is in every model of the run.")
+            if inside
+            else tr("It is in no model of the run.")
+        )
     if kind == "several":
         if inside:
             return tr("It is among the first {size} on every path of the run.")
         return tr("It is not among the first {size} on any path of the run.")
-    return tr("Every path of the run starts with it.") if inside else tr("No path of the run starts with it.")
+    return (
+        tr("Every path of the run starts with it.")
+        if inside
+        else tr("No path of the run starts with it.")
+    )
 
 
 def _comparable_model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:
@@ -486,7 +557,9 @@ def _comparable_model(path: PathResult, context: ChoiceContext) -> tuple[int, ..
     return path.steps[int(np.abs(path.sizes - context.size).argmin())].selected
 
 
-def _state_labels(axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool) -> str:
+def _state_labels(
+    axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool
+) -> str:
     """Return the text on the ordered labels that have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4".
 
     Successive labels are joined to a range. The text is "" if no label has the state.
@@ -525,7 +598,11 @@ def _rank_text(score: CandidateScore, values: Floats, feature: int) -> str:
     rank = 1 + int(np.count_nonzero(gains > gains[feature]))
     text = tr("{rank}th of {count}")
     if not 10 < rank % 100 < 14:  # 11th, 12th, 13th
-        endings = {1: tr("{rank}st of {count}"), 2: tr("{rank}nd of {count}"), 3: tr("{rank}rd of {count}")}
+        endings = {
+            1: tr("{rank}st of {count}"),
+            2: tr("{rank}nd of {count}"),
+            3: tr("{rank}rd of {count}"),
+        }
         text = endings.get(rank % 10, text)
     return text.format(rank=rank, count=int(np.isfinite(values).sum()))
 
@@ -534,7 +611,9 @@ def _capitalized(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _name_with_r(name: str, correlations: Floats | None, feature: int, other: int) -> str:
+def _name_with_r(
+    name: str, correlations: Floats | None, feature: int, other: int
+) -> str:
     """Return the name of a feature with its correlation to another feature, if known."""
     if correlations is None:
         return name

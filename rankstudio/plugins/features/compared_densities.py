@@ -14,7 +14,11 @@ from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.capabilities import GradeDensities
-from rankstudio.plugins.features.feature_profile import ClassDensity, class_names, has_many_zeros
+from rankstudio.plugins.features.feature_profile import (
+    ClassDensity,
+    class_names,
+    has_many_zeros,
+)
 
 MOST_POINTS = 512
 """Maximum number of values at which densities are kept; a plot has no more pixels."""
@@ -29,11 +33,11 @@ class ComparedDensities:
     column : int
         Column of the feature, counted from 0.
     grid : ndarray of shape (g,)
-        Values of the validation part, ascending, at most 512; without 0 if zeros are separate. The grid is
-        empty if there are fewer than two such values.
+        Values of the validation part, ascending, at most 512; without 0 if zeros are
+        separate. The grid is empty if there are fewer than two such values.
     classes : tuple of ClassDensity
-        Densities of the method at the grid, by ascending relevance. ``zeros`` is the share of a class's
-        density on documents with value 0.
+        Densities of the method at the grid, by ascending relevance. ``zeros`` is the
+        share of a class's density on documents with value 0.
     divergence : float
         Expected divergence, d.
     importance : float
@@ -41,7 +45,8 @@ class ComparedDensities:
     score : float
         ψ = s + d, the score for selection.
     place : int
-        Position in the order of selection, from 1; 0 for features that were not selected.
+        Position in the order of selection, from 1; 0 for features that were not
+        selected.
     """
 
     column: int
@@ -82,13 +87,17 @@ def compared_densities(
     for column in columns:
         compared = method.densities_of(train, column)
         if compared is None:
-            raise PlanError(tr("{method} compares no densities.").format(method=plan.entry.label))
+            raise PlanError(
+                tr("{method} compares no densities.").format(method=plan.entry.label)
+            )
         grid, classes = _grid_and_densities(compared, train.y)
         score = float(scores[column]) if scores.size else float("nan")
         rank = order.index(column) + 1 if column in order else 0
         importance = score - compared.divergence
         densities.append(
-            ComparedDensities(column, grid, classes, compared.divergence, importance, score, rank)
+            ComparedDensities(
+                column, grid, classes, compared.divergence, importance, score, rank
+            )
         )
     return tuple(densities)
 
@@ -96,7 +105,8 @@ def compared_densities(
 def next_best(path: PathResult, column: int) -> int | None:
     """Return the column of the feature selected after a given one; the one before it if it was the last.
 
-    None for the only feature. A feature that was not selected is compared with the last selected one.
+    None for the only feature. A feature that was not selected is compared with the last
+    selected one.
     """
     order = path.steps[-1].selected
     if column not in order:
@@ -107,29 +117,47 @@ def next_best(path: PathResult, column: int) -> int | None:
     return order[index - 1] if index else None
 
 
-def _grid_and_densities(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
+def _grid_and_densities(
+    compared: GradeDensities, y: Floats
+) -> tuple[Floats, tuple[ClassDensity, ...]]:
     """Return the grid and the densities at its values.
 
     Zeros are separate if there are many.
     """
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     has_zeros = has_many_zeros(values)
-    is_zero = compared.places == 0.0 if has_zeros else np.zeros(compared.places.size, dtype=bool)
+    is_zero = (
+        compared.places == 0.0
+        if has_zeros
+        else np.zeros(compared.places.size, dtype=bool)
+    )
     indices = np.flatnonzero(~is_zero)
     if indices.size < 2:
         return np.zeros(0), ()
     places = compared.places[indices]
     if indices.size > MOST_POINTS:
         even_points = np.linspace(places[0], places[-1], MOST_POINTS)
-        next_to_points = np.unique(np.clip(np.searchsorted(places, even_points), 0, places.size - 1))
+        next_to_points = np.unique(
+            np.clip(np.searchsorted(places, even_points), 0, places.size - 1)
+        )
         indices = indices[next_to_points]
         places = places[next_to_points]
     mass = compared.densities * compared.counts
     classes = []
-    for r, (label, grade) in enumerate(zip(class_names(compared.grades), compared.grades, strict=True)):
+    for r, (label, grade) in enumerate(
+        zip(class_names(compared.grades), compared.grades, strict=True)
+    ):
         total = float(mass[r].sum())
-        zeros = float(mass[r][is_zero].sum()) / total if is_zero.any() and total > 0 else float("nan")
-        name = label if compared.known[r] else tr("{label} (no density: one value)").format(label=tr(label))
+        zeros = (
+            float(mass[r][is_zero].sum()) / total
+            if is_zero.any() and total > 0
+            else float("nan")
+        )
+        name = (
+            label
+            if compared.known[r]
+            else tr("{label} (no density: one value)").format(label=tr(label))
+        )
         density = ClassDensity(
             label=name,
             density=compared.densities[r][indices],

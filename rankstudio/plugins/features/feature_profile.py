@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.capabilities import FeaturePenalties
 
 GRID_POINTS = 128  # a smooth line 400 px wide
-_MIN_SHARE_OF_ZEROS = 0.15  # share of the documents from which zeros are shown apart from the other values
+# share of the documents from which zeros are shown apart from the other values
+_MIN_SHARE_OF_ZEROS = 0.15
 _MAX_CLASSES = 5  # distinguishable lines in one plot
-_CLASS_NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
+_CLASS_NAMES = {
+    2: ("not relevant", "relevant"),
+    3: ("not relevant", "relevant", "highly relevant"),
+}
 _BLOCK_ROWS = 1 << 14  # documents that are centred at a time: 18 MB of 136 features
 
 
@@ -46,7 +50,8 @@ class ClassDensity:
     label : str
         "not relevant", "relevance 3", "relevance 0.1 to 0.4".
     density : ndarray of shape (128,)
-        Density at the points of the profile's grid. If zeros are separate, it is that of the other values.
+        Density at the points of the profile's grid. If zeros are separate, it is that
+        of the other values.
     n_documents : int
         Number of documents of the class.
     zeros : float
@@ -71,7 +76,8 @@ class SelectedCorrelation:
     correlation : float
         Pearson's correlation within queries; 0 with a feature that is constant there.
     similarity : float
-        Similarity A by which the method penalises the two features; NaN if the method uses none.
+        Similarity A by which the method penalises the two features; NaN if the method
+        uses none.
     """
 
     feature_id: int
@@ -90,14 +96,16 @@ class FeatureProfile:
         1-based.
     name : str
     grid : ndarray of shape (128,)
-        Grid from the smallest to the largest value, without zeros if they are separate; of size 0 if all
-        values are equal.
+        Grid from the smallest to the largest value, without zeros if they are separate;
+        of size 0 if all values are equal.
     classes : tuple of ClassDensity
         Densities by ascending relevance; empty if all values are equal.
     constant : bool
-        Whether the feature is constant within every query, so that it cannot change any ranking.
+        Whether the feature is constant within every query, so that it cannot change any
+        ranking.
     alone : Mapping of str to float
-        Two measures of ranking by this feature alone, in the direction with the better first one.
+        Two measures of ranking by this feature alone, in the direction with the better
+        first one.
     ascending : bool
         Whether that direction puts small values first.
     convention : str
@@ -109,17 +117,19 @@ class FeatureProfile:
     correlation : float
         Pearson's correlation of the query-centred columns; NaN if undefined.
     parts : Mapping of str to Mapping of str to float
-        Measures of the feature alone by part: "train", and "validation" and "test" if they exist; all in the
-        direction that is better on the training part.
+        Measures of the feature alone by part: "train", and "validation" and "test" if
+        they exist; all in the direction that is better on the training part.
     with_selected : tuple of SelectedCorrelation
         Correlations in order of selection, without the feature itself.
     explained : float
-        R²: share of its variance within queries explained by a linear function of these; NaN without any.
+        R²: share of its variance within queries explained by a linear function of
+        these; NaN without any.
     importance : tuple of float
-        Importance s of the feature and of its negative, by which the method penalises its weight; () if the
-        method uses none.
+        Importance s of the feature and of its negative, by which the method penalises
+        its weight; () if the method uses none.
     bounds : FSMRankBounds or None
-        Bounds of FSMRank's theorems for the model; None for other methods, or where they do not hold.
+        Bounds of FSMRank's theorems for the model; None for other methods, or where
+        they do not hold.
     """
 
     feature_id: int
@@ -139,14 +149,21 @@ class FeatureProfile:
     importance: tuple[float, ...] = ()
     bounds: FSMRankBounds | None = None
 
-    def penalised(self, penalties: FeaturePenalties, bounds: FSMRankBounds | None = None) -> FeatureProfile:
+    def penalised(
+        self, penalties: FeaturePenalties, bounds: FSMRankBounds | None = None
+    ) -> FeatureProfile:
         """Return the profile with importance, bounds, and similarity to the features of `with_selected`."""
         rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(
             self,
-            importance=(float(penalties.importance[0]), float(penalties.of_negative[0])),
+            importance=(
+                float(penalties.importance[0]),
+                float(penalties.of_negative[0]),
+            ),
             bounds=bounds,
-            with_selected=tuple(replace(correlation, similarity=value) for correlation, value in rows),
+            with_selected=tuple(
+                replace(correlation, similarity=value) for correlation, value in rows
+            ),
         )
 
 
@@ -162,8 +179,8 @@ class Inspector:
     other_parts : mapping of str to RankingDataset
         Other parts of the fold, by name, on which features alone are also measured.
     measure : str
-        Measure that decides the direction of a feature. A feature alone is measured by this and another
-        usual measure.
+        Measure that decides the direction of a feature. A feature alone is measured by
+        this and another usual measure.
     """
 
     def __init__(
@@ -203,7 +220,10 @@ class Inspector:
             closest_id=None if closest is None else int(data.feature_ids[closest]),
             closest_name="" if closest is None else data.feature_names[closest],
             correlation=correlation,
-            parts={"train": measures, **self._measures_of_other_parts(column, ascending)},
+            parts={
+                "train": measures,
+                **self._measures_of_other_parts(column, ascending),
+            },
             with_selected=tuple(
                 SelectedCorrelation(
                     int(data.feature_ids[other]),
@@ -219,7 +239,8 @@ class Inspector:
     def correlations(self) -> Any:
         """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature.
 
-        Correlations of sparse features are not an array, but are computed when they are indexed.
+        Correlations of sparse features are not an array, but are computed when they are
+        indexed.
         """
         data = self.dataset
         if isinstance(data.X, SparseRows):
@@ -233,7 +254,9 @@ class Inspector:
             release(rows)
         scale = np.sqrt(np.diagonal(gram))
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        correlations: Floats = np.clip(gram * inverse[:, None] * inverse[None, :], -1.0, 1.0)
+        correlations: Floats = np.clip(
+            gram * inverse[:, None] * inverse[None, :], -1.0, 1.0
+        )
         return correlations
 
     @cached_property
@@ -250,7 +273,11 @@ class Inspector:
         """Return an inspector with another convention and measure."""
         other = Inspector(self.dataset, convention, self.others, measure)
         # Correlations and clusters that were computed do not depend on the measure.
-        cached = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
+        cached = {
+            name: value
+            for name, value in vars(self).items()
+            if name in ("correlations", "clusters")
+        }
         vars(other).update(cached)
         return other
 
@@ -260,10 +287,15 @@ class Inspector:
         y = self.dataset.y
         labels = np.unique(y)
         if labels.size <= _MAX_CLASSES:
-            return [(text, y == label) for text, label in zip(class_names(labels), labels, strict=True)]
+            return [
+                (text, y == label)
+                for text, label in zip(class_names(labels), labels, strict=True)
+            ]
         # Real-valued labels: ranges with about as many distinct labels each.
         groups = np.array_split(labels, _MAX_CLASSES)
-        return [(_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups]
+        return [
+            (_range_text(group), (y >= group[0]) & (y <= group[-1])) for group in groups
+        ]
 
     @cached_property
     def _evaluator(self) -> Evaluator:
@@ -274,15 +306,23 @@ class Inspector:
         return {name: self._new_evaluator(part) for name, part in self.others.items()}
 
     def _new_evaluator(self, part: RankingDataset) -> Evaluator:
-        names = (self.measure, *(name for name in ALONE if name != self.measure))[: len(ALONE)]
-        return Evaluator(part.y, part.query_ptr, self.convention, names, grading=part.grading)
+        names = (self.measure, *(name for name in ALONE if name != self.measure))[
+            : len(ALONE)
+        ]
+        return Evaluator(
+            part.y, part.query_ptr, self.convention, names, grading=part.grading
+        )
 
-    def _measures_of_other_parts(self, column: int, ascending: bool) -> dict[str, dict[str, float]]:
+    def _measures_of_other_parts(
+        self, column: int, ascending: bool
+    ) -> dict[str, dict[str, float]]:
         """Return the measures of ranking each other part by one feature, in a direction."""
         sign = -1.0 if ascending else 1.0
         measured: dict[str, dict[str, float]] = {}
         for name, evaluator in self._other_evaluators.items():
-            scores = sign * taken_columns(self.others[name].X, slice(column, column + 1))
+            scores = sign * taken_columns(
+                self.others[name].X, slice(column, column + 1)
+            )
             measures = evaluator.evaluate_many(scores)
             measured[name] = {key: float(values[0]) for key, values in measures.items()}
         return measured
@@ -292,11 +332,13 @@ class Inspector:
         if not other_columns or self.correlations[column, column] == 0:
             return float("nan")
         products = self.correlations[list(other_columns), column]
-        # If a feature is a sum of others, an eigenvalue is 0 up to rounding, n eps of the largest one, and
-        # dividing by it would determine R². 1e-10 is above n eps, and below the eigenvalues of different
-        # features.
+        # If a feature is a sum of others, an eigenvalue is 0 up to rounding, n eps of
+        # the largest one, and dividing by it would determine R². 1e-10 is above n eps,
+        # and below the eigenvalues of different features.
         weights = np.linalg.lstsq(
-            self.correlations[np.ix_(other_columns, other_columns)], products, rcond=1e-10
+            self.correlations[np.ix_(other_columns, other_columns)],
+            products,
+            rcond=1e-10,
         )[0]
         return float(np.clip(products @ weights, 0.0, 1.0))
 
@@ -305,10 +347,15 @@ class Inspector:
         low = float(values.min())
         high = float(values.max())
         grid = np.linspace(low, high, GRID_POINTS)
-        if not np.all(np.diff(grid) > 0):  # the values are equal, or too close for a grid
+        # the values are equal, or too close for a grid
+        if not np.all(np.diff(grid) > 0):
             return np.zeros(0), ()
         has_separate_zeros = has_many_zeros(values)
-        is_separate = values == 0.0 if has_separate_zeros else np.zeros(values.size, dtype=np.bool_)
+        is_separate = (
+            values == 0.0
+            if has_separate_zeros
+            else np.zeros(values.size, dtype=np.bool_)
+        )
         if is_separate.any():
             rest = values[~is_separate]
             grid = np.linspace(rest.min(), rest.max(), GRID_POINTS)
@@ -316,7 +363,11 @@ class Inspector:
         for label, mask in self._classes:
             n = int(np.count_nonzero(mask))
             density = gaussian_density(values[mask & ~is_separate], grid)
-            zeros = float(is_separate[mask].mean()) if is_separate.any() and n else float("nan")
+            zeros = (
+                float(is_separate[mask].mean())
+                if is_separate.any() and n
+                else float("nan")
+            )
             classes.append(ClassDensity(label, density, n, zeros))
         return grid, tuple(classes)
 
@@ -329,20 +380,32 @@ class Inspector:
         sign = 1.0 if measure(self.measure).higher_is_better else -1.0
         large_first, small_first = sign * by_direction[self.measure]
         direction = int(small_first > large_first)
-        return {name: float(numbers[direction]) for name, numbers in by_direction.items()}, bool(direction)
+        return {
+            name: float(numbers[direction]) for name, numbers in by_direction.items()
+        }, bool(direction)
 
     def _closest(self, column: int) -> tuple[int | None, float]:
         """Return the column with the largest absolute correlation to a column, and this correlation."""
         row = self.correlations[column].copy()
         row[column] = 0.0
         closest = int(np.argmax(np.abs(row)))
-        return (closest, float(row[closest])) if row[closest] != 0 else (None, float("nan"))
+        return (
+            (closest, float(row[closest]))
+            if row[closest] != 0
+            else (None, float("nan"))
+        )
 
 
 def class_names(labels: Floats) -> tuple[str, ...]:
     """Return the names of the classes of some labels: "not relevant", "relevant", or "relevance 3"."""
-    names = _CLASS_NAMES.get(labels.size) if np.array_equal(labels, np.arange(labels.size)) else None
-    return names or tuple(tr("relevance {label:g}").format(label=label) for label in labels)
+    names = (
+        _CLASS_NAMES.get(labels.size)
+        if np.array_equal(labels, np.arange(labels.size))
+        else None
+    )
+    return names or tuple(
+        tr("relevance {label:g}").format(label=label) for label in labels
+    )
 
 
 def has_many_zeros(values: Floats) -> bool:
@@ -353,5 +416,9 @@ def has_many_zeros(values: Floats) -> bool:
 
 
 def _range_text(labels: Floats) -> str:
-    text = tr("relevance {label:g}") if labels.size == 1 else tr("relevance {label:g} to {last:g}")
+    text = (
+        tr("relevance {label:g}")
+        if labels.size == 1
+        else tr("relevance {label:g} to {last:g}")
+    )
     return text.format(label=labels[0], last=labels[-1])

@@ -9,7 +9,12 @@ import numpy as np
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateGroups
 from rankstudio.engine.analysis.figures.run_figures import chosen_path
-from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource, best_of, listed
+from rankstudio.engine.analysis.reported_runs import (
+    ReportedRun,
+    ReportSource,
+    best_of,
+    listed,
+)
 from rankstudio.engine.data.feature_groups import feature_groups_of, group_names
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
@@ -17,7 +22,12 @@ from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.engine.support.number_format import NOTHING, fixed, significant
 from rankstudio.plugins.features.feature_profile import Inspector
-from rankstudio.plugins.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
+from rankstudio.plugins.features.substitutes import (
+    SubstituteGroup,
+    Substitutes,
+    Swap,
+    substitutes,
+)
 
 _MAX_NAMED_FEATURES = 6
 
@@ -25,7 +35,9 @@ _MAX_NAMED_FEATURES = 6
 def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
     """Yield substitutes for features of the best run on each dataset, in its first fold and first group."""
     for group in (group for group in source.groups if group.position == 1):
-        selecting = [run for run in group.runs if run.plan.entry.selects and run.data is not None]
+        selecting = [
+            run for run in group.runs if run.plan.entry.selects and run.data is not None
+        ]
         if not selecting:
             text = f"{group.title}: the data are not available, or no run selects features."
             yield Paragraph(text, muted=True)
@@ -52,7 +64,13 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
     names = run.result.feature_names
     groups = CandidateGroups.of(ids, names, feature_groups_of(run.plan)).columns
     model_substitutes = substitutes(
-        run.plan, path, position, train, inspector.correlations, inspector.clusters, groups
+        run.plan,
+        path,
+        position,
+        train,
+        inspector.correlations,
+        inspector.clusters,
+        groups,
     )
     yield Paragraph(
         f"Possible substitutes for the features of {run.name}, in the model of fold {first.fold}. Similarity "
@@ -63,26 +81,50 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
         yield _group_swap_table(run, model_substitutes)
 
 
-def _group_paragraphs(run: ReportedRun, model_substitutes: Substitutes) -> Iterator[Paragraph | TextTable]:
+def _group_paragraphs(
+    run: ReportedRun, model_substitutes: Substitutes
+) -> Iterator[Paragraph | TextTable]:
     """Yield the table of similar features, the features without any, and the improving swaps."""
     names = run.result.feature_names
-    similar = [group for group in model_substitutes.groups if len(group.selected) + len(group.others) > 1]
+    similar = [
+        group
+        for group in model_substitutes.groups
+        if len(group.selected) + len(group.others) > 1
+    ]
     single = [group for group in model_substitutes.groups if group not in similar]
-    has_changes = any(not isnan(swap.change) for group in model_substitutes.groups for swap in group.swaps)
+    has_changes = any(
+        not isnan(swap.change)
+        for group in model_substitutes.groups
+        for swap in group.swaps
+    )
     if similar:
-        rows = tuple(_group_row(group, names, with_change=has_changes) for group in similar)
+        rows = tuple(
+            _group_row(group, names, with_change=has_changes) for group in similar
+        )
         header = ["in the model", "like it", "least |r|", "best swap"]
         header += ["change of criterion"] if has_changes else []
-        note = f"The change is that of {_criterion_name(run)}; lower is better." if has_changes else ""
+        note = (
+            f"The change is that of {_criterion_name(run)}; lower is better."
+            if has_changes
+            else ""
+        )
         title = f"Run {run.number}: similar features"
         yield TextTable(
-            title, tuple(header), rows, (0, 1, 3), f"{note} {model_substitutes.why_no_swaps}".strip()
+            title,
+            tuple(header),
+            rows,
+            (0, 1, 3),
+            f"{note} {model_substitutes.why_no_swaps}".strip(),
         )
     if single:
         listing = listed(names[group.selected[0]] for group in single)
         yield Paragraph(f"Without similar features: {listing}.")
     for swap in model_substitutes.better[:3]:
-        action = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
+        action = (
+            "Leaving out"
+            if swap.added is None
+            else f"Using {names[swap.added]} instead of"
+        )
         yield Paragraph(
             f"{action} {names[swap.removed]} would have lowered the criterion by "
             f"{significant(abs(swap.change), 2)} per document."
@@ -101,13 +143,22 @@ def _group_swap_table(run: ReportedRun, model_substitutes: Substitutes) -> TextT
         return f"{group} ({members})" if group else members
 
     swaps = sorted(model_substitutes.group_swaps, key=lambda swap: swap.change)
-    rows = tuple((called(s.removed), called(s.added), significant(s.change, 2, sign=True)) for s in swaps)
+    rows = tuple(
+        (called(s.removed), called(s.added), significant(s.change, 2, sign=True))
+        for s in swaps
+    )
     note = (
         "A group is selected as a whole. The table has the best swap for each group of the model. The change "
         f"is that of {_criterion_name(run)}; lower is better."
     )
     header = ("in the model", "best replaced by", "change of criterion")
-    return TextTable(f"Run {run.number}: groups of features swapped as a whole", header, rows, (0, 1), note)
+    return TextTable(
+        f"Run {run.number}: groups of features swapped as a whole",
+        header,
+        rows,
+        (0, 1),
+        note,
+    )
 
 
 def _criterion_name(run: ReportedRun) -> str:
@@ -115,12 +166,16 @@ def _criterion_name(run: ReportedRun) -> str:
     return f"the {run.plan.criterion.removesuffix(' per document')} per document"
 
 
-def _group_row(group: SubstituteGroup, names: Sequence[str], *, with_change: bool) -> tuple[str, ...]:
+def _group_row(
+    group: SubstituteGroup, names: Sequence[str], *, with_change: bool
+) -> tuple[str, ...]:
     """Return the table row of a group of similar features, with its best swap and the change by it."""
     chosen = listed(names[column] for column in group.selected)
     named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]
     n_more = len(group.others) - len(named_others)
-    others_text = listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
+    others_text = (
+        listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
+    )
     swap: Swap | None = min(
         (swap for swap in group.swaps if group.others),
         key=lambda candidate: np.inf if isnan(candidate.change) else candidate.change,

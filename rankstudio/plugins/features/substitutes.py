@@ -27,8 +27,8 @@ MOST_SHOWN = 60
 
 _MAX_SWAP_SECONDS = 3.0  # if all swaps would take longer, fewer of them are computed
 _ROUNDING = 1e-12  # relative difference up to which two criteria are equal
-# Relative difference by which a swap must lower the criterion more than removing the feature. A swap with
-# a constant feature differs from the removal only by rounding.
+# Relative difference by which a swap must lower the criterion more than removing the
+# feature. A swap with a constant feature differs from the removal only by rounding.
 _MIN_RELATIVE_FALL = 1e-6
 
 Changes = Mapping[tuple[int, int | None], float]
@@ -38,9 +38,7 @@ NO_SWAPS = (
     "The effect of a swap is computed only if RankRLS ranks with the features; this model would have "
     "to be trained again for each swap."
 )
-NO_QUERIES = (
-    "The effect of a swap is computed from queries that are left out. All documents are one ranking here."
-)
+NO_QUERIES = "The effect of a swap is computed from queries that are left out. All documents are one ranking here."
 NOT_LEARNED = "This run has only given scores, so there are no features to substitute."
 NOT_SWAPPED = "Too many features: computing all swaps would take too long."
 
@@ -58,7 +56,8 @@ class Swap:
     correlation : float
         Pearson's correlation between them within queries; NaN for a removal.
     change : float
-        Change of the criterion, comparable between folds (per document); NaN if not computed.
+        Change of the criterion, comparable between folds (per document); NaN if not
+        computed.
     """
 
     removed: int
@@ -97,8 +96,9 @@ class SubstituteGroup:
     least : float
         Smallest |r| between two features of the cluster; NaN for a single feature.
     swaps : tuple of Swap
-        Best replacement in the cluster for each selected feature. For a single feature, or a cluster with all
-        features selected, the replacement with the largest correlation.
+        Best replacement in the cluster for each selected feature. For a single feature,
+        or a cluster with all features selected, the replacement with the largest
+        correlation.
     """
 
     selected: tuple[int, ...]
@@ -122,16 +122,16 @@ class Substitutes:
     groups : tuple of SubstituteGroup
         Clusters by their first selected feature.
     better : tuple of Swap
-        Best change for each selected feature, the largest reduction of the criterion first: a swap with a
-        shown feature, or a removal if no swap is better. Swaps with features that are constant within every
-        query are no better than a removal.
+        Best change for each selected feature, the largest reduction of the criterion
+        first: a swap with a shown feature, or a removal if no swap is better. Swaps
+        with features that are constant within every query are no better than a removal.
     why_no_swaps : str
         Reason why changes of the criterion are missing, as a sentence; otherwise "".
     n_features : int
         Number of features of the data, shown or not.
     group_swaps : tuple of GroupSwap
-        Best swap of each candidate of the model that involves a group; features of groups occur in no other
-        swap.
+        Best swap of each candidate of the model that involves a group; features of
+        groups occur in no other swap.
     """
 
     columns: tuple[int, ...]
@@ -165,7 +165,8 @@ def substitutes(
     data : QueryData
         Training data of the fold.
     correlations : ndarray of shape (n, n)
-        Pearson's correlations between the features of the training data, within queries.
+        Pearson's correlations between the features of the training data, within
+        queries.
     clusters : Clusters
         Clusters of the features by these correlations.
     groups : ColumnGroups, optional
@@ -181,28 +182,44 @@ def substitutes(
     heaviest = set(sorted(selected, key=lambda column: -weights[column])[:MOST_SHOWN])
     ranked = tuple(column for column in selected if column in heaviest)
     columns = _shown_columns(correlations, clusters, ranked)
-    parameters = path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
+    parameters = (
+        path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
+    )
     regularization = regularization_of(plan, parameters, data)
     data = PairRows.of(data, PairCost.of(parameters))
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
-    joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
+    joint = (
+        {column for group in groups.groups if len(group) > 1 for column in group}
+        if groups
+        else set()
+    )
     if regularization is not None:
-        changes, reason = _criterion_changes(data, regularization, selected, clusters, columns)
+        changes, reason = _criterion_changes(
+            data, regularization, selected, clusters, columns
+        )
         if groups is not None and not groups.trivial:
-            group_swaps, group_reason = _group_swaps(data, regularization, selected, groups, path.divisor)
+            group_swaps, group_reason = _group_swaps(
+                data, regularization, selected, groups, path.divisor
+            )
             reason = reason or group_reason
     elif not step.learned:
         reason = NOT_LEARNED
     else:
         has_one_query = data.ptr.size == 2
         reason = NO_QUERIES if has_one_query else NO_SWAPS
-    changes = {swap: change / path.divisor for swap, change in changes.items() if not joint & set(swap)}
+    changes = {
+        swap: change / path.divisor
+        for swap, change in changes.items()
+        if not joint & set(swap)
+    }
     return Substitutes(
         columns=columns,
         correlations=correlations[np.ix_(columns, columns)],
         selected=selected,
-        groups=_substitute_groups(correlations, clusters, ranked, columns, changes, joint),
+        groups=_substitute_groups(
+            correlations, clusters, ranked, columns, changes, joint
+        ),
         better=_improving_swaps(correlations, changes),
         why_no_swaps=reason,
         n_features=correlations.shape[0],
@@ -210,12 +227,15 @@ def substitutes(
     )
 
 
-def _shown_columns(correlations: Floats, clusters: Clusters, selected: Sequence[int]) -> tuple[int, ...]:
+def _shown_columns(
+    correlations: Floats, clusters: Clusters, selected: Sequence[int]
+) -> tuple[int, ...]:
     """Return the columns to show: all, or the selected ones and the features most similar to them."""
     if correlations.shape[0] <= MOST_SHOWN:
         return tuple(clusters.order.tolist())
     similarity = np.abs(correlations[:, list(selected)]).max(axis=1, initial=0.0)
-    similarity[list(selected)] = 2.0  # greater than any correlation: selected features come first
+    # greater than any correlation: selected features come first
+    similarity[list(selected)] = 2.0
     chosen = set(np.argsort(-similarity, kind="stable")[:MOST_SHOWN].tolist())
     return tuple(column for column in clusters.order.tolist() if column in chosen)
 
@@ -229,19 +249,24 @@ def _criterion_changes(
 ) -> tuple[Changes, str]:
     """Return the change of the criterion for each swap and removal, and the reason if it is not computed.
 
-    The added features are all shown ones. If these would take too long, they are only the shown ones in the
-    clusters of the selected features.
+    The added features are all shown ones. If these would take too long, they are only
+    the shown ones in the clusters of the selected features.
     """
     inside = set(selected)
-    in_same_clusters = {int(other) for column in selected for other in clusters.members(column)} - inside
+    in_same_clusters = {
+        int(other) for column in selected for other in clusters.members(column)
+    } - inside
     Q = data.ptr.size - 1
     for columns in (set(shown_columns) - inside, in_same_clusters & set(shown_columns)):
         if swap_seconds(Q, len(selected), len(columns)) <= _MAX_SWAP_SECONDS:
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
-            criterion, swapped, without, _ = swap_criteria(data, regularization, selected, candidates)
-            costs = np.column_stack((without, swapped))  # a row per removed column; the removal comes first
+            criterion, swapped, without, _ = swap_criteria(
+                data, regularization, selected, candidates
+            )
+            # a row per removed column; the removal comes first
+            costs = np.column_stack((without, swapped))
             changes = costs - criterion
             changes[np.abs(changes) <= _ROUNDING * criterion] = 0.0
             added = (None, *candidates.tolist())
@@ -254,7 +279,11 @@ def _criterion_changes(
 
 
 def _group_swaps(
-    data: QueryData, regularization: float, selected: tuple[int, ...], groups: ColumnGroups, divisor: float
+    data: QueryData,
+    regularization: float,
+    selected: tuple[int, ...],
+    groups: ColumnGroups,
+    divisor: float,
 ) -> tuple[tuple[GroupSwap, ...], str]:
     """Return the best swap of each candidate of the model, and the reason if swaps are not computed.
 
@@ -271,7 +300,11 @@ def _group_swaps(
     swaps = []
     for removed in (group for group in inside if group in best):
         cost, added = best[removed]
-        change = 0.0 if abs(cost - criterion) <= _ROUNDING * criterion else (cost - criterion) / divisor
+        change = (
+            0.0
+            if abs(cost - criterion) <= _ROUNDING * criterion
+            else (cost - criterion) / divisor
+        )
         swaps.append(GroupSwap(groups.groups[removed], groups.groups[added], change))
     return tuple(swaps), ""
 
@@ -292,29 +325,48 @@ def _substitute_groups(
     inside = set(selected)
     for label in dict.fromkeys(clusters.labels[column] for column in selected):
         members = np.flatnonzero(clusters.labels == label)
-        chosen = tuple(column for column in selected if clusters.labels[column] == label)
+        chosen = tuple(
+            column for column in selected if clusters.labels[column] == label
+        )
         similarity = np.abs(correlations[np.ix_(members, np.array(chosen))]).max(axis=1)
-        outside = tuple(int(c) for c in members[np.argsort(-similarity, kind="stable")] if c not in inside)
-        pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
+        outside = tuple(
+            int(c)
+            for c in members[np.argsort(-similarity, kind="stable")]
+            if c not in inside
+        )
+        pairs = np.abs(correlations[np.ix_(members, members)])[
+            np.triu_indices(members.size, 1)
+        ]
         least = float(pairs.min()) if pairs.size else float("nan")
-        # Without unselected features in the cluster, any shown one may be the best swap, but no constant one:
-        # its correlation is 0, even with itself.
-        possible = outside or tuple(c for c in shown_columns if c not in inside and correlations[c, c])
+        # Without unselected features in the cluster, any shown one may be the best
+        # swap, but no constant one: its correlation is 0, even with itself.
+        possible = outside or tuple(
+            c for c in shown_columns if c not in inside and correlations[c, c]
+        )
         possible = tuple(column for column in possible if column not in joint)
         swaps = [
             _best_swap(correlations, changes, column, possible, exact=bool(outside))
             for column in chosen
             if column not in joint
         ]
-        # A single feature of a group without similar features is described by the swap of its group.
+        # A single feature of a group without similar features is described by the swap
+        # of its group.
         if not outside and len(chosen) == 1 and chosen[0] in joint:
             continue
-        groups.append(SubstituteGroup(chosen, outside, least, tuple(swap for swap in swaps if swap)))
+        groups.append(
+            SubstituteGroup(
+                chosen, outside, least, tuple(swap for swap in swaps if swap)
+            )
+        )
     return tuple(groups)
 
 
 def _best_swap(
-    correlations: Floats, changes: Changes, removed: int, possible: Sequence[int], exact: bool
+    correlations: Floats,
+    changes: Changes,
+    removed: int,
+    possible: Sequence[int],
+    exact: bool,
 ) -> Swap | None:
     """Return the swap with the best change of the criterion if ``exact``, or the most similar feature."""
     if not possible:
@@ -324,7 +376,9 @@ def _best_swap(
         change = changes.get((removed, added), float("inf")) if exact else 0.0
         return change, -abs(correlations[removed, added])
 
-    return _new_swap(correlations, changes, removed, min(possible, key=change_and_similarity))
+    return _new_swap(
+        correlations, changes, removed, min(possible, key=change_and_similarity)
+    )
 
 
 def _improving_swaps(correlations: Floats, changes: Changes) -> tuple[Swap, ...]:
@@ -333,14 +387,20 @@ def _improving_swaps(correlations: Floats, changes: Changes) -> tuple[Swap, ...]
     Features without a swap that lowers the criterion are left out.
     """
     best: dict[int, tuple[float, int | None]] = {}
-    for (removed, added), change in changes.items():  # the removal precedes the swaps of a feature
+    # the removal precedes the swaps of a feature
+    for (removed, added), change in changes.items():
         least, _ = best.get(removed, (0.0, None))
         if change < least - _MIN_RELATIVE_FALL * abs(least):
             best[removed] = change, added
     falls = sorted(best.items(), key=lambda item: item[1][0])
-    return tuple(_new_swap(correlations, changes, removed, added) for removed, (_, added) in falls)
+    return tuple(
+        _new_swap(correlations, changes, removed, added)
+        for removed, (_, added) in falls
+    )
 
 
-def _new_swap(correlations: Floats, changes: Changes, removed: int, added: int | None) -> Swap:
+def _new_swap(
+    correlations: Floats, changes: Changes, removed: int, added: int | None
+) -> Swap:
     r = float("nan") if added is None else float(correlations[removed, added])
     return Swap(removed, added, r, changes.get((removed, added), float("nan")))

@@ -1,6 +1,7 @@
 """Models that other programs learned, read from their own files: weighted sums and trees, ONNX included.
 
-For comparing the model of another program with a selection, by the same measures on the same documents.
+For comparing the model of another program with a selection, by the same measures on the
+same documents.
 
 References
 ----------

@@ -17,7 +17,10 @@ from rankstudio.engine.data.file_access import read_beginning
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown, shown_path
 from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED, exported_names
 from rankstudio.engine.export.foreign.model_readers import FOREIGN
-from rankstudio.engine.export.foreign.parsed_model import ParsedModel, UnreadableModelError
+from rankstudio.engine.export.foreign.parsed_model import (
+    ParsedModel,
+    UnreadableModelError,
+)
 from rankstudio.engine.export.foreign.tree_libraries import (
     catboost_model,
     lightgbm_model,
@@ -25,7 +28,12 @@ from rankstudio.engine.export.foreign.tree_libraries import (
     xgboost_model,
 )
 from rankstudio.engine.export.models import Model, Weight
-from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, parsed_trees
+from rankstudio.engine.export.trees import (
+    ScoreTree,
+    checked_trees,
+    model_text,
+    parsed_trees,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import read_text
 from rankstudio.plugins.foreign_models.onnx_model import onnx_model
@@ -51,7 +59,11 @@ def is_foreign_text(path: Path) -> bool:
     if path.suffix.lower() == _ONNX_SUFFIX:
         return path.is_file()
     try:
-        head = read_beginning(path, _HEAD_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
+        head = (
+            read_beginning(path, _HEAD_BYTES)
+            .decode("utf-8", "replace")
+            .replace("\r\n", "\n")
+        )
     except (FileAccessError, OSError):
         return False
     if head.startswith(f"{_LIGHTGBM_START}version="):
@@ -60,7 +72,13 @@ def is_foreign_text(path: Path) -> bool:
     return head.startswith("## ") and first_line[3:].strip() in _RANKLIB_KINDS
 
 
-_RANKLIB_KINDS = ("Coordinate Ascent", "Linear Regression", "LambdaMART", "MART", "Random Forests")
+_RANKLIB_KINDS = (
+    "Coordinate Ascent",
+    "Linear Regression",
+    "LambdaMART",
+    "MART",
+    "Random Forests",
+)
 
 
 def parsed_file(path: Path) -> ParsedModel | None:
@@ -86,15 +104,22 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
     Raises
     ------
     DatasetError
-        If templates of the set add constants to values, to which the thresholds of the trees then apply.
+        If templates of the set add constants to values, to which the thresholds of the
+        trees then apply.
     """
     set_path = path.with_name(f"{path.stem}{FEATURE_SET}")
     feature_set = first_feature_set([set_path])
     if feature_set is None:
         return parsed
     used = {number for tree in parsed.trees for number, *_ in tree.splits}
-    if any(SHIFTED in text for index, text in enumerate(feature_set.definitions.values()) if index in used):
-        text = tr("{file}: found templates that add constants to values, expected values as they are.")
+    if any(
+        SHIFTED in text
+        for index, text in enumerate(feature_set.definitions.values())
+        if index in used
+    ):
+        text = tr(
+            "{file}: found templates that add constants to values, expected values as they are."
+        )
         raise DatasetError(text.format(file=shown_path(set_path)))
     return replace(parsed, names=feature_set.names)
 
@@ -107,7 +132,9 @@ def _parsed_file(path: Path) -> ParsedModel | None:
     if path.suffix.lower() == _ONNX_SUFFIX:
         return onnx_model(path)
     try:
-        text = read_text(path, encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
+        text = read_text(path, encoding="utf-8-sig", errors="replace").replace(
+            "\r\n", "\n"
+        )
     except OSError:
         return None  # the reader of RankStudio's own models raises the error
     if text.startswith(_LIGHTGBM_START):
@@ -116,7 +143,8 @@ def _parsed_file(path: Path) -> ParsedModel | None:
         return ranklib_model(text)
     try:
         values = json.loads(text)
-        json.dumps(values, ensure_ascii=False).encode()  # raises ValueError for unpaired UTF-16 surrogates
+        # raises ValueError for unpaired UTF-16 surrogates
+        json.dumps(values, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
     return _parsed_json(values)
@@ -129,10 +157,11 @@ def _parsed_json(values: Any) -> ParsedModel | None:
     """
     # A list is a dump of XGBoost or nothing that is known.
     if isinstance(values, list):
-        is_dump = values and all(isinstance(tree, dict) and "nodeid" in tree for tree in values)
+        is_dump = values and all(
+            isinstance(tree, dict) and "nodeid" in tree for tree in values
+        )
         return xgboost_dump(values) if is_dump else None
-    # Models with "format" are those of
-    # RankStudio, which are read elsewhere.
+    # Models with "format" are those of RankStudio, which are read elsewhere.
     if not isinstance(values, dict) or "format" in values:
         return None
     # Keys that only one library writes.
@@ -146,7 +175,10 @@ def _parsed_json(values: Any) -> ParsedModel | None:
     stored = values.get("models")
     if isinstance(stored, list) and len(stored) == 1:  # an answer of Solr's model store
         return _parsed_json(stored[0])
-    if str(values.get("type", "")).startswith("model/") or {"model", "_source"} & values.keys():
+    if (
+        str(values.get("type", "")).startswith("model/")
+        or {"model", "_source"} & values.keys()
+    ):
         return elasticsearch_model(values)
     return None
 
@@ -154,10 +186,17 @@ def _parsed_json(values: Any) -> ParsedModel | None:
 def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
     """Return a model whose features are those of some data, found by name or else by number."""
     trees, text = _lightgbm_trees(parsed)
-    used = sorted({column for tree in trees for column, *_ in tree.splits} or parsed.weights)
+    used = sorted(
+        {column for tree in trees for column, *_ in tree.splits} or parsed.weights
+    )
     ids = _feature_ids(parsed, used, dataset, path)
-    name_of_id = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
-    names = {column: name_of_id.get(feature, f"feature {feature}") for column, feature in ids.items()}
+    name_of_id = dict(
+        zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True)
+    )
+    names = {
+        column: name_of_id.get(feature, f"feature {feature}")
+        for column, feature in ids.items()
+    }
     origin = {"program": parsed.program}
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
@@ -165,7 +204,9 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     # The weight of a feature in trees is its share of the splits.
     counts = Counter(column for tree in trees for column, *_ in tree.splits)
     total = sum(counts.values())
-    weights = tuple(Weight(ids[c], names[c], n / total) for c, n in counts.most_common())
+    weights = tuple(
+        Weight(ids[c], names[c], n / total) for c, n in counts.most_common()
+    )
     tree_values = {"kind": "trees", "columns": [ids[c] for c in used], "lightgbm": text}
     return Model(weights, FOREIGN, {}, origin, tree_values, source=str(path))
 
@@ -173,15 +214,23 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
 def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
     """Return the trees of a model, and their text in LightGBM's format; () and "" without trees.
 
-    The columns of the text are the features that the trees use, except in a model of LightGBM itself, whose
-    text keeps its columns.
+    The columns of the text are the features that the trees use, except in a model of
+    LightGBM itself, whose text keeps its columns.
     """
     if parsed.lightgbm:
         text = checked_trees(parsed.lightgbm, parsed.n_features).text
         lightgbm_trees = parsed_trees(parsed.lightgbm, parsed.n_features)
         score_trees = [
             ScoreTree(
-                tuple(zip(t.features, map(float, t.thresholds), t.left, t.right, strict=True)),
+                tuple(
+                    zip(
+                        t.features,
+                        map(float, t.thresholds),
+                        t.left,
+                        t.right,
+                        strict=True,
+                    )
+                ),
                 tuple(map(float, t.leaves)),
             )
             for t in lightgbm_trees
@@ -193,7 +242,9 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
         return (), ""
     used = sorted({column for tree in trees for column, *_ in tree.splits})
     number_of = {column: number for number, column in enumerate(used)}
-    tree_texts = [f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)]
+    tree_texts = [
+        f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)
+    ]
     text = model_text(tree_texts, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
 
@@ -203,18 +254,20 @@ def _feature_ids(
 ) -> dict[int, int]:
     """Return the ids of the features that a model uses, by their numbers in the model.
 
-    Features are found by their names. If some name is unknown and all names are default names of a library,
-    the features are found by their numbers instead.
+    Features are found by their names. If some name is unknown and all names are default
+    names of a library, the features are found by their numbers instead.
     """
     used = list(used)
     ids = dataset.feature_ids.tolist()
-    name_of = {number: parsed.names[number] for number in used if number < len(parsed.names)}
+    name_of = {
+        number: parsed.names[number] for number in used if number < len(parsed.names)
+    }
     id_of = _named_ids(dataset) if name_of else {}
     if name_of and any(name not in id_of for name in name_of.values()):
         id_of = {**_exported_ids(dataset), **id_of}
     unknown = [number for number in used if name_of.get(number, "") not in id_of]
-    # A library that names its first column "feature_0" counts columns from 0, so that its "feature_1" is not
-    # the feature with id 1.
+    # A library that names its first column "feature_0" counts columns from 0, so that
+    # its "feature_1" is not the feature with id 1.
     counts_columns = _FIRST_NAME in parsed.names and _FIRST_NAME not in id_of
     if used and not unknown and not counts_columns:
         return {number: id_of[name_of[number]] for number in used}
@@ -223,23 +276,40 @@ def _feature_ids(
             "{file}: the {program} model uses the feature {name}, which the data do not have; expected a "
             "name of one of {data}'s {n} features."
         )
-        fields = {"name": shown(name_of.get(unknown[0], "")), "data": dataset.name, "n": len(ids)}
-        raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **fields))
+        fields = {
+            "name": shown(name_of.get(unknown[0], "")),
+            "data": dataset.name,
+            "n": len(ids),
+        }
+        raise DatasetError(
+            text.format(file=shown_path(path), program=parsed.program, **fields)
+        )
     numbers = _numbered_ids(parsed, dataset)
     _refuse_numbers(parsed, used, numbers, dataset, path)
     return {number: numbers[number] for number in used}
 
 
 def _refuse_numbers(
-    parsed: ParsedModel, used: Sequence[int], numbers: Mapping[int, int], dataset: FoldedDataset, path: Path
+    parsed: ParsedModel,
+    used: Sequence[int],
+    numbers: Mapping[int, int],
+    dataset: FoldedDataset,
+    path: Path,
 ) -> None:
     """Raise a DatasetError if a model without names uses no features, or features not in the data."""
     ids = dataset.feature_ids.tolist()
     # The first feature of the model whose number the data do not have.
     missing = next((number for number in used if number not in numbers), None)
-    fields = {"file": shown_path(path), "program": parsed.program, "data": dataset.name, "n": len(ids)}
+    fields = {
+        "file": shown_path(path),
+        "program": parsed.program,
+        "data": dataset.name,
+        "n": len(ids),
+    }
     if not used:
-        text = tr("{file}: the model of {program} uses no features. Open one that has a split or weight.")
+        text = tr(
+            "{file}: the model of {program} uses no features. Open one that has a split or weight."
+        )
         raise DatasetError(text.format(**fields))
     # Without any numbers, the features of the model
     # and those of the data could not be matched.
@@ -255,22 +325,26 @@ def _refuse_numbers(
             "Expected as many, or names."
         )
         raise DatasetError(text.format(size=parsed.n_features, **fields))
-    # Some features were matched, but one has
-    # a number that the data do not have.
+    # Some features were matched, but one has a number that the data do not have.
     if missing is not None:
         text = tr(
             "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "
             "have numbers from {first} to {last}."
         )
         shift = parsed.numbering == "set"  # places in a feature set count from 1
-        places = {"number": missing + shift, "first": min(numbers) + shift, "last": max(numbers) + shift}
+        places = {
+            "number": missing + shift,
+            "first": min(numbers) + shift,
+            "last": max(numbers) + shift,
+        }
         raise DatasetError(text.format(**fields, **places))
 
 
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of features by their possible names; names that two features have are left out.
 
-    The names are those of the data, the user's, and those of the feature set; blanks may also be underscores.
+    The names are those of the data, the user's, and those of the feature set; blanks
+    may also be underscores.
     """
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)
@@ -282,7 +356,9 @@ def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
         *((name, number) for number, name in set_names.items()),
     ]
     pairs = {
-        (spelling, number) for name, number in names_and_ids for spelling in (name, "_".join(name.split()))
+        (spelling, number)
+        for name, number in names_and_ids
+        for spelling in (name, "_".join(name.split()))
     }
     counts = Counter(spelling for spelling, _ in pairs)
     return {spelling: number for spelling, number in pairs if counts[spelling] == 1}
@@ -291,13 +367,20 @@ def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
 def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of features by the names that features have in exported models."""
     ids = dataset.feature_ids.tolist()
-    return dict(zip(exported_names(list(zip(ids, dataset.feature_names, strict=True))), ids, strict=True))
+    return dict(
+        zip(
+            exported_names(list(zip(ids, dataset.feature_names, strict=True))),
+            ids,
+            strict=True,
+        )
+    )
 
 
 def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model without names; {} if they cannot be matched.
 
-    A library that read LETOR text has a column for each id, including 0, which no feature has.
+    A library that read LETOR text has a column for each id, including 0, which no
+    feature has.
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
@@ -305,7 +388,9 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
     if parsed.numbering == "set" and feature_set is not None:
         places = {name: index for index, name in enumerate(feature_set.names)}
         return {places[name]: number for number, name in feature_set.ids.items()}
-    if parsed.numbering == "set" and dataset.feature_names == default_names(dataset.feature_ids):
+    if parsed.numbering == "set" and dataset.feature_names == default_names(
+        dataset.feature_ids
+    ):
         return {number - 1: number for number in ids}
     if parsed.numbering == "set":
         return {}

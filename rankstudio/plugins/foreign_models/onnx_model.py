@@ -46,7 +46,14 @@ _INCLUSIVE_MODES = ("BRANCH_LEQ", "BRANCH_GT")
 _TRUE_IS_BELOW = ("BRANCH_LEQ", "BRANCH_LT")
 _AVERAGE = "AVERAGE"
 _SUM = "SUM"
-_NODE_KEYS = ("treeids", "nodeids", "featureids", "modes", "truenodeids", "falsenodeids")
+_NODE_KEYS = (
+    "treeids",
+    "nodeids",
+    "featureids",
+    "modes",
+    "truenodeids",
+    "falsenodeids",
+)
 _SIDES = ("true", "false")
 
 
@@ -93,9 +100,20 @@ def onnx_model(path: Path) -> ParsedModel:
         return _parsed_graph(onnx.load(path, load_external_data=False), path.parent)
     except UnreadableModelError:
         raise
-    except (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise unreadable(ONNX, tr("one ensemble of trees, or one linear regressor")) from error
-    except Exception as error:  # the error of google.protobuf for a damaged file has no public name
+    except (
+        OSError,
+        KeyError,
+        TypeError,
+        ValueError,
+        IndexError,
+        AttributeError,
+    ) as error:
+        raise unreadable(
+            ONNX, tr("one ensemble of trees, or one linear regressor")
+        ) from error
+    except (
+        Exception
+    ) as error:  # the error of google.protobuf for a damaged file has no public name
         if type(error).__name__ != "DecodeError":
             raise
         raise unreadable(ONNX, tr("a whole file")) from error
@@ -109,7 +127,9 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     graph = model.graph
     if model.functions or graph.sparse_initializer:
         raise unreadable(ONNX, tr("no functions of its own, and no sparse constants"))
-    versions = {standard_name(domain.domain): domain.version for domain in model.opset_import}
+    versions = {
+        standard_name(domain.domain): domain.version for domain in model.opset_import
+    }
     if len(versions) != len(model.opset_import):
         raise unreadable(ONNX, tr("one version of each domain"))
     # Constants are initializers or outputs of Constant
@@ -126,8 +146,7 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     # Initializers may be listed as inputs of the
     # graph, too; those are no inputs for documents.
     inputs = [value for value in graph.input if value.name not in constants]
-    # Each value must be defined once, else
-    # the name of an input would be ambiguous.
+    # Each value must be defined once, else the name of an input would be ambiguous.
     name_counts = Counter([tensor.name for tensor in graph.initializer])
     name_counts.update([value.name for value in inputs])
     name_counts.update([node.output[0] for node in graph.node])
@@ -176,7 +195,10 @@ def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
 
 
 def _stage_after(
-    stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
+    stage: _Stage,
+    node: onnx.NodeProto,
+    attributes: Mapping[str, Any],
+    arrays: list[np.ndarray[Any, Any]],
 ) -> _Stage:
     """Return the stage after an operator; ``arrays`` are its constant inputs."""
     match node.op_type:
@@ -187,8 +209,7 @@ def _stage_after(
             return _cast(stage, node, attributes)
         case "Reshape" | "Flatten" | "Squeeze":
             return _reshaped(stage, node, attributes, arrays)
-        # Operators that compute the score. Two
-        # of them compute in single precision.
+        # Operators that compute the score. Two of them compute in single precision.
         case "MatMul":
             weights, n, is_column = _matrix_weights(stage, node, arrays)
             model = ParsedModel(ONNX, weights, n_features=n)
@@ -208,7 +229,9 @@ def _stage_after(
             dtype = stage.dtype
             is_column = True
     # No split may be on a column that the input does not have.
-    if stage.n_features and any(c >= stage.n_features for tree in model.trees for c, *_ in tree.splits):
+    if stage.n_features and any(
+        c >= stage.n_features for tree in model.trees for c, *_ in tree.splits
+    ):
         raise refused(node, tr("more features than the input"), str(stage.n_features))
     model = replace(model, n_features=model.n_features or stage.n_features)
     return _Stage(dtype, stage.is_rounded, stage.n_features, model, is_column)
@@ -225,7 +248,11 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
     dtype = types.get(attributes["to"])
     if dtype is None:
         types_of_onnx = onnx.TensorProto.DataType.values()
-        kind = onnx.TensorProto.DataType.Name(attributes["to"]) if attributes["to"] in types_of_onnx else "?"
+        kind = (
+            onnx.TensorProto.DataType.Name(attributes["to"])
+            if attributes["to"] in types_of_onnx
+            else "?"
+        )
         raise refused(node, tr("the type {type}").format(type=kind), "FLOAT, DOUBLE")
     return replace(
         stage,
@@ -235,7 +262,10 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
 
 
 def _reshaped(
-    stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
+    stage: _Stage,
+    node: onnx.NodeProto,
+    attributes: Mapping[str, Any],
+    arrays: list[np.ndarray[Any, Any]],
 ) -> _Stage:
     """Return the stage after a change of shape.
 
@@ -251,7 +281,11 @@ def _reshaped(
     allowed = _allowed_shapes(stage, node.op_type)
     if shape not in allowed or not is_plain or attributes.get("allowzero", 0):
         text = tr("the shape {shape}").format(shape=of_file(str(list(shape))))
-        raise refused(node, text, ", ".join(str(list(accepted)) for accepted in allowed) or tr("none here"))
+        raise refused(
+            node,
+            text,
+            ", ".join(str(list(accepted)) for accepted in allowed) or tr("none here"),
+        )
     return allowed[shape]
 
 
@@ -259,7 +293,8 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
     """Return the stage after an operator for each shape (or axes) that the operator may be given."""
     n = stage.n_features
     if stage.model is None:  # the values are documents, whose shape must not change
-        sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)  # 0 keeps a size, -1 infers it
+        # 0 keeps a size, -1 infers it
+        sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
         shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}
         return dict.fromkeys(shapes[operator], stage)
     column = replace(stage, is_column=True)
@@ -283,7 +318,11 @@ def _matrix_weights(
     The third returned value is whether its scores are a column.
     """
     (matrix,) = arrays
-    if stage.model is not None or matrix.ndim not in (1, 2) or matrix.shape[1:] not in ((), (1,)):
+    if (
+        stage.model is not None
+        or matrix.ndim not in (1, 2)
+        or matrix.shape[1:] not in ((), (1,))
+    ):
         raise refused(
             node,
             tr("several scores of a document"),
@@ -296,14 +335,19 @@ def _matrix_weights(
     return _weights(matrix.ravel().tolist()), n, matrix.ndim == 2
 
 
-def _linear_model(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> ParsedModel:
+def _linear_model(
+    stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]
+) -> ParsedModel:
     """Return the weights of a linear regressor without its constant, which changes no ranking."""
     coefficients = values["coefficients"]
     n = stage.n_features or len(coefficients)
-    _check_score(node, values, values.get("targets", 1), len(values.get("intercepts", ())))
+    _check_score(
+        node, values, values.get("targets", 1), len(values.get("intercepts", ()))
+    )
     if len(coefficients) != n:
         raise refused(node, str(len(coefficients)), str(n))
-    _weights(values.get("intercepts", ()))  # raises an error for values that are not finite
+    # raises an error for values that are not finite
+    _weights(values.get("intercepts", ()))
     return ParsedModel(ONNX, _weights(coefficients), n_features=n)
 
 
@@ -311,7 +355,9 @@ def _weights(values: Sequence[float]) -> dict[int, float]:
     return {i: finite(ONNX, value) for i, value in enumerate(values)}
 
 
-def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int, n_constants: int) -> None:
+def _check_score(
+    node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int, n_constants: int
+) -> None:
     """Raise UnreadableModelError if an operator computes several scores, or transforms the score."""
     if n_targets != 1 or n_constants > 1:
         raise refused(
@@ -320,10 +366,14 @@ def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int
             tr("one score for each document"),
         )
     if values.get("post_transform", 0) not in (0, b"NONE"):
-        raise refused(node, tr("the attribute {name}").format(name="post_transform"), "NONE")
+        raise refused(
+            node, tr("the attribute {name}").format(name="post_transform"), "NONE"
+        )
 
 
-def _floats(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str) -> list[float]:
+def _floats(
+    node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str
+) -> list[float]:
     """Return an attribute of numbers.
 
     The attribute is a list of floats, or a tensor in the precision of the input.
@@ -342,23 +392,42 @@ def _checked_split(
 ) -> tuple[int, float, bool]:
     """Return the feature of a split, its threshold, and whether its true branch is the one below.
 
-    Values up to the threshold are below. No values are missing in RankStudio, so that attributes for missing
-    values have no effect.
+    Values up to the threshold are below. No values are missing in RankStudio, so that
+    attributes for missing values have no effect.
     """
     if mode not in _MODES:
-        raise refused(node, tr("splits of the kind {mode}").format(mode=of_file(mode)), ", ".join(_MODES))
+        raise refused(
+            node,
+            tr("splits of the kind {mode}").format(mode=of_file(mode)),
+            ", ".join(_MODES),
+        )
     if stage.is_rounded:
-        # Only a threshold that is a float itself is accepted, to be compared with values that are floats.
-        nearest = float(np.float32(value)) if abs(value) <= float(np.finfo(np.float32).max) else math.inf
+        # Only a threshold that is a float itself is accepted, to be compared with
+        # values that are floats.
+        nearest = (
+            float(np.float32(value))
+            if abs(value) <= float(np.finfo(np.float32).max)
+            else math.inf
+        )
         if nearest != value:
-            raise refused(node, tr("thresholds in double precision"), tr("thresholds in single precision"))
-        threshold = (greatest_up_to if mode in _INCLUSIVE_MODES else greatest_below)(value)
+            raise refused(
+                node,
+                tr("thresholds in double precision"),
+                tr("thresholds in single precision"),
+            )
+        threshold = (greatest_up_to if mode in _INCLUSIVE_MODES else greatest_below)(
+            value
+        )
     else:
-        threshold = value if mode in _INCLUSIVE_MODES else math.nextafter(value, -math.inf)
+        threshold = (
+            value if mode in _INCLUSIVE_MODES else math.nextafter(value, -math.inf)
+        )
     return whole(ONNX, feature), threshold, mode in _TRUE_IS_BELOW
 
 
-def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
+def _regressor_trees(
+    stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]
+) -> tuple[ScoreTree, ...]:
     """Return the trees of a ``TreeEnsembleRegressor``.
 
     A node has the number of its tree and its own number in this tree.
@@ -369,27 +438,35 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     # The properties of all nodes of all trees are
     # parallel lists; each row here is one node.
     thresholds = _floats(node, values, "nodes_values", stage.dtype)
-    values = {**values, "nodes_modes": [mode.decode() for mode in values["nodes_modes"]]}
+    values = {
+        **values,
+        "nodes_modes": [mode.decode() for mode in values["nodes_modes"]],
+    }
     columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
-    nodes = {(row[0], row[1]): row for row in rows}  # by the numbers of the tree and of the node
+    # by the numbers of the tree and of the node
+    nodes = {(row[0], row[1]): row for row in rows}
     # The leaves have their values in lists of
     # their own, by the numbers of tree and node.
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
-    # The tree of each run of consecutive rows; a tree whose rows are not consecutive occurs twice.
+    # The tree of each run of consecutive rows; a tree whose rows are not consecutive
+    # occurs twice.
     tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
-    # All values must belong to one score,
-    # and each node must occur once.
+    # All values must belong to one score, and each node must occur once.
     if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
         raise refused(
             node,
             tr("several scores of a document"),
             tr("one score for each document"),
         )
-    if len(nodes) != len(rows) or len(leaves) != len(keys) or leaves.keys() != leaf_keys:
+    if (
+        len(nodes) != len(rows)
+        or len(leaves) != len(keys)
+        or leaves.keys() != leaf_keys
+    ):
         raise unreadable(ONNX, tr("each node of a tree once"))
     if len(set(tree_runs)) != len(tree_runs):
         raise unreadable(ONNX, tr("the nodes of a tree in a row"))
@@ -399,7 +476,9 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
         tree, _, feature, mode, true, false, value = nodes[key]
         if mode == "LEAF":
             return leaves[key]
-        column, threshold, true_is_below = _checked_split(stage, node, feature, mode, value)
+        column, threshold, true_is_below = _checked_split(
+            stage, node, feature, mode, value
+        )
         # `flat_tree` expects the child below the threshold first.
         below, above = (true, false) if true_is_below else (false, true)
         return column, threshold, (tree, below), (tree, above)
@@ -407,14 +486,19 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     roots: dict[int, int] = {}  # number of the first node of each tree
     for tree_number, node_number, *_ in rows:
         roots.setdefault(tree_number, node_number)
-    trees = [flat_tree(ONNX, (tree_number, root), look) for tree_number, root in roots.items()]
+    trees = [
+        flat_tree(ONNX, (tree_number, root), look)
+        for tree_number, root in roots.items()
+    ]
     # Every node must have been reached from a root.
     if sum(len(tree.splits) + len(tree.leaves) for tree in trees) != len(rows):
         raise unreadable(ONNX, tr("each node of a tree once"))
     return _summed_trees(node, trees, kind)
 
 
-def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
+def _ensemble_trees(
+    stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]
+) -> tuple[ScoreTree, ...]:
     """Return the trees of a ``TreeEnsemble``.
 
     The operator has all splits in one array and all leaves in another.
@@ -434,7 +518,11 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
     if modes.dtype != np.uint8 or modes.shape != splits.shape:
         raise unreadable(ONNX, tr("each node of a tree once"))
     # Each list of properties has one entry for each split.
-    lists = {k: v for k, v in values.items() if k.startswith("nodes_") and isinstance(v, list)}
+    lists = {
+        k: v
+        for k, v in values.items()
+        if k.startswith("nodes_") and isinstance(v, list)
+    }
     if any(len(column) != len(splits) for column in lists.values()):
         raise unreadable(ONNX, tr("each node of a tree once"))
     # All leaves contribute to target 0, as a document has one score.
@@ -454,8 +542,9 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
     def look(key: Any) -> Split | float:
         """Return the split or the leaf with a key, for `flat_tree`.
 
-        The key has the index, whether it is one of a leaf, and the side of its parent. With the side, the two
-        children of a split have different keys even if both are the same leaf, as in a tree of one leaf.
+        The key has the index, whether it is one of a leaf, and the side of its parent.
+        With the side, the two children of a split have different keys even if both are
+        the same leaf, as in a tree of one leaf.
         """
         index, is_leaf, _ = key
         if is_leaf:
@@ -463,22 +552,33 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
         node_index = whole(ONNX, index)
         # A number that the standard does not define
         # is kept as text for the error message.
-        mode = _MODES[modes[node_index]] if modes[node_index] < len(_MODES) else f"{modes[node_index]}"
+        mode = (
+            _MODES[modes[node_index]]
+            if modes[node_index] < len(_MODES)
+            else f"{modes[node_index]}"
+        )
         value = finite(ONNX, splits[node_index])
         column, threshold, true_is_below = _checked_split(
             stage, node, values["nodes_featureids"][node_index], mode, value
         )
         true, false = (child_key(node_index, side) for side in _SIDES)
         # `flat_tree` expects the child below the threshold first.
-        return (column, threshold, true, false) if true_is_below else (column, threshold, false, true)
+        return (
+            (column, threshold, true, false)
+            if true_is_below
+            else (column, threshold, false, true)
+        )
 
-    # The first node of each tree is a
-    # split, also in a tree of one leaf.
-    trees = [flat_tree(ONNX, (int(root), False, ""), look) for root in values["tree_roots"]]
+    # The first node of each tree is a split, also in a tree of one leaf.
+    trees = [
+        flat_tree(ONNX, (int(root), False, ""), look) for root in values["tree_roots"]
+    ]
     return _summed_trees(node, trees, kinds.get(number, str(number)))
 
 
-def _summed_trees(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tuple[ScoreTree, ...]:
+def _summed_trees(
+    node: onnx.NodeProto, trees: list[ScoreTree], kind: str
+) -> tuple[ScoreTree, ...]:
     """Return trees whose leaves add up to the score.
 
     For an average, the leaves are divided by the number of trees.
@@ -488,4 +588,7 @@ def _summed_trees(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tu
         raise refused(node, f"{text} {of_file(kind)}", f"{_SUM}, {_AVERAGE}")
     if kind == _SUM or not trees:
         return tuple(trees)
-    return tuple(replace(tree, leaves=tuple(leaf / len(trees) for leaf in tree.leaves)) for tree in trees)
+    return tuple(
+        replace(tree, leaves=tuple(leaf / len(trees) for leaf in tree.leaves))
+        for tree in trees
+    )

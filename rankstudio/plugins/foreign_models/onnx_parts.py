@@ -1,7 +1,7 @@
 """Reads the parts of an ONNX graph: operators with their attributes, and constants with their data.
 
-Domain, version and attributes determine what an operator does. An operator that differs in any of these from
-those in :data:`OPERATORS` is refused.
+Domain, version and attributes determine what an operator does. An operator that differs
+in any of these from those in :data:`OPERATORS` is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.engine.errors import one_line
-from rankstudio.engine.export.foreign.parsed_model import UnreadableModelError, unreadable
+from rankstudio.engine.export.foreign.parsed_model import (
+    UnreadableModelError,
+    unreadable,
+)
 from rankstudio.engine.language import tr
 
 if TYPE_CHECKING:
@@ -54,8 +57,12 @@ class Operator:
 _VERSIONS = range(7, 26)
 _TREE_INTS = ("featureids", "truenodeids", "falsenodeids", "missing_value_tracks_true")
 _REGRESSOR = {
-    **dict.fromkeys((f"nodes_{key}" for key in (*_TREE_INTS, "treeids", "nodeids")), "INTS"),
-    **dict.fromkeys(("nodes_values", "nodes_hitrates", "target_weights", "base_values"), "FLOATS"),
+    **dict.fromkeys(
+        (f"nodes_{key}" for key in (*_TREE_INTS, "treeids", "nodeids")), "INTS"
+    ),
+    **dict.fromkeys(
+        ("nodes_values", "nodes_hitrates", "target_weights", "base_values"), "FLOATS"
+    ),
     **dict.fromkeys(("target_treeids", "target_nodeids", "target_ids"), "INTS"),
     **dict.fromkeys(("nodes_values_as_tensor", "nodes_hitrates_as_tensor"), "TENSOR"),
     **dict.fromkeys(("target_weights_as_tensor", "base_values_as_tensor"), "TENSOR"),
@@ -65,9 +72,13 @@ _REGRESSOR = {
     "post_transform": "STRING",
 }
 _ENSEMBLE = {
-    **dict.fromkeys((f"nodes_{key}" for key in (*_TREE_INTS, "trueleafs", "falseleafs")), "INTS"),
+    **dict.fromkeys(
+        (f"nodes_{key}" for key in (*_TREE_INTS, "trueleafs", "falseleafs")), "INTS"
+    ),
     **dict.fromkeys(("tree_roots", "leaf_targetids"), "INTS"),
-    **dict.fromkeys(("nodes_splits", "nodes_modes", "nodes_hitrates", "leaf_weights"), "TENSOR"),
+    **dict.fromkeys(
+        ("nodes_splits", "nodes_modes", "nodes_hitrates", "leaf_weights"), "TENSOR"
+    ),
     **dict.fromkeys(("n_targets", "aggregate_function", "post_transform"), "INT"),
 }
 _LINEAR = {
@@ -87,7 +98,9 @@ OPERATORS: Mapping[str, Operator] = {
     **SCORING,
     "Identity": Operator(STANDARD, _VERSIONS, {}),
     # "saturate" and "round_mode" only concern types to which a cast is refused.
-    "Cast": Operator(STANDARD, _VERSIONS, {"to": "INT", "saturate": "INT", "round_mode": "STRING"}),
+    "Cast": Operator(
+        STANDARD, _VERSIONS, {"to": "INT", "saturate": "INT", "round_mode": "STRING"}
+    ),
     "Reshape": Operator(STANDARD, _VERSIONS, {"allowzero": "INT"}, inputs=range(2, 3)),
     "Flatten": Operator(STANDARD, _VERSIONS, {"axis": "INT"}),
     "Squeeze": Operator(STANDARD, _VERSIONS, {"axes": "INTS"}, inputs=range(1, 3)),
@@ -105,8 +118,12 @@ def of_file(text: str) -> str:
 
 def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
     """Return the error for an operator with a property that cannot be read."""
-    text = tr("the operator {operator} of the ONNX model has {what}; expected {expected}.")
-    return UnreadableModelError(text.format(operator=of_file(node.op_type), what=problem, expected=expected))
+    text = tr(
+        "the operator {operator} of the ONNX model has {what}; expected {expected}."
+    )
+    return UnreadableModelError(
+        text.format(operator=of_file(node.op_type), what=problem, expected=expected)
+    )
 
 
 def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
@@ -125,16 +142,25 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
     """
     operator = OPERATORS.get(node.op_type)
     domain = standard_name(node.domain)
-    is_function = bool(node.overload)  # only functions defined in the model have overloads
+    # only functions defined in the model have overloads
+    is_function = bool(node.overload)
     if operator is None or operator.domain != domain or is_function:
-        text = tr("the ONNX model has the operator {operator}, which is not read; expected {expected}.")
+        text = tr(
+            "the ONNX model has the operator {operator}, which is not read; expected {expected}."
+        )
         full_name = f"{domain}.{node.op_type}" if domain else node.op_type
-        raise UnreadableModelError(text.format(operator=of_file(full_name), expected=", ".join(OPERATORS)))
+        raise UnreadableModelError(
+            text.format(operator=of_file(full_name), expected=", ".join(OPERATORS))
+        )
     version = versions.get(domain, 0)
     if version not in operator.versions:
         expected = tr("a version from {first} to {last}")
         bounds = {"first": operator.versions.start, "last": operator.versions.stop - 1}
-        raise refused(node, tr("version {version}").format(version=version), expected.format(**bounds))
+        raise refused(
+            node,
+            tr("version {version}").format(version=version),
+            expected.format(**bounds),
+        )
     # ONNX leaves out optional inputs at the end, or writes "" for them.
     if len(node.input) not in operator.inputs or len(node.output) != 1:
         places = tr("{n} inputs").format(n=len(node.input))
@@ -180,30 +206,44 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     Raises
     ------
     UnreadableModelError
-        If the values are elsewhere, or if their number differs from the size of the constant.
+        If the values are elsewhere, or if their number differs from the size of the
+        constant.
     """
     import onnx  # noqa: PLC0415 - an extra
 
-    types = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.INT64, onnx.TensorProto.UINT8)
+    types = (
+        onnx.TensorProto.FLOAT,
+        onnx.TensorProto.DOUBLE,
+        onnx.TensorProto.INT64,
+        onnx.TensorProto.UINT8,
+    )
     if tensor.data_type not in types or any(n < 0 for n in tensor.dims):
         raise unreadable(ONNX, tr("constants that are numbers"))
     # Values within the model need no file.
     if tensor.data_location != onnx.TensorProto.EXTERNAL:
         return np.asarray(onnx.numpy_helper.to_array(tensor))
-    # Otherwise, the model says where the
-    # values are; they are little-endian.
-    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)).newbyteorder("<")
+    # Otherwise, the model says where the values are; they are little-endian.
+    dtype = np.dtype(
+        onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
+    ).newbyteorder("<")
     size = math.prod(tensor.dims) * dtype.itemsize
     entries = [(entry.key, entry.value) for entry in tensor.external_data]
     storage = dict(entries)  # "location", "offset" and "length" of the values
-    # The same error for each of the ways
-    # in which the other file can be wrong.
-    text = tr("the ONNX model has values in the file {file}; expected {n} bytes in the model's folder.")
-    error = UnreadableModelError(text.format(file=of_file(storage.get("location", "")), n=size))
-    if len(storage) != len(entries) or not storage.keys() <= {"location", "offset", "length", "checksum"}:
+    # The same error for each of the ways in which the other file can be wrong.
+    text = tr(
+        "the ONNX model has values in the file {file}; expected {n} bytes in the model's folder."
+    )
+    error = UnreadableModelError(
+        text.format(file=of_file(storage.get("location", "")), n=size)
+    )
+    if len(storage) != len(entries) or not storage.keys() <= {
+        "location",
+        "offset",
+        "length",
+        "checksum",
+    }:
         raise error
-    # The file must be in the model's folder
-    # and the length must be that of the shape.
+    # The file must be in the model's folder and the length must be that of the shape.
     offset = _n_bytes(storage.get("offset", "0"))
     length = _n_bytes(storage.get("length", str(size)))
     path = _file_inside(folder, storage.get("location", ""))
@@ -222,20 +262,29 @@ def _n_bytes(text: str) -> int | None:
 
     Return None for any other text.
     """
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+    return (
+        int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+    )
 
 
 def _file_inside(folder: Path, location: str) -> Path | None:
     """Return the file at a location in a folder; None if it is outside the folder or not a file.
 
-    A location that any operating system takes for one outside the folder is refused on all systems.
+    A location that any operating system takes for one outside the folder is refused on
+    all systems.
     """
     names = (PurePosixPath(location), PureWindowsPath(location))
-    if not location.isprintable() or any(name.anchor or ".." in name.parts for name in names):
+    if not location.isprintable() or any(
+        name.anchor or ".." in name.parts for name in names
+    ):
         return None
     try:
         path = (folder / location).resolve(strict=True)
         is_file = stat.S_ISREG(path.stat().st_mode)
-    except (OSError, RuntimeError, ValueError):  # RuntimeError for symbolic links that form a circle
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ):  # RuntimeError for symbolic links that form a circle
         return None
     return path if is_file and path.is_relative_to(folder.resolve()) else None

@@ -40,10 +40,10 @@ _SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 def ranklib_model(text: str) -> ParsedModel:
     """Return the model in a file of RankLib: weights of features by their ids, or trees.
 
-    In the trees, a value up to the threshold goes left; RankLib compares both as floats.
+    In the trees, a value up to the threshold goes left; RankLib compares both as
+    floats.
     """
-    # The first line names the method; lines
-    # that begin with "##" are comments.
+    # The first line names the method; lines that begin with "##" are comments.
     kind = text.partition("\n")[0].strip("# \r")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if kind in _LINEAR_KINDS:
@@ -51,14 +51,21 @@ def ranklib_model(text: str) -> ParsedModel:
         matches = [_PAIR.fullmatch(word) for word in body.split()]
         if not matches or None in matches:
             raise unreadable(_RANKLIB, tr("pairs of id and weight"))
-        pairs = [(int(pair[1]), finite(_RANKLIB, pair[2])) for pair in matches if pair is not None]
+        pairs = [
+            (int(pair[1]), finite(_RANKLIB, pair[2]))
+            for pair in matches
+            if pair is not None
+        ]
         # The id 0 stands for the constant of a regression, which changes no ranking.
-        return ParsedModel(_RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id")
+        return ParsedModel(
+            _RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id"
+        )
     # All other models are ensembles of trees in XML.
     if kind not in _TREE_KINDS and not body.lstrip().startswith("<ensemble"):
         expected = ", ".join((*_LINEAR_KINDS, *_TREE_KINDS))
         raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
-    if "<!" in body or "<?" in body:  # no declarations of entities, which an XML parser would expand
+    # no declarations of entities, which an XML parser would expand
+    if "<!" in body or "<?" in body:
         raise unreadable(_RANKLIB, tr("an ensemble of trees"))
     from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
 
@@ -98,8 +105,7 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
     The normalizers of the features are applied to the model.
     """
     try:
-        # Features have numbers from 0 in
-        # their order, and a normalizer each.
+        # Features have numbers from 0 in their order, and a normalizer each.
         names = tuple(str(feature["name"]) for feature in values["features"])
         numbers = {name: number for number, name in enumerate(names)}
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
@@ -108,10 +114,14 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
             # The weight of a normalized value is divided
             # by its width; its offset changes no ranking.
             raw_weights = {
-                numbers[name]: finite(_SOLR, weight) for name, weight in parameters["weights"].items()
+                numbers[name]: finite(_SOLR, weight)
+                for name, weight in parameters["weights"].items()
             }
             widths = [width for _, width in norms]
-            weights = {number: weight / widths[number] for number, weight in raw_weights.items()}
+            weights = {
+                number: weight / widths[number]
+                for number, weight in raw_weights.items()
+            }
             return ParsedModel(_SOLR, weights, names=names)
         trees = tuple(_solr_tree(tree, numbers, norms) for tree in parameters["trees"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -136,19 +146,19 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
         width = finite(_SOLR, parameters["max"]) - offset
     else:
         raise ValueError(kind)
-    # A width of 0 or less would turn the
-    # order of values around, or divide by 0.
+    # A width of 0 or less would turn the order of values around, or divide by 0.
     if width <= 0:
         raise ValueError(width)
     return offset, width
 
 
 def _solr_tree(
-    tree: Mapping[str, Any], numbers: Mapping[str, int], norms: list[tuple[float, float]]
+    tree: Mapping[str, Any],
+    numbers: Mapping[str, int],
+    norms: list[tuple[float, float]],
 ) -> ScoreTree:
     """Return a tree of Solr, with thresholds for values that are not normalized."""
-    # Nodes by the identities of their objects,
-    # as nodes of Solr have no numbers.
+    # Nodes by the identities of their objects, as nodes of Solr have no numbers.
     factor = finite(_SOLR, tree["weight"])
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
@@ -176,7 +186,8 @@ def _solr_tree(
 def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return a model of the plug-in, from the body that creates it or the answer of ``GET _ltr/_model/NAME``.
 
-    The numbers in a definition of RankLib are the places of features in the feature set, from 1.
+    The numbers in a definition of RankLib are the places of features in the feature
+    set, from 1.
     """
     try:
         # The answer of GET has the model under
@@ -201,8 +212,12 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         # The definition of a model may be JSON text within the JSON.
         contents = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":
-            weight_of = {str(name): finite(_ELASTIC, weight) for name, weight in contents.items()}
-            return ParsedModel(_ELASTIC, dict(enumerate(weight_of.values())), names=tuple(weight_of))
+            weight_of = {
+                str(name): finite(_ELASTIC, weight) for name, weight in contents.items()
+            }
+            return ParsedModel(
+                _ELASTIC, dict(enumerate(weight_of.values())), names=tuple(weight_of)
+            )
         if kind == "model/xgboost+json":
             splits = contents["splits"] if isinstance(contents, dict) else contents
             return replace(xgboost_dump(splits), program=_ELASTIC)
@@ -214,5 +229,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
 
 def _from_column_0(tree: ScoreTree) -> ScoreTree:
     """Return a tree whose features are numbered from 0 instead of 1."""
-    splits = tuple((number - 1, threshold, below, above) for number, threshold, below, above in tree.splits)
+    splits = tuple(
+        (number - 1, threshold, below, above)
+        for number, threshold, below, above in tree.splits
+    )
     return replace(tree, splits=splits)

@@ -1,7 +1,7 @@
 """Several judges of the same documents: their agreement, selections under each, and flipped labels.
 
-For data with labels of several people, of a language model or from clicks: whether a selection depends on
-who judged, and on errors of the labels.
+For data with labels of several people, of a language model or from clicks: whether a
+selection depends on who judged, and on errors of the labels.
 
 References
 ----------
@@ -45,14 +45,18 @@ _PARAMETERS = (
         label=translatable("selections"),
         kind=Kind.SWITCH,
         default=False,
-        help=translatable("Carry the plan out under each judge, and compare the selected features."),
+        help=translatable(
+            "Carry the plan out under each judge, and compare the selected features."
+        ),
     ),
     Parameter(
         name="flips",
         label=translatable("flipped labels"),
         kind=Kind.SWITCH,
         default=False,
-        help=translatable("Carry the plan out again with a share of the labels flipped."),
+        help=translatable(
+            "Carry the plan out again with a share of the labels flipped."
+        ),
     ),
     Parameter(
         name="shares",
@@ -92,7 +96,9 @@ PLUGIN = Plugin(
         Analysis(
             key="judges",
             label=translatable("Judges"),
-            summary=translatable("compare the labels of several judges, and the selections under each"),
+            summary=translatable(
+                "compare the labels of several judges, and the selections under each"
+            ),
             compute="rankstudio.plugins.judges.analysis:judges_result",
             parameters=_PARAMETERS,
             needs=Needs.PLAN,

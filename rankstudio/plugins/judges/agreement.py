@@ -25,8 +25,8 @@ class PairAgreement:
     first, second : str
         Names of the judges.
     tau : ndarray of shape (Q,)
-        Kendall's τ_b of their labels in each query; NaN if either gives all its documents the same label, or
-        they have no two documents in common.
+        Kendall's τ_b of their labels in each query; NaN if either gives all its
+        documents the same label, or they have no two documents in common.
     alpha : float
         Krippendorff's α for ordinal labels, see :func:`krippendorff_alpha`.
     n_documents : int
@@ -79,7 +79,9 @@ class Agreement:
         taus = np.array([pair.tau for pair in self.pairs])
         is_defined = ~np.isnan(taus)
         n = is_defined.sum(axis=0)
-        means: Floats = np.where(n, np.where(is_defined, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
+        means: Floats = np.where(
+            n, np.where(is_defined, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan
+        )
         return means
 
     def least(self, n: int | None = 5) -> list[tuple[str, float, tuple[float, ...]]]:
@@ -92,7 +94,8 @@ class Agreement:
         order = defined[np.argsort(means[defined], kind="stable")][:n].tolist()
         taus = [tuple(float(pair.tau[q]) for pair in self.pairs) for q in order]
         return [
-            (self.query_ids[q], float(means[q]), pair_taus) for q, pair_taus in zip(order, taus, strict=True)
+            (self.query_ids[q], float(means[q]), pair_taus)
+            for q, pair_taus in zip(order, taus, strict=True)
         ]
 
 
@@ -114,7 +117,9 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     O(J² m log m) for J judges of m documents.
     """
     if not judgments:
-        raise ParameterError("judgments", 0, "labels of at least two judges; the data have one label")
+        raise ParameterError(
+            "judgments", 0, "labels of at least two judges; the data have one label"
+        )
     # The labels of all parts in one array, with
     # the number of the query of each document.
     labels = np.concatenate([part.labels for part in judgments])
@@ -149,10 +154,12 @@ def _pair_agreement(
     tau = np.full(n, np.nan)
     if judged.size:
         queries, first = np.unique(query[judged], return_index=True)
-        # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose gains could be infinite.
+        # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose gains
+        # could be infinite.
         _, ranks = np.unique(pair[judged, 0], return_inverse=True)
         scaled_ranks = ranks / judged.size
-        grading = Grading.of(scaled_ranks)  # not that of the dataset, as these are no labels of it
+        # not that of the dataset, as these are no labels of it
+        grading = Grading.of(scaled_ranks)
         query_ptr = np.append(first, judged.size)
         evaluator = Evaluator(
             scaled_ranks,
@@ -167,16 +174,16 @@ def _pair_agreement(
 def krippendorff_alpha(labels: Floats) -> float:
     """Compute Krippendorff's α for ordinal labels: 1 for perfect agreement, 0 for agreement by chance.
 
-    α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each document, with D_e, the
-    disagreement among all labels. The difference of two ordinal labels is the number of given labels between
-    the two, where each label that equals one of the two counts half. This is the difference of their mean
-    ranks among all labels.
+    α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each document,
+    with D_e, the disagreement among all labels. The difference of two ordinal labels is
+    the number of given labels between the two, where each label that equals one of the
+    two counts half. This is the difference of their mean ranks among all labels.
 
     Parameters
     ----------
     labels : ndarray of shape (m, J)
-        Labels of each document by each judge; NaN for a document that a judge has not judged. All judges use
-        the same scale.
+        Labels of each document by each judge; NaN for a document that a judge has not
+        judged. All judges use the same scale.
 
     Returns
     -------
@@ -201,8 +208,8 @@ def krippendorff_alpha(labels: Floats) -> float:
     ranks = np.zeros(is_judged.shape)
     judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
     ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # ranks with mean 0
-    # The squared differences of all ordered pairs of n values with sum s and sum of squares t add up to
-    # 2 (n t - s²).
+    # The squared differences of all ordered pairs of n values with sum s and sum of
+    # squares t add up to 2 (n t - s²).
     squares = (ranks**2).sum(axis=1)
     sums = ranks.sum(axis=1)
     observed = float((2 * (n_judged * squares - sums**2) / (n_judged - 1)).sum()) / n
@@ -247,7 +254,9 @@ class JudgeSelections:
         """
         selected = np.flatnonzero(self.shares.any(axis=1))
         columns: Ints = selected[
-            np.lexsort((selected, -self.shares[selected].sum(axis=1), -self.n_judges[selected]))
+            np.lexsort(
+                (selected, -self.shares[selected].sum(axis=1), -self.n_judges[selected])
+            )
         ]
         return columns
 
@@ -263,26 +272,34 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
     Raises
     ------
     ParameterError
-        For fewer than two runs, plans that differ in more than the label, different folds, or a method that
-        uses all features.
+        For fewer than two runs, plans that differ in more than the label, different
+        folds, or a method that uses all features.
     """
     # The runs must differ in the judge, and in nothing else.
     judges = tuple(str(result.plan.columns.get("label", "")) for result in results)
     if len(results) < 2 or len(set(judges)) < len(results):
-        raise ParameterError("results", ", ".join(judges), "runs of at least two judges, one of each")
+        raise ParameterError(
+            "results", ", ".join(judges), "runs of at least two judges, one of each"
+        )
     first = results[0]
     plans = {result.plan.changed(columns=first.plan.columns) for result in results}
     folds = {tuple(fold.fold for fold in result.folds) for result in results}
     if len(plans) > 1 or len(folds) > 1 or not first.folds:
-        raise ParameterError("results", ", ".join(judges), "runs of the same plan on the same folds")
+        raise ParameterError(
+            "results", ", ".join(judges), "runs of the same plan on the same folds"
+        )
     if not first.plan.entry.selects:
-        raise ParameterError("results", first.plan.title, "runs of a method that selects features")
+        raise ParameterError(
+            "results", first.plan.title, "runs of a method that selects features"
+        )
     # Whether each feature is selected, for each fold and judge.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
     members = np.array(  # (folds, judges, features)
         [
-            membership([[columns[i] for i in run.folds[index].selected] for run in results], n)
+            membership(
+                [[columns[i] for i in run.folds[index].selected] for run in results], n
+            )
             for index in range(len(first.folds))
         ]
     )
@@ -294,5 +311,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         feature_names=first.feature_names,
         shares=members.mean(axis=0).T,
         jaccard=np.mean([similarity(fold_members) for fold_members in members], axis=0),
-        nogueira=float(np.mean([nogueira(fold_members).value for fold_members in members])),
+        nogueira=float(
+            np.mean([nogueira(fold_members).value for fold_members in members])
+        ),
     )

@@ -7,12 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.measurements.measurement import is_divided, sealed_plan_data
+from rankstudio.engine.analysis.measurements.measurement import (
+    is_divided,
+    sealed_plan_data,
+)
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
 from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.as_code import column_words, data_word, field_words, plan_words
+from rankstudio.engine.experiment.plan.as_code import (
+    column_words,
+    data_word,
+    field_words,
+    plan_words,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data, run_plan, usual_choices
@@ -26,7 +34,12 @@ from rankstudio.engine.methods.catalog.analysis import (
 )
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import WorkProgress
-from rankstudio.plugins.judges.agreement import Agreement, JudgeSelections, agreement, selection_by_judge
+from rankstudio.plugins.judges.agreement import (
+    Agreement,
+    JudgeSelections,
+    agreement,
+    selection_by_judge,
+)
 from rankstudio.plugins.judges.flipped_labels import FlippedLabels, flip_steps
 
 _CHOSEN_FIELDS = ("measures", "convention", "select_by")
@@ -53,7 +66,8 @@ def judges_result(
     data : FoldedDataset
         Data of the plan.
     chosen : collection of str
-        Fields of the plan that keep their values; the others are replaced by values usual for the data.
+        Fields of the plan that keep their values; the others are replaced by values
+        usual for the data.
     agrees : bool
         Whether the labels of the judges are compared.
     selects : bool
@@ -79,7 +93,11 @@ def judges_result(
     judges = DataColumns.of(plan.columns).judges
     judged = data.extension(PartJudgments)
     if not flips and (judged is None or not (agrees or selects)):
-        raise PlanError(tr("The data have the labels of one judge. Open them with two label columns."))
+        raise PlanError(
+            tr(
+                "The data have the labels of one judge. Open them with two label columns."
+            )
+        )
     values: dict[str, Any] = {"data": data.name}
     tables: list[AnalysisTable] = []
     # Agreement of the labels: one table, and one
@@ -95,13 +113,17 @@ def judges_result(
         for results in _runs_by_judge(plan, judges, data, chosen):
             values["selection"], table = _selection_table(judges, results)
             tables[n_before:] = [table]
-            yield WorkProgress(tr("running the plan under each judge"), len(results) / len(judges))
+            yield WorkProgress(
+                tr("running the plan under each judge"), len(results) / len(judges)
+            )
             yield AnalysisResult(tuple(tables), dict(values))
     n_before = len(tables)
     if flips:
         fractions = tuple(share / 100 for share in shares)
         n_done = 0
-        for state in flip_steps(usual_choices(plan, data, chosen), data, fractions, n_draws, plan.seed):
+        for state in flip_steps(
+            usual_choices(plan, data, chosen), data, fractions, n_draws, plan.seed
+        ):
             n_done = n_done if state is None else state.n_draws
             yield WorkProgress(tr("running with flipped labels"), n_done / n_draws)
             if state is not None:
@@ -126,7 +148,10 @@ def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
     if values["flips"]:
         shares = ",".join(f"{share:g}" for share in values["shares"])
         words += ["--flips", shares, "--draws", str(values["n_draws"])]
-    return [*words, *(["--queries", str(values["n_queries"])] if values["agrees"] else [])]
+    return [
+        *words,
+        *(["--queries", str(values["n_queries"])] if values["agrees"] else []),
+    ]
 
 
 def _runs_by_judge(
@@ -134,7 +159,8 @@ def _runs_by_judge(
 ) -> Iterator[list[RunResult]]:
     """Run the plan under each judge; yield the list of results after each run.
 
-    If the test parts of ``data`` are left out because they are sealed, the runs have no test parts either.
+    If the test parts of ``data`` are left out because they are sealed, the runs have no
+    test parts either.
     """
     results: list[RunResult] = []
     is_sealed = is_divided(plan, data) and all(fold.test is None for fold in data.folds)
@@ -161,7 +187,10 @@ def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
                 "documents": pair.n_documents,
                 "queries": pair.n_queries,
                 "tau_by_query": [
-                    [query, tau] for query, tau in zip(agreed.query_ids, pair.tau.tolist(), strict=True)
+                    [query, tau]
+                    for query, tau in zip(
+                        agreed.query_ids, pair.tau.tolist(), strict=True
+                    )
                 ],
             }
             for pair in agreed.pairs
@@ -197,10 +226,19 @@ def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
     Return [] without queries.
     """
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (query, *(formatted(tau, "+.3f") for tau in (mean, *taus))) for query, mean, taus in agreed.least(n)
+        (query, *(formatted(tau, "+.3f") for tau in (mean, *taus)))
+        for query, mean, taus in agreed.least(n)
     )
-    header = (tr("query"), tr("mean tau_b"), *(f"{pair.first}, {pair.second}" for pair in agreed.pairs))
-    return [AnalysisTable(tr("Queries in which the judges agree least"), header, rows)] if rows else []
+    header = (
+        tr("query"),
+        tr("mean tau_b"),
+        *(f"{pair.first}, {pair.second}" for pair in agreed.pairs),
+    )
+    return (
+        [AnalysisTable(tr("Queries in which the judges agree least"), header, rows)]
+        if rows
+        else []
+    )
 
 
 def _selection_as_dict(selection: JudgeSelections) -> dict[str, Any]:
@@ -229,13 +267,19 @@ def _selection_table(
     """
     first = results[0]
     finished = list(judges[: len(results)])
-    values: dict[str, Any] = {"judges": finished, "measures": [run.average for run in results]}
+    values: dict[str, Any] = {
+        "judges": finished,
+        "measures": [run.average for run in results],
+    }
     # The measures alone are the table if there is nothing
     # to compare: one judge so far, or no selection.
     measured: list[tuple[Cell, ...]] = [
-        (name, *(formatted(run.average[name], ".4f") for run in results)) for name in first.plan.measures
+        (name, *(formatted(run.average[name], ".4f") for run in results))
+        for name in first.plan.measures
     ]
-    title = tr("{plan} under {judges}").format(plan=first.plan.title, judges=", ".join(finished))
+    title = tr("{plan} under {judges}").format(
+        plan=first.plan.title, judges=", ".join(finished)
+    )
     if len(finished) < 2 or not first.plan.entry.selects:
         return values, AnalysisTable(title, (tr("measure"), *finished), tuple(measured))
     # One row for each feature, the most selected ones first.
@@ -243,8 +287,13 @@ def _selection_table(
     values |= _selection_as_dict(selection)
     rows: list[tuple[Cell, ...]] = [
         (
-            id_and_name(int(selection.feature_ids[column]), selection.feature_names[column]),
-            *(formatted(share, percentage) for share in selection.shares[column].tolist()),
+            id_and_name(
+                int(selection.feature_ids[column]), selection.feature_names[column]
+            ),
+            *(
+                formatted(share, percentage)
+                for share in selection.shares[column].tolist()
+            ),
             int(selection.n_judges[column]),
         )
         for column in selection.order().tolist()
@@ -255,10 +304,14 @@ def _selection_table(
         "Share of the folds that select a feature under each judge, and number of judges with at least half "
         "of the folds. Selections across judges: Nogueira's index {nogueira}, Jaccard {jaccard}."
     )
-    note = text.format(nogueira=f"{selection.nogueira:.3f}", jaccard=f"{pairs.mean():.3f}")
+    note = text.format(
+        nogueira=f"{selection.nogueira:.3f}", jaccard=f"{pairs.mean():.3f}"
+    )
     # The rows of the measures have no number of judges.
     rows += [(*row, None) for row in measured]
-    return values, AnalysisTable(title, (tr("feature"), *finished, tr("judges")), tuple(rows), note)
+    return values, AnalysisTable(
+        title, (tr("feature"), *finished, tr("judges")), tuple(rows), note
+    )
 
 
 def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
@@ -285,19 +338,28 @@ def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
     # similarity of the selections, then the measures.
     rows: list[tuple[Cell, ...]] = [
         (
-            id_and_name(int(flipped.feature_ids[column]), flipped.feature_names[column]),
-            *(formatted(share, percentage) for share in flipped.selected[:, column].tolist()),
+            id_and_name(
+                int(flipped.feature_ids[column]), flipped.feature_names[column]
+            ),
+            *(
+                formatted(share, percentage)
+                for share in flipped.selected[:, column].tolist()
+            ),
         )
         for column in flipped.order().tolist()
     ]
     similarities = (formatted(value, ".3f") for value in flipped.jaccard.tolist())
     rows.append((tr("Jaccard with 0 %"), *similarities))
     for name, values in flipped.values.items():
-        rows.append((name, *(formatted(value, ".4f") for value in values.mean(axis=1).tolist())))
+        rows.append(
+            (name, *(formatted(value, ".4f") for value in values.mean(axis=1).tolist()))
+        )
     text = tr(
         "Selection probability over {draws} draws and the folds, by the share of flipped labels in the "
         "training and validation parts. Measures are means on the test part, whose labels are kept."
     )
-    title = tr("{plan} on {data} with flipped labels").format(plan=flipped.plan.title, data=data.name)
+    title = tr("{plan} on {data} with flipped labels").format(
+        plan=flipped.plan.title, data=data.name
+    )
     header = (tr("feature"), *(f"{100 * share:g} %" for share in flipped.shares))
     return AnalysisTable(title, header, tuple(rows), text.format(draws=flipped.n_draws))

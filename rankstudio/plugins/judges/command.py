@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.command_parser import check_numbers, place_name
-from rankstudio.cli.data_options import add_column_options, add_sample_option, refuse_both
+from rankstudio.cli.data_options import (
+    add_column_options,
+    add_sample_option,
+    refuse_both,
+)
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.run_options import add_choices, add_reading, plan_from
 from rankstudio.engine.data.columns import DataColumns
@@ -18,7 +22,11 @@ from rankstudio.engine.errors import ParameterError, PlanError
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
-        "data", metavar="DATA", type=place_name, nargs="?", help="data file, or folder of folds; or --sample"
+        "data",
+        metavar="DATA",
+        type=place_name,
+        nargs="?",
+        help="data file, or folder of folds; or --sample",
     )
     add_sample_option(parser)
     parser.add_argument(
@@ -28,13 +36,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="plan that is run under each judge",
     )
     parser.add_argument(
-        "--flips", metavar="PERCENT", help="percentages of flipped labels, such as 5,10,20; needs a method"
+        "--flips",
+        metavar="PERCENT",
+        help="percentages of flipped labels, such as 5,10,20; needs a method",
     )
     parser.add_argument(
-        "--draws", type=int, default=20, metavar="N", help="runs for each percentage; 20 by default"
+        "--draws",
+        type=int,
+        default=20,
+        metavar="N",
+        help="runs for each percentage; 20 by default",
     )
     parser.add_argument(
-        "--queries", type=int, default=5, metavar="N", help="queries to list, the least agreement first; 5"
+        "--queries",
+        type=int,
+        default=5,
+        metavar="N",
+        help="queries to list, the least agreement first; 5",
     )
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     add_reading(parser)
@@ -57,8 +75,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)
     shares = _flip_percentages(args)
-    # Judges are needed for a comparison;
-    # flipped labels need a method instead.
+    # Judges are needed for a comparison; flipped labels need a method instead.
     judges = DataColumns.of(plan.columns).judges
     has_plan = args.method is not None or args.plan is not None
     if not judges and not shares:
@@ -66,7 +83,9 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
             "--labels: expected at least two label columns, or --judgments twice, or --flips with a method."
         )
     if shares and not has_plan:
-        raise PlanError("--flips: expected --method or --plan, whose selection is repeated.")
+        raise PlanError(
+            "--flips: expected --method or --plan, whose selection is repeated."
+        )
     # Fields of the plan that the user has chosen;
     # defaults of all others depend on the data.
     fields = ("measures", "convention", "select_by")
@@ -93,5 +112,7 @@ def _flip_percentages(args: argparse.Namespace) -> tuple[float, ...]:
     except ValueError:
         percentages = (math.nan,)
     if not all(0 < percentage <= 100 for percentage in percentages):
-        raise ParameterError("--flips", args.flips, "percentages above 0 and up to 100, such as 5,10,20")
+        raise ParameterError(
+            "--flips", args.flips, "percentages above 0 and up to 100, such as 5,10,20"
+        )
     return percentages

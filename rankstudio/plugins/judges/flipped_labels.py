@@ -34,14 +34,16 @@ class FlippedLabels:
     plan : Plan
     feature_ids, feature_names : of length n
     shares : tuple of float
-        S shares of flipped labels, ascending; the first is 0, for the run without flips.
+        S shares of flipped labels, ascending; the first is 0, for the run without
+        flips.
     selected : ndarray of shape (S, n)
         Selection probability: share of the runs and folds whose model has a feature.
     jaccard : ndarray of shape (S,)
-        Mean over runs and folds of Jaccard's index between a fold's selection and its selection without
-        flips.
+        Mean over runs and folds of Jaccard's index between a fold's selection and its
+        selection without flips.
     values : dict of str to ndarray of shape (S, N)
-        Each measure on the test part, whose labels are not flipped, for N draws; empty without a test part.
+        Each measure on the test part, whose labels are not flipped, for N draws; empty
+        without a test part.
     n_draws : int
         N, the number of draws so far.
     """
@@ -68,13 +70,18 @@ class FlippedLabels:
 
 
 def flip_labels(
-    data: RankingDataset, share: float, grades: Sequence[float] | Floats, seed: int = 0, draw: int = 0
+    data: RankingDataset,
+    share: float,
+    grades: Sequence[float] | Floats,
+    seed: int = 0,
+    draw: int = 0,
 ) -> Floats:
     """Replace a share of the labels of each query by other grades, drawn with equal probability.
 
-    The number of flips in a query of s documents is share · s, rounded down or up at random so that its mean
-    is exact. The flips depend only on seed, draw and the id of the query, so that they are the same in every
-    fold. A larger share flips all documents that a smaller share flips, to the same labels, and others.
+    The number of flips in a query of s documents is share · s, rounded down or up at
+    random so that its mean is exact. The flips depend only on seed, draw and the id of
+    the query, so that they are the same in every fold. A larger share flips all
+    documents that a smaller share flips, to the same labels, and others.
 
     Parameters
     ----------
@@ -95,12 +102,15 @@ def flip_labels(
     """
     sorted_grades = np.unique(np.asarray(grades, dtype=np.float64))
     y = data.y.copy()
-    for query, begin, end in zip(data.query_ids, data.query_ptr[:-1], data.query_ptr[1:], strict=True):
+    for query, begin, end in zip(
+        data.query_ids, data.query_ptr[:-1], data.query_ptr[1:], strict=True
+    ):
         rng = np.random.default_rng([seed, draw, crc32(query.encode())])
         n = int(np.floor(share * (end - begin) + rng.random()))
         rows = begin + rng.permutation(end - begin)
         flipped = rows[:n]
-        # A step of 1 to G - 1 among G grades, modulo G, leads to each other grade with equal probability.
+        # A step of 1 to G - 1 among G grades, modulo G, leads to each other grade with
+        # equal probability.
         steps = rng.integers(1, sorted_grades.size, rows.size)
         grade_indices = np.searchsorted(sorted_grades, y[flipped])
         y[flipped] = sorted_grades[(grade_indices + steps[:n]) % sorted_grades.size]
@@ -116,8 +126,8 @@ def flip_steps(
 ) -> Generator[FlippedLabels | None, None, FlippedLabels]:
     """Repeat a run with flipped labels, and yield the results so far after each draw.
 
-    Labels of the training and validation parts are flipped, as these parts determine the selection. Measures
-    are on the test part, whose labels are not flipped.
+    Labels of the training and validation parts are flipped, as these parts determine
+    the selection. Measures are on the test part, whose labels are not flipped.
 
     Parameters
     ----------
@@ -134,7 +144,8 @@ def flip_steps(
     Yields
     ------
     FlippedLabels or None
-        The results so far after each draw; None within a draw, so that the caller can stop there, too.
+        The results so far after each draw; None within a draw, so that the caller can
+        stop there, too.
 
     Raises
     ------
@@ -154,11 +165,14 @@ def flip_steps(
         raise ParameterError("shares", shares, tr("shares above 0 and up to 1"))
     between("n_draws", n_draws, 1, _MAX_DRAWS)
     if not plan.entry.selects or preferences_of(plan):
-        raise PlanError(tr("Flipped labels need a method that selects features and learns from labels."))
+        raise PlanError(
+            tr(
+                "Flipped labels need a method that selects features and learns from labels."
+            )
+        )
     divided = parse_protocol(plan.protocol).divide(dataset, plan.seed)
     grades = _distinct_grades(divided)
-    # The run with the original labels: later
-    # runs are compared with its selections.
+    # The run with the original labels: later runs are compared with its selections.
     original = yield from _run_steps(plan, divided)
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     original_selections = [frozenset(fold.selected) for fold in original.folds]
@@ -168,11 +182,15 @@ def flip_steps(
     similarities = np.zeros(1 + len(sorted_shares))
     # Without a test part there are no measures to collect.
     measures = original.average if original.folds[0].test else {}
-    values: dict[str, list[list[float]]] = {name: [[] for _ in counts] for name in measures}
+    values: dict[str, list[list[float]]] = {
+        name: [[] for _ in counts] for name in measures
+    }
 
     def take(share_index: int, result: RunResult) -> None:
         """Add the result of a run to the counts and values of its share."""
-        for fold, original_selection in zip(result.folds, original_selections, strict=True):
+        for fold, original_selection in zip(
+            result.folds, original_selections, strict=True
+        ):
             selected = frozenset(fold.selected)
             counts[share_index, [columns[i] for i in selected]] += 1 / len(result.folds)
             union = selected | original_selection
@@ -213,7 +231,9 @@ def _distinct_grades(dataset: FoldedDataset) -> Floats:
     grades = np.unique(np.concatenate([np.unique(part.y) for part in parts]))
     if grades.size < 2:
         raise DatasetError(
-            tr("{name}: all labels are equal, so none can be flipped.").format(name=dataset.name)
+            tr("{name}: all labels are equal, so none can be flipped.").format(
+                name=dataset.name
+            )
         )
     return grades
 

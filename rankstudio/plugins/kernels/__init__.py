@@ -1,8 +1,9 @@
 """RankRLS with a kernel: nonlinear models of given features, and a kernel of labelled graphs.
 
-For users who ask whether a nonlinear model ranks better than a weighted sum of the selected features, or have
-documents that are no vectors. RankSVM learns with the same kernels and belongs to the core, and so do the
-Nyström map, kernel functions and kernel models in files.
+For users who ask whether a nonlinear model ranks better than a weighted sum of the
+selected features, or have documents that are no vectors. RankSVM learns with the same
+kernels and belongs to the core, and so do the Nyström map, kernel functions and kernel
+models in files.
 
 References
 ----------

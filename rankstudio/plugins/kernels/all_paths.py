@@ -38,16 +38,18 @@ def all_paths_kernel(
 ) -> Floats:
     """Compare graphs by the weights of all walks between their labels.
 
-    For each graph, W = (I - A)^-1 - I contains the total weight of all walks between each pair of vertices.
-    With L_iv = 1 if vertex v has label i, and 0 otherwise, G = LWL' contains the total weight of all walks
-    between each pair of labels. The kernel of two graphs is Σ_ij G'_ij G''_ij.
+    For each graph, W = (I - A)^-1 - I contains the total weight of all walks between
+    each pair of vertices. With L_iv = 1 if vertex v has label i, and 0 otherwise, G =
+    LWL' contains the total weight of all walks between each pair of labels. The kernel
+    of two graphs is Σ_ij G'_ij G''_ij.
 
     Parameters
     ----------
     graphs : sequence of LabelledGraph
     combine : {"sum", "max"}, default "sum"
-        Whether the weights between vertices of two labels are summed, as in the paper, or G_ij is the maximum
-        of L_ik W_kl L_jl, as in the program behind the paper's results (erratum, (2)).
+        Whether the weights between vertices of two labels are summed, as in the paper,
+        or G_ij is the maximum of L_ik W_kl L_jl, as in the program behind the paper's
+        results (erratum, (2)).
     other_graphs : sequence of LabelledGraph, optional
         Graphs to compare with; by default the same graphs.
 
@@ -59,8 +61,8 @@ def all_paths_kernel(
     Raises
     ------
     DatasetError
-        If the weights of a graph are so large that the sum over all walks is infinite: the spectral radius of
-        A must be less than 1.
+        If the weights of a graph are so large that the sum over all walks is infinite:
+        the spectral radius of A must be less than 1.
 
     Notes
     -----
@@ -77,11 +79,19 @@ def all_paths_kernel(
     if combine not in COMBINATIONS:
         raise ParameterError("combine", combine, "sum or max")
     numbers: dict[tuple[Hashable, Hashable], int] = {}
-    left = [_connections(graph, number, combine, numbers) for number, graph in enumerate(graphs)]
+    left = [
+        _connections(graph, number, combine, numbers)
+        for number, graph in enumerate(graphs)
+    ]
     right = left
     if other_graphs is not None:
-        right = [_connections(graph, number, combine, numbers) for number, graph in enumerate(other_graphs)]
-    values: Floats = (_sparse_matrix(left, len(numbers)) @ _sparse_matrix(right, len(numbers)).T).toarray()
+        right = [
+            _connections(graph, number, combine, numbers)
+            for number, graph in enumerate(other_graphs)
+        ]
+    values: Floats = (
+        _sparse_matrix(left, len(numbers)) @ _sparse_matrix(right, len(numbers)).T
+    ).toarray()
     return values
 
 
@@ -101,23 +111,29 @@ def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
             f"graphs[{number}]: expected an adjacency matrix of spectral radius less than 1, found "
             f"{radius:.4g}: the sum over its walks is infinite. Scale the weights down."
         )
-    return np.asarray(np.linalg.solve(np.eye(len(A)) - A, A))  # (I - A)^-1 - I = (I - A)^-1 A
+    # (I - A)^-1 - I = (I - A)^-1 A
+    return np.asarray(np.linalg.solve(np.eye(len(A)) - A, A))
 
 
 def _connections(
-    graph: LabelledGraph, number: int, combine: str, numbers: dict[tuple[Hashable, Hashable], int]
+    graph: LabelledGraph,
+    number: int,
+    combine: str,
+    numbers: dict[tuple[Hashable, Hashable], int],
 ) -> dict[int, float]:
     """Return the values of G other than 0, by the number of the pair of labels.
 
-    ``numbers`` contains the number of each pair of labels; new pairs get the next numbers.
+    ``numbers`` contains the number of each pair of labels; new pairs get the next
+    numbers.
     """
     # The weights of all walks between each two vertices.
     walks = walk_weights(graph.adjacency, number)
     count = len(graph.labels)
     if count != len(walks):
-        raise DatasetError(f"graphs[{number}]: expected labels of {len(walks)} vertices, got {count}.")
-    # The vertices that have each label; a
-    # label that is given twice counts once.
+        raise DatasetError(
+            f"graphs[{number}]: expected labels of {len(walks)} vertices, got {count}."
+        )
+    # The vertices that have each label; a label that is given twice counts once.
     vertices: dict[Hashable, list[int]] = {}
     for vertex, labels in enumerate(graph.labels):
         for label in dict.fromkeys(labels):
@@ -141,6 +157,8 @@ def _sparse_matrix(rows: Sequence[dict[int, float]], width: int) -> Any:
     from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
     columns: Ints = np.array([column for row in rows for column in row], dtype=np.int64)
-    values = np.array([value for row in rows for value in row.values()], dtype=np.float64)
+    values = np.array(
+        [value for row in rows for value in row.values()], dtype=np.float64
+    )
     ends = np.append(0, np.cumsum([len(row) for row in rows])).astype(np.int64)
     return csr_array((values, columns, ends), shape=(len(rows), max(1, width)))

@@ -19,8 +19,16 @@ from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.shared import LAMBDA
-from rankstudio.engine.methods.holdout import HeldOutPredictor, HoldOutRanker, KernelDecomposition
-from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelModel, KernelStep
+from rankstudio.engine.methods.holdout import (
+    HeldOutPredictor,
+    HoldOutRanker,
+    KernelDecomposition,
+)
+from rankstudio.engine.methods.kernels.kernel_model import (
+    BasisStep,
+    KernelModel,
+    KernelStep,
+)
 from rankstudio.engine.methods.kernels.nystrom import (
     DependentBasisWarning,
     KernelMapped,
@@ -30,7 +38,11 @@ from rankstudio.engine.methods.kernels.nystrom import (
     nystrom_features,
     refuse_too_large,
 )
-from rankstudio.engine.methods.kernels.shared_work import basis_vectors, left_out_predictions, shared
+from rankstudio.engine.methods.kernels.shared_work import (
+    basis_vectors,
+    left_out_predictions,
+    shared,
+)
 from rankstudio.engine.methods.left_out import first_twins, with_columns
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.pair_learners import (
@@ -43,9 +55,15 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 from rankstudio.plugins.kernels.entries import KERNEL_RANKRLS
-from rankstudio.plugins.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
+from rankstudio.plugins.kernels.systems import (
+    DualSystem,
+    KernelSystem,
+    QueryFactor,
+    ReducedSystem,
+)
 
-_MAX_ASYMMETRY = 1e-10  # of a precomputed kernel: largest |K - K'|, as a share of the largest |K|
+# of a precomputed kernel: largest |K - K'|, as a share of the largest |K|
+_MAX_ASYMMETRY = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,17 +107,19 @@ class _Decomposed:
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
-    Minimizes the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||²,
-    over functions f = Σ_i b_i k(·, x_i). The sum is over all training documents (Pahikkala et al. 2009,
-    section 3.2), or over some of them, the basis vectors (section 3.5, eqs. (40)-(42)).
+    Minimizes the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) +
+    f(x_j))² + λ||f||², over functions f = Σ_i b_i k(·, x_i). The sum is over all
+    training documents (Pahikkala et al. 2009, section 3.2), or over some of them, the
+    basis vectors (section 3.5, eqs. (40)-(42)).
 
     Parameters
     ----------
     kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default "rbf"
-        The kernels of documents x and z are exp(-γ||x - z||²), (γ x'z + c)^d and x'z. For "precomputed", X
-        contains the kernel values between its documents, and for ``predict`` the values between the new
-        documents (rows) and the training documents. A callable takes documents (a, n) and (b, n) and returns
-        values (a, b).
+        The kernels of documents x and z are exp(-γ||x - z||²), (γ x'z + c)^d and x'z.
+        For "precomputed", X contains the kernel values between its documents, and for
+        ``predict`` the values between the new documents (rows) and the training
+        documents. A callable takes documents (a, n) and (b, n) and returns values (a,
+        b).
     regularization : float, default 1.0
         λ > 0.
     gamma : float, default 2^-6
@@ -111,8 +131,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     n_basis : int, optional
         Number of basis vectors; by default all documents, which is exact.
     basis : {"uniform", "per_query"}, default "uniform"
-        Whether basis vectors are drawn from all documents with equal probability, or in equal numbers per
-        query.
+        Whether basis vectors are drawn from all documents with equal probability, or in
+        equal numbers per query.
     seed : int, default 0
         Seed of the draw.
     cost, ties, weighting
@@ -123,27 +143,27 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     dual_coef_ : ndarray of shape (r,)
         The weights b of the basis vectors.
     basis_ : ndarray of shape (r,)
-        Rows of X that are the basis vectors. Linearly dependent ones are dropped, with a
-        ``DependentBasisWarning``.
+        Rows of X that are the basis vectors. Linearly dependent ones are dropped, with
+        a ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
         Basis vectors: the rows ``basis_`` of X.
     coef_ : ndarray of shape (n,)
-        Importance of each feature: the root mean square slope of the score at up to 500 basis vectors, which
-        is |w| for the linear kernel. For a precomputed kernel, whose columns are documents, the weights of
-        the documents.
+        Importance of each feature: the root mean square slope of the score at up to 500
+        basis vectors, which is |w| for the linear kernel. For a precomputed kernel,
+        whose columns are documents, the weights of the documents.
     criterion_ : float
-        Leave-query-out squared error, summed over documents. Each query is predicted by the model trained
-        without the query *and* its basis vectors. With another cost or weighting, the loss of the pairs of
-        left-out queries. For a single query, the leave-pair-out error; NaN with fewer basis vectors than
-        documents.
+        Leave-query-out squared error, summed over documents. Each query is predicted by
+        the model trained without the query *and* its basis vectors. With another cost
+        or weighting, the loss of the pairs of left-out queries. For a single query, the
+        leave-pair-out error; NaN with fewer basis vectors than documents.
 
     Notes
     -----
     The exact model takes O(m³ + m²n) for m documents, once for all λ, then O(m² + m sum_q |q|²) per λ with
     the leave-query-out error. Its memory is five m × m matrices.
 
-    With r basis vectors, of which H_q are in query q, the model takes O(mr² + mrn) once, then O(r²) per λ,
-    and O(r sum_q (|q| + |H_q|)²) for the error.
+    With r basis vectors, of which H_q are in query q, the model takes O(mr² + mrn)
+    once, then O(r²) per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
 
     Examples
     --------
@@ -173,8 +193,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         For data with one query, the criterion is the error of :meth:`one_ranking_error`.
         """
-        # One decomposition gives the weights
-        # and the leave-query-out error.
+        # One decomposition gives the weights and the leave-query-out error.
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
         regularization = self.checked("regularization")
@@ -213,16 +232,24 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 model=model,
             )
 
-    def _criterion(self, rows: QueryData, decomposed: _Decomposed, regularization: float) -> Waiting[float]:
+    def _criterion(
+        self, rows: QueryData, decomposed: _Decomposed, regularization: float
+    ) -> Waiting[float]:
         """Return the leave-query-out error.
 
         For a single query, return the error of :meth:`one_ranking_error`.
         """
         has_one_query = rows.ptr.size == 2
         if has_one_query and rows.preferences is None:
-            decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
-            return (yield from self.one_ranking_error(decomposition, rows.y, regularization))
-        left_out_residuals = decomposed.system.residuals(self._predicted(rows, decomposed))
+            decomposition = KernelDecomposition(
+                decomposed.system.rows, decomposed.system.values
+            )
+            return (
+                yield from self.one_ranking_error(decomposition, rows.y, regularization)
+            )
+        left_out_residuals = decomposed.system.residuals(
+            self._predicted(rows, decomposed)
+        )
         return float(np.sum(left_out_residuals**2))
 
     def leave_query_out(
@@ -245,15 +272,16 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         qid : array-like of shape (m,), optional
             Query of each document.
         regularization : sequence of float, optional
-            Several λ for predictions from one decomposition; by default the estimator's own.
+            Several λ for predictions from one decomposition; by default the estimator's
+            own.
         preferences : Preferences, optional
             Preferences instead of y, as in :meth:`fit`.
 
         Returns
         -------
         ndarray of shape (m,), or (L, m) for L values of λ
-            Scores, centered within each query, in the order of the rows of X. The basis vectors of a query
-            are left out together with the query.
+            Scores, centered within each query, in the order of the rows of X. The basis
+            vectors of a query are left out together with the query.
 
         Raises
         ------
@@ -262,14 +290,22 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """
         kernel = kernel_of(self)
         single = [self.checked("regularization")]
-        grid = single if regularization is None else [LAMBDA.check(value) for value in regularization]
-        data = preferring(self._group(X, labels_or_zeros(X, y, preferences), qid), preferences)
+        grid = (
+            single
+            if regularization is None
+            else [LAMBDA.check(value) for value in regularization]
+        )
+        data = preferring(
+            self._group(X, labels_or_zeros(X, y, preferences), qid), preferences
+        )
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         decomposed = finish(self._decomposed(data, kernel))
         predicted = decomposed.system.left_out(grid)
         if decomposed.system.factor.blocks is not None:
             predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T
-        rows = np.array([data.in_original_order(scores) for scores in predicted]).reshape(len(grid), -1)
+        rows = np.array(
+            [data.in_original_order(scores) for scores in predicted]
+        ).reshape(len(grid), -1)
         return rows[0] if regularization is None else rows
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
@@ -286,9 +322,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         The last predictions are cached.
         """
         key = self._settings(kernel_of(self)), self.regularization
-        return left_out_predictions(data, key, lambda: decomposed.system.left_out([self.regularization])[0])
+        return left_out_predictions(
+            data, key, lambda: decomposed.system.left_out([self.regularization])[0]
+        )
 
-    def _settings(self, kernel: Kernel) -> tuple[Kernel, int | None, str, int, PairCost]:
+    def _settings(
+        self, kernel: Kernel
+    ) -> tuple[Kernel, int | None, str, int, PairCost]:
         """Return the settings on which the decomposition depends."""
         return (kernel, *basis_of(self), self.pair_cost())
 
@@ -296,7 +336,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """Decompose the kernel, or return the decomposition that was made for another λ."""
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
-        decomposed = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))
+        decomposed = shared(
+            data, ("RankRLS", settings), lambda: _decompose(data, *settings)
+        )
         if decomposed.said:
             yield Note(decomposed.said, kind=DependentBasisWarning)
         return decomposed
@@ -308,7 +350,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
-                "n_basis", self.n_basis, "None, because held-out predictions need the exact model"
+                "n_basis",
+                self.n_basis,
+                "None, because held-out predictions need the exact model",
             )
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
         refuse_too_large(len(data.y), None, exact=True)
@@ -322,7 +366,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def held_out_loss(self) -> tuple[str, str]:  # noqa: D102 - inherited
         cost = self.pair_cost()
         if cost.weighting != "size":
-            raise ParameterError("weighting", cost.weighting, "size when pairs are left out")
+            raise ParameterError(
+                "weighting", cost.weighting, "size when pairs are left out"
+            )
         return "differences", held_out_weighting(cost)
 
     def why_no_error(self, n_documents: int) -> str:  # noqa: D102 - inherited
@@ -345,11 +391,18 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         kernel = kernel_of(self)
         if kernel.function == PRECOMPUTED:
             return super()._score(X)
-        return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(np.ascontiguousarray(X))
+        return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(
+            np.ascontiguousarray(X)
+        )
 
 
 def _decompose(
-    data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int, cost: PairCost
+    data: QueryData,
+    kernel: Kernel,
+    n_basis: int | None,
+    way: str,
+    seed: int,
+    cost: PairCost,
 ) -> _Decomposed:
     """Decompose the system of RankRLS.
 
@@ -378,13 +431,16 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
     factors, targets = zip(*query_factors(data, cost), strict=True)
-    return QueryFactor(data.ptr, np.concatenate(targets), tuple(factor.T for factor in factors))
+    return QueryFactor(
+        data.ptr, np.concatenate(targets), tuple(factor.T for factor in factors)
+    )
 
 
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
     """Return a function of rows (r,).
 
-    The function returns the kernel values (r, m) of the documents in these rows and of all documents.
+    The function returns the kernel values (r, m) of the documents in these rows and of
+    all documents.
     """
     if kernel.function == PRECOMPUTED:
         return _checked_precomputed(data).__getitem__
@@ -405,10 +461,13 @@ def _checked_precomputed(data: QueryData) -> Floats:
         raise DatasetError(
             f"X: expected the kernel matrix of the {m} documents, of shape {m} × {m}, got {m} × {n}."
         )
-    kernel = data.X if data.order is None else data.X[:, data.order]  # rows are already grouped
+    # rows are already grouped
+    kernel = data.X if data.order is None else data.X[:, data.order]
     asymmetry = float(np.abs(kernel - kernel.T).max())
     if asymmetry > _MAX_ASYMMETRY * float(np.abs(kernel).max()):
-        raise DatasetError(f"X: expected a symmetric kernel, found an asymmetry of {asymmetry:.3g}.")
+        raise DatasetError(
+            f"X: expected a symmetric kernel, found an asymmetry of {asymmetry:.3g}."
+        )
     return kernel
 
 

@@ -1,6 +1,7 @@
 """Systems of RankRLS with a kernel, decomposed once for all λ and outputs, with leave-query-out predictions.
 
-RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`), which is regularized least squares:
+RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`), which is
+regularized least squares:
 
 - If all documents are basis vectors, on the kernel K^ = M'KM (Paper I, section 3.2, but not by the
 nonsymmetric
@@ -68,7 +69,8 @@ class KernelSystem(ABC):
         Returns
         -------
         ndarray of shape (L, m) or (L, m, v)
-            Scores of the documents. For the centering loss, they are centered within each query.
+            Scores of the documents. For the centering loss, they are centered within
+            each query.
 
         Notes
         -----
@@ -90,17 +92,20 @@ class KernelSystem(ABC):
             """Predict query q for all λ, some λ at a time."""
             span = slice(ptr[q], ptr[q + 1])
             rows = slice(documents[q], documents[q + 1])
-            # A block of λ at a time, so that the
-            # matrices of the query stay small.
+            # A block of λ at a time, so that the matrices of the query stay small.
             n_values_per_lambda = (ptr[q + 1] - ptr[q] + 1) * len(self.values)
             n_lambdas = max(1, _VALUES_PER_BLOCK // max(1, n_values_per_lambda))
             for first in range(0, count, n_lambdas):
                 last = first + n_lambdas
                 grid = np.array(regularizations[first:last])
-                left_out[first:last, rows] = self._without(q, grid, targets[span], outputs)
+                left_out[first:last, rows] = self._without(
+                    q, grid, targets[span], outputs
+                )
 
-        n_predicted = ptr.size - 1 if ptr.size > 2 else 0  # a single query is not predicted
-        with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):  # the products are small
+        # a single query is not predicted
+        n_predicted = ptr.size - 1 if ptr.size > 2 else 0
+        # the products are small
+        with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):
             share(executor, workers, work, range(n_predicted))
         return left_out if self.along.ndim > 1 else left_out[:, :, 0]
 
@@ -111,7 +116,9 @@ class KernelSystem(ABC):
         return self.factor.targets - projected.reshape(self.factor.targets.shape)
 
     @abstractmethod
-    def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
+    def _without(
+        self, q: int, grid: Floats, targets: Floats, outputs: Floats
+    ) -> Floats:
         """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``."""
 
     @property
@@ -124,13 +131,14 @@ class KernelSystem(ABC):
 class DualSystem(KernelSystem):
     """The system in which all documents are basis vectors, with K^ = UΛU'.
 
-    The residuals of query q by the model trained without it are e = (G_qq)^-1 a_q, where G = U(Λ + λI)^-1U'
-    and a = GN. This is Paper I, eq. (33), in symmetric form.
+    The residuals of query q by the model trained without it are e = (G_qq)^-1 a_q,
+    where G = U(Λ + λI)^-1U' and a = GN. This is Paper I, eq. (33), in symmetric form.
 
     Attributes
     ----------
     scores : ndarray of shape (m, p), optional
-        KMU, by which scores are computed; None for the centering loss, where they follow from the residuals.
+        KMU, by which scores are computed; None for the centering loss, where they
+        follow from the residuals.
     """
 
     scores: Floats | None = None
@@ -147,8 +155,7 @@ class DualSystem(KernelSystem):
         # M'KM, as `factor.of` returns M'Z for values Z.
         projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
         values, vectors = np.linalg.eigh(projected)
-        # Small negative eigenvalues are
-        # rounding errors and become 0 below.
+        # Small negative eigenvalues are rounding errors and become 0 below.
         greatest = float(np.abs(values).max(initial=0.0))
         if values.size and values[0] < -_MAX_NEGATIVE_SHARE * greatest:
             raise DatasetError(
@@ -171,7 +178,9 @@ class DualSystem(KernelSystem):
         dual = self.factor.back(solved)
         return dual if self.along.ndim > 1 else dual[:, 0]
 
-    def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
+    def _without(
+        self, q: int, grid: Floats, targets: Floats, outputs: Floats
+    ) -> Floats:
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
         inverse = 1.0 / (self.values + grid[:, None])
@@ -193,14 +202,14 @@ class DualSystem(KernelSystem):
 class ReducedSystem(KernelSystem):
     """The system in which some documents are basis vectors, with F'F = VΛV' and W = FV.
 
-    The model trained without query q and its basis vectors H is θ = D(τ - W_q'e + B_H'μ), where D = (Λ +
-    λI)^-1, τ = W'N, and e and μ solve the system
+    The model trained without query q and its basis vectors H is θ = D(τ - W_q'e +
+    B_H'μ), where D = (Λ + λI)^-1, τ = W'N, and e and μ solve the system
 
         [ I - W_q D W_q'   W_q D B_H' ] [e]   [ N_q - W_q D τ ]
         [ -B_H D W_q'      B_H D B_H' ] [μ] = [ -B_H D τ      ]
 
-    The first row means that e = N_q - W_q θ are the residuals of the query, the second one that the weights
-    B_H θ of H are 0.
+    The first row means that e = N_q - W_q θ are the residuals of the query, the second
+    one that the weights B_H θ of H are 0.
 
     Attributes
     ----------
@@ -209,7 +218,8 @@ class ReducedSystem(KernelSystem):
     weights : ndarray of shape (r, k)
         B = C^-T V, by which θ gives the weights of the basis vectors.
     scores : ndarray of shape (m, k), optional
-        ZV, by which θ gives the scores; None for the centering loss, where they follow from the residuals.
+        ZV, by which θ gives the scores; None for the centering loss, where they follow
+        from the residuals.
     """
 
     basis: Ints
@@ -217,7 +227,9 @@ class ReducedSystem(KernelSystem):
     scores: Floats | None = None
 
     @classmethod
-    def of(cls, mapped: Floats, inverse: Floats, basis: Ints, factor: QueryFactor) -> ReducedSystem:
+    def of(
+        cls, mapped: Floats, inverse: Floats, basis: Ints, factor: QueryFactor
+    ) -> ReducedSystem:
         """Decompose the result of a Nyström map, O(mr²).
 
         Parameters
@@ -251,7 +263,9 @@ class ReducedSystem(KernelSystem):
         solved = self.weights @ (outputs / (self.values + regularization)[:, None])
         return solved if self.along.ndim > 1 else solved[:, 0]
 
-    def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
+    def _without(
+        self, q: int, grid: Floats, targets: Floats, outputs: Floats
+    ) -> Floats:
         span = slice(*self.factor.ptr[q : q + 2])
         documents = slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
@@ -260,16 +274,26 @@ class ReducedSystem(KernelSystem):
         rows = self.rows[span]
         score_rows = self.rows if self.scores is None else self.scores
         if p > len(self.values):
-            theta = long_query(rows, held_out_weights, self.values, grid, outputs, targets)
+            theta = long_query(
+                rows, held_out_weights, self.values, grid, outputs, targets
+            )
             return np.asarray(score_rows[documents] @ theta)
         system = LeftOutSystem(rows, held_out_weights, self.values, grid)
         theta, residuals, _ = system.solve(outputs, targets)
-        return targets - residuals if self.scores is None else np.asarray(score_rows[documents] @ theta)
+        return (
+            targets - residuals
+            if self.scores is None
+            else np.asarray(score_rows[documents] @ theta)
+        )
 
     @property
     def n_bytes(self) -> int:
         """Memory in bytes."""
-        return self.rows.nbytes + self.weights.nbytes + (0 if self.scores is None else self.scores.nbytes)
+        return (
+            self.rows.nbytes
+            + self.weights.nbytes
+            + (0 if self.scores is None else self.scores.nbytes)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,8 +307,8 @@ class QueryFactor:
     targets : ndarray of shape (p,) or (p, v)
         The targets N, query by query, for v outputs.
     blocks : tuple of ndarray of shape (documents of q, p_q), optional
-        The matrices M_q. By default I - 11'/|q|, which subtracts the mean of the query, for the
-        magnitude-preserving cost.
+        The matrices M_q. By default I - 11'/|q|, which subtracts the mean of the query,
+        for the magnitude-preserving cost.
     """
 
     documents: Ints
@@ -301,7 +325,9 @@ class QueryFactor:
         """Bounds of the rows of M' by query, shape (Q + 1,): query q has the rows ``ptr[q]:ptr[q + 1]``."""
         if self.blocks is None:
             return self.documents
-        return np.append(0, np.cumsum([block.shape[1] for block in self.blocks])).astype(np.int64)
+        return np.append(
+            0, np.cumsum([block.shape[1] for block in self.blocks])
+        ).astype(np.int64)
 
     def of(self, values: Floats) -> Floats:
         """Return M'Z (p, c) of values Z (m, c) per document."""
@@ -328,7 +354,8 @@ class QueryFactor:
         return list(zip(self.blocks or (), rows, spans, strict=True))
 
 
-# Accepted error, in units of the decomposition's own rounding; 6 was the largest in 30,000 left-out queries.
+# Accepted error, in units of the decomposition's own rounding; 6 was the largest in
+# 30,000 left-out queries.
 _ROUNDINGS = 16
 _REFINEMENT_STEPS = 3  # maximum number of refinements; one is usually enough
 
@@ -343,7 +370,8 @@ class LeftOutSolution(NamedTuple):
     left_out : ndarray of shape (L, p, v)
         e, the residuals of the query's targets.
     mu : ndarray of shape (L, h, v)
-        μ, the multipliers of the constraints on the weights of the query's basis vectors.
+        μ, the multipliers of the constraints on the weights of the query's basis
+        vectors.
     """
 
     theta: Floats
@@ -354,8 +382,8 @@ class LeftOutSolution(NamedTuple):
 class LeftOutSystem:
     """The system of :class:`ReducedSystem` for a left-out query, whose solution is iteratively refined.
 
-    It is Λ + λI bordered by the rows W_q of the query, which are subtracted, and by the weights B_H, which
-    are constrained to 0.
+    It is Λ + λI bordered by the rows W_q of the query, which are subtracted, and by the
+    weights B_H, which are constrained to 0.
 
     Parameters
     ----------
@@ -377,31 +405,42 @@ class LeftOutSystem:
     remaining error is due to the rounding of the kernel values.
     """
 
-    def __init__(self, rows: Floats, held_out: Floats, values: Floats, grid: Floats) -> None:
+    def __init__(
+        self, rows: Floats, held_out: Floats, values: Floats, grid: Floats
+    ) -> None:
         self._rows = rows
         self._held_out = held_out
         self._diagonal = (values + grid[:, None])[:, :, None]
         self._bordered = np.concatenate((rows, held_out))
         self._inverse = 1.0 / (values + grid[:, None])
         self._products = products(self._bordered, self._inverse)
-        self._rounding = _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
+        self._rounding = (
+            _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
+        )
 
     def solve(self, along: Floats, targets: Floats) -> LeftOutSolution:
         """Return the solution for τ (k, v) and the query's N_q (p, v).
 
-        The solution is refined for each λ whose correction exceeds the error of the decomposition, which
-        remains in any case.
+        The solution is refined for each λ whose correction exceeds the error of the
+        decomposition, which remains in any case.
         """
         solution = self._solve(along, targets, np.zeros((len(self._held_out), 1)))
         for _ in range(_REFINEMENT_STEPS):
             correction = self._solve(*self._residuals(along, targets, solution))
-            size = np.maximum(np.abs(targets).max(initial=0.0), _largest_magnitudes(solution.left_out))
-            is_inexact = _largest_magnitudes(correction.left_out) > self._rounding * size
+            size = np.maximum(
+                np.abs(targets).max(initial=0.0), _largest_magnitudes(solution.left_out)
+            )
+            is_inexact = (
+                _largest_magnitudes(correction.left_out) > self._rounding * size
+            )
             if not is_inexact.any():
                 break
             pairs = zip(solution, correction, strict=True)
             solution = LeftOutSolution(
-                *(part + np.where(is_inexact[:, None, None], change, 0.0) for part, change in pairs)
+                *(
+                    part + np.where(is_inexact[:, None, None], change, 0.0)
+                    for part, change in pairs
+                )
             )
         return solution
 
@@ -410,43 +449,64 @@ class LeftOutSystem:
     ) -> tuple[Floats, Floats, Floats]:
         """Return the residuals of the three equations of :meth:`_solve`, with weights of 0."""
         theta, left_out, mu = solution
-        first = along - self._rows.T @ left_out + self._held_out.T @ mu - self._diagonal * theta
+        first = (
+            along
+            - self._rows.T @ left_out
+            + self._held_out.T @ mu
+            - self._diagonal * theta
+        )
         return first, targets - left_out - self._rows @ theta, -(self._held_out @ theta)
 
-    def _solve(self, along: Floats, targets: Floats, weights: Floats) -> LeftOutSolution:
+    def _solve(
+        self, along: Floats, targets: Floats, weights: Floats
+    ) -> LeftOutSolution:
         """Solve (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights, with W = W_q and B = B_H."""
         p = len(self._rows)
         inner = self._products
         transformed = self._bordered @ (self._inverse[:, :, None] * along)
-        # μ is eliminated first, so that both systems are symmetric and definite. The solution of the first
-        # system has p columns for the coefficients of e in μ, and then its constant part.
+        # μ is eliminated first, so that both systems are symmetric and definite. The
+        # solution of the first system has p columns for the coefficients of e in μ, and
+        # then its constant part.
         rhs = np.concatenate((inner[:, p:, :p], transformed[:, p:] - weights), axis=2)
         border = np.linalg.solve(inner[:, p:, p:], rhs) if len(self._held_out) else rhs
         across = inner[:, :p, p:]
         matrix = np.eye(p) - inner[:, :p, :p] + across @ border[:, :, :p]
         left_out = np.asarray(
-            np.linalg.solve(matrix, targets - transformed[:, :p] + across @ border[:, :, p:]),
+            np.linalg.solve(
+                matrix, targets - transformed[:, :p] + across @ border[:, :, p:]
+            ),
             dtype=np.float64,
         )
         mu: Floats = border[:, :, :p] @ left_out - border[:, :, p:]
-        theta = self._inverse[:, :, None] * (along - self._rows.T @ left_out + self._held_out.T @ mu)
+        theta = self._inverse[:, :, None] * (
+            along - self._rows.T @ left_out + self._held_out.T @ mu
+        )
         return LeftOutSolution(theta, left_out, mu)
 
 
 def long_query(
-    rows: Floats, held_out: Floats, values: Floats, grid: Floats, along: Floats, targets: Floats
+    rows: Floats,
+    held_out: Floats,
+    values: Floats,
+    grid: Floats,
+    along: Floats,
+    targets: Floats,
 ) -> Floats:
     """Return θ (L, k, v) without a query that has more rows than θ has unknowns, in O((k + h)³).
 
     It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0. The parameters are those of
     :class:`LeftOutSystem` and of :meth:`LeftOutSystem.solve`.
     """
-    matrix = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(len(values))
+    matrix = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(
+        len(values)
+    )
     right_side = along - rows.T @ targets
     # Without basis vectors in the query, there is no condition on θ.
     if not len(held_out):
         return np.asarray(
-            np.linalg.solve(matrix, np.broadcast_to(right_side, (grid.size, *right_side.shape)))
+            np.linalg.solve(
+                matrix, np.broadcast_to(right_side, (grid.size, *right_side.shape))
+            )
         )
     # One system with both unknowns: θ and μ.
     k = len(values)
@@ -456,7 +516,11 @@ def long_query(
     system[:, :k, k:] = -held_out.T
     system[:, k:, :k] = held_out
     bordered = np.concatenate((right_side, np.zeros((h, right_side.shape[1]))))
-    return np.asarray(np.linalg.solve(system, np.broadcast_to(bordered, (grid.size, *bordered.shape)))[:, :k])
+    return np.asarray(
+        np.linalg.solve(
+            system, np.broadcast_to(bordered, (grid.size, *bordered.shape))
+        )[:, :k]
+    )
 
 
 def _largest_magnitudes(values: Floats) -> Floats:

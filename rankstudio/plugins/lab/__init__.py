@@ -1,7 +1,7 @@
 """Simulations of how far estimates of cross-validation are from the truth: the page *Estimates*, and ``lab``.
 
-For questions about method rather than data: how biased and how variable an estimate of the AUC or of a
-measure is with few queries, and which estimate a paper should report.
+For questions about method rather than data: how biased and how variable an estimate of
+the AUC or of a measure is with few queries, and which estimate a paper should report.
 
 References
 ----------

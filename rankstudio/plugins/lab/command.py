@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.cli.data_options import add_column_options, add_sample_option, columns_from, refuse_both
+from rankstudio.cli.data_options import (
+    add_column_options,
+    add_sample_option,
+    columns_from,
+    refuse_both,
+)
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
@@ -19,10 +24,18 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.number_grid import format_number
-from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
+from rankstudio.plugins.lab.simulation.parameters import (
+    EACH,
+    PARAMETERS,
+    VARIED,
+    option_of,
+)
 
 if TYPE_CHECKING:
-    from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
+    from rankstudio.plugins.lab.simulation.deviations import (
+        DeviationSummary,
+        VariedDeviations,
+    )
     from rankstudio.plugins.lab.simulation.simulation import Simulation
 
 
@@ -51,7 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="what",
     )
     auc = commands.add_parser(
-        "auc", help="six AUC estimates of regularized least squares on two normal classes"
+        "auc",
+        help="six AUC estimates of regularized least squares on two normal classes",
     )
     _add_parameters(auc, "auc")
     selection = commands.add_parser(
@@ -80,9 +94,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="exclude the queries of the test part (data with one fold)",
     )
     opened = selection.add_argument_group("opening the data, as in a plan")
-    opened.add_argument("--missing", help='missing values: "query_min" (default), "zero" or "refuse"')
+    opened.add_argument(
+        "--missing", help='missing values: "query_min" (default), "zero" or "refuse"'
+    )
     opened.add_argument("--normalize", help='"none" (default) or "query_minmax"')
-    opened.add_argument("--protocol", help='protocol, which determines document order; "given" by default')
+    opened.add_argument(
+        "--protocol",
+        help='protocol, which determines document order; "given" by default',
+    )
     opened.add_argument(
         "--protocol-seed",
         type=int,
@@ -102,7 +121,9 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
             help=_option_help(p),
         )
     varied = parser.add_argument_group("varying one quantity")
-    names = {option_of(kind, quantity): values for quantity, values in VARIED[kind].items()}
+    names = {
+        option_of(kind, quantity): values for quantity, values in VARIED[kind].items()
+    }
     help_text = f"quantity to vary: {', '.join(names)}; none by default"
     varied.add_argument(
         "--vary",
@@ -110,7 +131,9 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
         choices=list(names),
         help=help_text,
     )
-    defaults = "; ".join(f"{p.format(p.default)} for {name}" for name, p in names.items())
+    defaults = "; ".join(
+        f"{p.format(p.default)} for {name}" for name, p in names.items()
+    )
     varied.add_argument(
         "--values",
         metavar="GRID",
@@ -122,7 +145,9 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
         metavar="R",
         help=_option_help(EACH[kind]),
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON instead of a table"
+    )
 
 
 def _option_help(p: Parameter) -> str:
@@ -131,7 +156,9 @@ def _option_help(p: Parameter) -> str:
     if p.only_with:
         name, values = p.only_with
         only = f" Only with {name} {', '.join(values)}."
-    return f"{p.label}: {p.expected}; default: {default}. {p.help}{only}".replace("%", "%%")
+    return f"{p.label}: {p.expected}; default: {default}. {p.help}{only}".replace(
+        "%", "%%"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -144,14 +171,21 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         tell(as_json({**settings, **state.as_dict()}))
     else:
-        words = [f"{name.removeprefix('n_')} {_value_text(value)}" for name, value in settings.items()]
+        words = [
+            f"{name.removeprefix('n_')} {_value_text(value)}"
+            for name, value in settings.items()
+        ]
         tell(", ".join(word for word in words if not word.endswith(" None")))
-        tell(f"truth of {summary.done:,} models: mean {summary.truth:.4f}, sd {summary.truth_sd:.4f}")
+        tell(
+            f"truth of {summary.done:,} models: mean {summary.truth:.4f}, sd {summary.truth_sd:.4f}"
+        )
         tell()
         tell(_summary_table(summary))
         if varied is not None:
             tell(_varied_tables(simulation, varied))
-    return status(stopped, f"Stopped after {state.done:,} of {simulation.asked:,} repetitions.")
+    return status(
+        stopped, f"Stopped after {state.done:,} of {simulation.asked:,} repetitions."
+    )
 
 
 def _value_text(value: Any) -> str:
@@ -178,12 +212,18 @@ def _simulation(
     if quantity:
         values_parameter = VARIED[kind][quantity]
         varied_values = (
-            values_parameter.default if args.values is None else values_parameter.validate(args.values)
+            values_parameter.default
+            if args.values is None
+            else values_parameter.validate(args.values)
         )
         if not values_parameter.counts(values):
-            raise ParameterError("--vary", args.vary, f"a quantity used with --kernel {values['kernel']}")
+            raise ParameterError(
+                "--vary", args.vary, f"a quantity used with --kernel {values['kernel']}"
+            )
     elif args.values is not None:
-        raise ParameterError("--values", args.values, "--vary with the name of a quantity")
+        raise ParameterError(
+            "--values", args.values, "--vary with the name of a quantity"
+        )
     n_each = _single_value(EACH[kind], args.each) if quantity else 0
     dataset = None
     data = {}
@@ -206,9 +246,13 @@ def _simulation(
         simulation.check(dataset)
     except ParameterError as error:
         options = {"values": "--values", **{p.name: p.option for p in PARAMETERS[kind]}}
-        raise ParameterError(options[error.name], error.value, error.expected, error.meant) from None
+        raise ParameterError(
+            options[error.name], error.value, error.expected, error.meant
+        ) from None
     settings = {
-        name: value for name, value in simulation.counting.items() if (name, value) != ("kernel", "none")
+        name: value
+        for name, value in simulation.counting.items()
+        if (name, value) != ("kernel", "none")
     }
     return simulation, dataset, {**data, **settings}
 
@@ -216,13 +260,20 @@ def _simulation(
 def _data_plan(args: argparse.Namespace) -> Plan:
     """Return a plan that determines which data are opened, and how."""
     refuse_both(args)
-    options = {name: getattr(args, name) for name in ("missing", "normalize", "protocol")}
+    options = {
+        name: getattr(args, name) for name in ("missing", "normalize", "protocol")
+    }
     options |= {"seed": args.protocol_seed, "columns": columns_from(args) or None}
     location = SAMPLE if args.sample else str(args.data)
-    return Plan(location, **{name: value for name, value in options.items() if value is not None})
+    return Plan(
+        location,
+        **{name: value for name, value in options.items() if value is not None},
+    )
 
 
-def _refuse_unused_options(kind: str, args: argparse.Namespace, values: Mapping[str, Any]) -> None:
+def _refuse_unused_options(
+    kind: str, args: argparse.Namespace, values: Mapping[str, Any]
+) -> None:
     """Refuse options that have no effect with the other options.
 
     Raises
@@ -234,7 +285,11 @@ def _refuse_unused_options(kind: str, args: argparse.Namespace, values: Mapping[
         argument = getattr(args, p.name)
         if argument is not None and p.only_with and not p.counts(values):
             name, needed = p.only_with
-            raise ParameterError(p.option, argument, f"this option only with --{name} {' or '.join(needed)}")
+            raise ParameterError(
+                p.option,
+                argument,
+                f"this option only with --{name} {' or '.join(needed)}",
+            )
 
 
 def _single_value(p: Parameter, text: str | None) -> Any:
@@ -262,11 +317,16 @@ def _summary_table(summary: DeviationSummary) -> Block:
         [
             name,
             f"{summary.bias[index]:.4f}",
-            *(f"{values[index]:.4f}" if summary.counts[index] > 1 else "–" for values in columns),
+            *(
+                f"{values[index]:.4f}" if summary.counts[index] > 1 else "–"
+                for values in columns
+            ),
         ]
         for index, name in enumerate(summary.estimators)
     ]
-    return as_text(["estimator", "bias", "± s.e.", "sd, conditional", "sd, unconditional"], rows)
+    return as_text(
+        ["estimator", "bias", "± s.e.", "sd, conditional", "sd, unconditional"], rows
+    )
 
 
 def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> Block:
@@ -277,7 +337,9 @@ def _varied_tables(simulation: Simulation, varied: VariedDeviations) -> Block:
     for title, numbers in (("bias", varied.bias), ("sd, conditional", varied.sd)):
         rows = [
             [estimator, *(f"{value:.4f}" for value in column)]
-            for estimator, column in zip(varied.summaries[0].estimators, numbers.T.tolist(), strict=True)
+            for estimator, column in zip(
+                varied.summaries[0].estimators, numbers.T.tolist(), strict=True
+            )
         ]
         parts.append(
             f"\n{title} against {name}, {simulation.each:,} training sets each\n{as_text(header, rows)}"

@@ -1,7 +1,7 @@
 """Methods ranked over several datasets, with the tests and the diagram with which papers print such rankings.
 
-For authors and referees of a study with runs of several methods on several datasets: whether a method is
-better in general, rather than on one dataset.
+For authors and referees of a study with runs of several methods on several datasets:
+whether a method is better in general, rather than on one dataset.
 
 References
 ----------
@@ -22,7 +22,9 @@ from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 
 PLUGIN = Plugin(
     name="method-ranks",
-    commands=(TerminalCommand("rank-methods", "rankstudio.plugins.method_ranks.command"),),
+    commands=(
+        TerminalCommand("rank-methods", "rankstudio.plugins.method_ranks.command"),
+    ),
     parts=(
         PagePart(
             key="method-ranks",
@@ -33,7 +35,11 @@ PLUGIN = Plugin(
             size=240,
         ),
     ),
-    report_parts=(ReportPart("ranks", "rankstudio.plugins.method_ranks.report_part:rank_blocks"),),
-    functions=(EngineFunction("method_ranks", "rankstudio.plugins.method_ranks.mean_ranks"),),
+    report_parts=(
+        ReportPart("ranks", "rankstudio.plugins.method_ranks.report_part:rank_blocks"),
+    ),
+    functions=(
+        EngineFunction("method_ranks", "rankstudio.plugins.method_ranks.mean_ranks"),
+    ),
     summary="Mean ranks of methods over datasets, with tests and the critical-difference diagram.",
 )

@@ -57,10 +57,18 @@ count."""
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="study file")
-    parser.add_argument("--measure", help="measure to compare; the selection criterion by default")
     parser.add_argument(
-        "--alpha", type=float, default=0.05, metavar="A", help="level of significance; 0.05 by default"
+        "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
+    )
+    parser.add_argument(
+        "--measure", help="measure to compare; the selection criterion by default"
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        metavar="A",
+        help="level of significance; 0.05 by default",
     )
     parser.add_argument(
         "--rope",
@@ -76,10 +84,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="method or dataset that is not compared; may be repeated",
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write values and ranks as CSV")
-    parser.add_argument("--latex", type=Path, metavar="FILE", help="write the tables as LaTeX, for booktabs")
     parser.add_argument(
-        "--tikz", type=Path, metavar="FILE", help="write the critical-difference diagram as TikZ"
+        "--csv", type=Path, metavar="FILE", help="write values and ranks as CSV"
+    )
+    parser.add_argument(
+        "--latex",
+        type=Path,
+        metavar="FILE",
+        help="write the tables as LaTeX, for booktabs",
+    )
+    parser.add_argument(
+        "--tikz",
+        type=Path,
+        metavar="FILE",
+        help="write the critical-difference diagram as TikZ",
     )
     parser.add_argument(
         "--figure",
@@ -88,26 +106,43 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="write the critical-difference diagram; the ending is pdf, svg, png or csv",
     )
     parser.add_argument(
-        "--width", default="column", metavar="WIDTH", help="width of the figure, such as 85mm or page"
+        "--width",
+        default="column",
+        metavar="WIDTH",
+        help="width of the figure, such as 85mm or page",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON instead of tables"
+    )
     add_force_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.plugins.method_ranks.mean_ranks import study_ranking
-    from rankstudio.plugins.method_ranks.ranking_tables import ranking_as_dict, ranking_tables
+    from rankstudio.plugins.method_ranks.ranking_tables import (
+        ranking_as_dict,
+        ranking_tables,
+    )
 
     name = measure(args.measure).name if args.measure else ""
-    outputs = [path for path in (args.csv, args.latex, args.tikz, args.figure) if path is not None]
+    outputs = [
+        path
+        for path in (args.csv, args.latex, args.tikz, args.figure)
+        if path is not None
+    ]
     _check_figure(args.figure)
     if sum(map(is_standard, outputs)) + args.json > 1:
         raise ParameterError("FILE", "-", "at most one output on the standard output")
     check_outputs(outputs, args)
     sources, unfinished = _report_sources(args, outputs)
     ranking = study_ranking(
-        sources, name, alpha=args.alpha, rope=args.rope, leave_out=args.leave_out, exclusions=unfinished
+        sources,
+        name,
+        alpha=args.alpha,
+        rope=args.rope,
+        leave_out=args.leave_out,
+        exclusions=unfinished,
     )
     for path, content in _files(args, ranking).items():
         write_output(path, content)
@@ -123,7 +158,9 @@ def _check_figure(path: Path | None) -> None:
     from rankstudio.engine.export.figures.files import FORMATS
 
     if path is not None and path.suffix.lower().removeprefix(".") not in FORMATS:
-        raise ParameterError("--figure", str(path), f"a file ending in .{', .'.join(FORMATS)}")
+        raise ParameterError(
+            "--figure", str(path), f"a file ending in .{', .'.join(FORMATS)}"
+        )
 
 
 def _report_sources(
@@ -139,11 +176,15 @@ def _report_sources(
     for path in args.studies:
         with reading(path) as (study, runs):
             check_outputs(outputs, args, recorded_files(study))
-            sources.append(read_study(study, opener, includes_hidden=True, fits_all=True))
+            sources.append(
+                read_study(study, opener, includes_hidden=True, fits_all=True)
+            )
             for summary in runs:
                 if not summary.finished or summary.damage:
                     name = f"run {summary.key.id}, {summary.key.plan.title} on {study.data(summary.key).name}"
-                    unfinished.append(Exclusion(name, "damaged" if summary.damage else "not finished"))
+                    unfinished.append(
+                        Exclusion(name, "damaged" if summary.damage else "not finished")
+                    )
     return sources, unfinished
 
 
@@ -152,7 +193,10 @@ def _files(args: argparse.Namespace, ranking: MethodRanking) -> dict[Path, str |
     from rankstudio.engine.export.figures.files import figure_bytes
     from rankstudio.engine.export.figures.style import style_of
     from rankstudio.plugins.method_ranks.rank_diagram import rank_diagram, tikz_text
-    from rankstudio.plugins.method_ranks.ranking_tables import ranking_tables, values_csv
+    from rankstudio.plugins.method_ranks.ranking_tables import (
+        ranking_tables,
+        values_csv,
+    )
 
     files: dict[Path, str | bytes] = {}
     if args.csv is not None:
@@ -163,5 +207,7 @@ def _files(args: argparse.Namespace, ranking: MethodRanking) -> dict[Path, str |
         files[args.tikz] = tikz_text(rank_diagram(ranking))
     if args.figure is not None:
         form = args.figure.suffix.lower().removeprefix(".")
-        files[args.figure] = figure_bytes(rank_diagram(ranking), style_of(args.width), form)
+        files[args.figure] = figure_bytes(
+            rank_diagram(ranking), style_of(args.width), form
+        )
     return files

@@ -30,8 +30,18 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.item_groups import grouped
 
-_OF_THE_DATA = ("data", "folds", "measures", "convention", "columns", "missing", "normalize", "seed")
-_OF_FILES = ("scores", "hand_chosen", "costs", "protocol")  # the title has files and the share of the queries
+_OF_THE_DATA = (
+    "data",
+    "folds",
+    "measures",
+    "convention",
+    "columns",
+    "missing",
+    "normalize",
+    "seed",
+)
+# the title has files and the share of the queries
+_OF_FILES = ("scores", "hand_chosen", "costs", "protocol")
 _MAX_LISTED = 3  # datasets that a reason lists by name
 
 
@@ -123,8 +133,12 @@ def candidate_runs(sources: Sequence[ReportSource]) -> list[CandidateRun]:
     for source in sources:
         prefix = f"{source.title}: " if len(sources) > 1 else ""
         for run in source.shown.runs:
-            name = tr("run {number}, {title}").format(number=run.number, title=run.title)
-            candidates.append(CandidateRun(f"{prefix}{name}", run.result, run.label.name))
+            name = tr("run {number}, {title}").format(
+                number=run.number, title=run.title
+            )
+            candidates.append(
+                CandidateRun(f"{prefix}{name}", run.result, run.label.name)
+            )
     return candidates
 
 
@@ -148,13 +162,21 @@ def method_table(
     ParameterError
         For a name to leave out that no method and no dataset has.
     """
-    measure = measure or next((comparing_measure(run.result.plan) for run in candidates), "")
+    measure = measure or next(
+        (comparing_measure(run.result.plan) for run in candidates), ""
+    )
     left_out: list[Exclusion] = []
     groups = _chosen_groups(_with_measure(candidates, measure, left_out), left_out)
-    key_of = _method_key if _only_criteria_differ(groups.values()) else _method_key_without_criterion
+    key_of = (
+        _method_key
+        if _only_criteria_differ(groups.values())
+        else _method_key_without_criterion
+    )
     names = _method_names([run for group in groups.values() for run in group], key_of)
     cells = {
-        data: _runs_by_method(data, {run: names[key_of(run)] for run in group}, left_out)
+        data: _runs_by_method(
+            data, {run: names[key_of(run)] for run in group}, left_out
+        )
         for data, group in groups.items()
     }
     _drop_unwanted(cells, tuple(leave_out), left_out)
@@ -162,13 +184,22 @@ def method_table(
     datasets = list(cells)
     methods = list(next(iter(cells.values()), {}))
     if len(datasets) < 2 or len(methods) < 2:
-        text = tr("Ranking methods needs at least two of them with comparable runs on the same two datasets.")
+        text = tr(
+            "Ranking methods needs at least two of them with comparable runs on the same two datasets."
+        )
         raise PlanError(" ".join([text, *(entry.sentence for entry in left_out)]))
     return MethodTable(
         measure,
         tuple(methods),
-        tuple(_dataset(data, next(iter(cells[data].values())).result) for data in datasets),
-        np.array([_means([cells[data][name].result for name in methods], measure) for data in datasets]),
+        tuple(
+            _dataset(data, next(iter(cells[data].values())).result) for data in datasets
+        ),
+        np.array(
+            [
+                _means([cells[data][name].result for name in methods], measure)
+                for data in datasets
+            ]
+        ),
         tuple(left_out),
     )
 
@@ -186,7 +217,9 @@ def _with_measure(
         if not result.complete or not result.part.is_estimate:
             measured_runs.append(run)
         elif not result.has_per_query(measure):
-            reason = tr("has no values of {measure} for each query").format(measure=measure)
+            reason = tr("has no values of {measure} for each query").format(
+                measure=measure
+            )
             left_out.append(Exclusion(_run_on_data(run), reason))
         elif np.isnan(result.per_query(measure)).all():
             reason = tr("{measure} is not defined in any query").format(measure=measure)
@@ -206,7 +239,8 @@ def _chosen_groups(
 ) -> dict[str, list[CandidateRun]]:
     """Return the runs of the group that counts on each dataset: that with the most methods.
 
-    All other runs are added to those left out. Data that occur under several names count once.
+    All other runs are added to those left out. Data that occur under several names
+    count once.
     """
     by_data = grouped(
         comparable_groups({index: run.result for index, run in enumerate(candidates)}),
@@ -219,14 +253,22 @@ def _chosen_groups(
         largest = max(ranked, key=_n_methods, default=None)
         for group in groups:
             if group is not largest:
-                reason = group.unranked or comparable(_first_run(group), _first_run(largest)).reason
-                left_out += [Exclusion(_run_on_data(candidates[index]), reason) for index in group.runs]
+                reason = (
+                    group.unranked
+                    or comparable(_first_run(group), _first_run(largest)).reason
+                )
+                left_out += [
+                    Exclusion(_run_on_data(candidates[index]), reason)
+                    for index in group.runs
+                ]
         if largest is None:
             continue
         digest = largest.key.data_digest
         first_name = names_by_digest.setdefault(digest, data) if digest else data
         if first_name != data:
-            left_out.append(Exclusion(data, tr("the same data as {other}").format(other=first_name)))
+            left_out.append(
+                Exclusion(data, tr("the same data as {other}").format(other=first_name))
+            )
             continue
         chosen[data] = [candidates[index] for index in largest.runs]
     return chosen
@@ -248,23 +290,30 @@ def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
     counting = counting_plan(plan)
     values = plan_as_dict(counting)
     ignored = (*_OF_THE_DATA, *_OF_FILES, *(() if has_criterion else ("select_by",)))
-    settings = {name: setting for name, setting in values.items() if name not in ignored}
-    settings |= {name: True for name in ("preferences", "groups") if name in settings}  # files and ids
+    settings = {
+        name: setting for name, setting in values.items() if name not in ignored
+    }
+    # files and ids
+    settings |= {name: True for name in ("preferences", "groups") if name in settings}
     return json.dumps([plan.title, settings], sort_keys=True, default=str)
 
 
 def _only_criteria_differ(groups: Iterable[Sequence[CandidateRun]]) -> bool:
     """Return whether some methods of a dataset differ in nothing but the selection criterion.
 
-    Otherwise the criterion makes no other method, because its default depends on the data.
+    Otherwise the criterion makes no other method, because its default depends on the
+    data.
     """
     return any(
-        len({_method_key(run) for run in group}) > len({_method_key_without_criterion(run) for run in group})
+        len({_method_key(run) for run in group})
+        > len({_method_key_without_criterion(run) for run in group})
         for group in groups
     )
 
 
-def _method_names(runs: Sequence[CandidateRun], key_of: Callable[[CandidateRun], str]) -> dict[str, str]:
+def _method_names(
+    runs: Sequence[CandidateRun], key_of: Callable[[CandidateRun], str]
+) -> dict[str, str]:
     """Return the name of the method of each run, by its key; all different."""
     plans: dict[str, Plan] = {}
     titles: dict[str, str] = {}
@@ -277,8 +326,12 @@ def _method_names(runs: Sequence[CandidateRun], key_of: Callable[[CandidateRun],
     names: dict[str, str] = {}
     for index, key in enumerate(keys):
         is_shared = list(titles.values()).count(titles[key]) > 1
-        name = " · ".join(filter(None, [titles[key], differing[index] if is_shared else ""]))
-        n_equal = sum(other == name or other.startswith(f"{name} (") for other in names.values())
+        name = " · ".join(
+            filter(None, [titles[key], differing[index] if is_shared else ""])
+        )
+        n_equal = sum(
+            other == name or other.startswith(f"{name} (") for other in names.values()
+        )
         names[key] = f"{name} ({n_equal + 1})" if n_equal else name
     return names
 
@@ -290,7 +343,11 @@ def _method_key(run: CandidateRun) -> str:
 
 def _method_key_without_criterion(run: CandidateRun) -> str:
     """Return the same whatever the selection criterion is."""
-    return json.dumps(run.method) if run.method else _identity(run.result.plan, has_criterion=False)
+    return (
+        json.dumps(run.method)
+        if run.method
+        else _identity(run.result.plan, has_criterion=False)
+    )
 
 
 def _runs_by_method(
@@ -310,12 +367,16 @@ _Cells = dict[str, dict[str, CandidateRun]]
 """Runs by dataset and method."""
 
 
-def _drop_unwanted(cells: _Cells, unwanted: Sequence[str], left_out: list[Exclusion]) -> None:
+def _drop_unwanted(
+    cells: _Cells, unwanted: Sequence[str], left_out: list[Exclusion]
+) -> None:
     """Remove the methods and datasets that the user does not want to compare."""
     methods = {name: None for runs in cells.values() for name in runs}
     for name in dict.fromkeys(unwanted):
         if name not in methods and name not in cells:
-            raise ParameterError("leave-out", name, ", ".join((*cells, *methods)) or "–")
+            raise ParameterError(
+                "leave-out", name, ", ".join((*cells, *methods)) or "–"
+            )
         cells.pop(name, None)
         for runs in cells.values():
             runs.pop(name, None)
@@ -326,8 +387,12 @@ def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets."""
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
         runs = cells.pop(data)
-        reason = tr("only {method} has a comparable run").format(method=next(iter(runs)))
-        left_out.append(Exclusion(data, reason if runs else tr("no method has a comparable run")))
+        reason = tr("only {method} has a comparable run").format(
+            method=next(iter(runs))
+        )
+        left_out.append(
+            Exclusion(data, reason if runs else tr("no method has a comparable run"))
+        )
     methods = dict.fromkeys(name for runs in cells.values() for name in runs)
     order = list(methods)
     for name in order:
@@ -351,16 +416,21 @@ def _listed(names: Sequence[str]) -> str:
 
 def _dataset(name: str, run: RunResult) -> ComparedDataset:
     (group,) = comparable_groups({0: run})
-    return ComparedDataset(name, group.scope, group.key.part.value, group.key.convention)
+    return ComparedDataset(
+        name, group.scope, group.key.part.value, group.key.convention
+    )
 
 
 def _means(runs: Sequence[RunResult], measure: str) -> list[float]:
     """Return the mean of each run over the queries in which all of them have values.
 
-    Queries without a value, such as those without a pair of the disagreement error, are undefined for every
-    run alike. If there is no common query, each run has the mean of its own.
+    Queries without a value, such as those without a pair of the disagreement error, are
+    undefined for every run alike. If there is no common query, each run has the mean of
+    its own.
     """
     values = np.array([run.per_query(measure) for run in runs])
     common = ~np.isnan(values).any(axis=0)
-    means: list[float] = (values[:, common].mean(axis=1) if common.any() else np.nanmean(values, 1)).tolist()
+    means: list[float] = (
+        values[:, common].mean(axis=1) if common.any() else np.nanmean(values, 1)
+    ).tolist()
     return means

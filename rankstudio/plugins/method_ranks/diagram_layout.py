@@ -33,8 +33,8 @@ class Stroke:
     points : tuple of (float, float)
         From left and top, in sizes of the text.
     kind : {"axis", "stem", "group", "difference"}
-        Axis with its ticks, line from the axis to a name, bar of a group, or length of the critical
-        difference.
+        Axis with its ticks, line from the axis to a name, bar of a group, or length of
+        the critical difference.
     """
 
     points: tuple[Point, ...]
@@ -100,7 +100,9 @@ class DrawnRanks(Protocol):
         ...
 
 
-def laid_out(diagram: DrawnRanks, width: float, text_width: Callable[[str], float]) -> DiagramLayout:
+def laid_out(
+    diagram: DrawnRanks, width: float, text_width: Callable[[str], float]
+) -> DiagramLayout:
     """Place the lines and texts of a diagram.
 
     Parameters
@@ -109,19 +111,22 @@ def laid_out(diagram: DrawnRanks, width: float, text_width: Callable[[str], floa
     width : float
         In sizes of the text.
     text_width : callable
-        Returns the width of a text, in sizes of the text. Names have at most a third of the diagram:
-        whoever draws a wider one shortens it.
+        Returns the width of a text, in sizes of the text. Names have at most a third of
+        the diagram: whoever draws a wider one shortens it.
 
     Returns
     -------
     DiagramLayout
-        The better half of the methods is named at the left, the other half at the right.
+        The better half of the methods is named at the left, the other half at the
+        right.
     """
     n_left = (len(diagram.methods) + 1) // 2
     limit = MAX_NAME_SHARE * width
     sides = (diagram.methods[:n_left], diagram.methods[n_left:])
     left, right = (
-        min(max((text_width(one_line(name)) for name in names), default=0.0), limit) + 1.0 for names in sides
+        min(max((text_width(one_line(name)) for name in names), default=0.0), limit)
+        + 1.0
+        for names in sides
     )
     axis = _RankAxis(left, max(width - right, left + 1.0), max(2, len(diagram.methods)))
     strokes: list[Stroke] = []
@@ -130,7 +135,9 @@ def laid_out(diagram: DrawnRanks, width: float, text_width: Callable[[str], floa
     axis_y = top + 1.5
     _place_axis(axis, axis_y, strokes, texts)
     below = _place_groups(diagram, axis, axis_y + 0.8, strokes)
-    for column, (name, rank) in enumerate(zip(diagram.methods, diagram.ranks, strict=True)):
+    for column, (name, rank) in enumerate(
+        zip(diagram.methods, diagram.ranks, strict=True)
+    ):
         is_left = column < n_left
         row = column if is_left else len(diagram.methods) - 1 - column
         y = below + 0.6 + row * _ROW
@@ -138,8 +145,12 @@ def laid_out(diagram: DrawnRanks, width: float, text_width: Callable[[str], floa
         x = axis.place(rank)
         strokes.append(Stroke(((x, axis_y), (x, y), (end, y)), "stem"))
         name_x = end - 0.3 if is_left else end + 0.3
-        texts.append(DiagramText(one_line(name), name_x, y, "right" if is_left else "left"))
-    return DiagramLayout(width, below + 0.6 + n_left * _ROW, tuple(strokes), tuple(texts))
+        texts.append(
+            DiagramText(one_line(name), name_x, y, "right" if is_left else "left")
+        )
+    return DiagramLayout(
+        width, below + 0.6 + n_left * _ROW, tuple(strokes), tuple(texts)
+    )
 
 
 @dataclass(frozen=True)
@@ -156,7 +167,10 @@ class _RankAxis:
 
 
 def _place_difference(
-    diagram: DrawnRanks, axis: _RankAxis, strokes: list[Stroke], texts: list[DiagramText]
+    diagram: DrawnRanks,
+    axis: _RankAxis,
+    strokes: list[Stroke],
+    texts: list[DiagramText],
 ) -> float:
     """Place the length of the critical difference above the axis; return where the room below begins."""
     if math.isnan(diagram.difference):
@@ -170,24 +184,34 @@ def _place_difference(
     return 2.2
 
 
-def _place_axis(axis: _RankAxis, y: float, strokes: list[Stroke], texts: list[DiagramText]) -> None:
+def _place_axis(
+    axis: _RankAxis, y: float, strokes: list[Stroke], texts: list[DiagramText]
+) -> None:
     """Place the axis with numbered ticks above it, as many as have room."""
     strokes.append(Stroke(((axis.left, y), (axis.right, y)), "axis"))
     step = max(1, math.ceil(_MIN_TICK_GAP / ((axis.right - axis.left) / (axis.n - 1))))
     for rank in range(1, axis.n + 1):
         is_numbered = (rank - 1) % step == 0
         if is_numbered or step == 1:
-            strokes.append(Stroke(((axis.place(rank), y - 0.35), (axis.place(rank), y)), "axis"))
+            strokes.append(
+                Stroke(((axis.place(rank), y - 0.35), (axis.place(rank), y)), "axis")
+            )
             texts.append(DiagramText(str(rank), axis.place(rank), y - 0.95, "center"))
 
 
-def _place_groups(diagram: DrawnRanks, axis: _RankAxis, y: float, strokes: list[Stroke]) -> float:
+def _place_groups(
+    diagram: DrawnRanks, axis: _RankAxis, y: float, strokes: list[Stroke]
+) -> float:
     """Place a bar for each group, those that overlap below each other; return where the room below begins."""
     ends: list[float] = []  # of the last bar of each level
     for group in diagram.groups:
         start = axis.place(diagram.ranks[group[0]]) - _OVERHANG
         end = axis.place(diagram.ranks[group[-1]]) + _OVERHANG
-        level = next((n for n, last in enumerate(ends) if last + _OVERHANG < start), len(ends))
+        level = next(
+            (n for n, last in enumerate(ends) if last + _OVERHANG < start), len(ends)
+        )
         ends[level : level + 1] = [end]
-        strokes.append(Stroke(((start, y + level * _LEVEL), (end, y + level * _LEVEL)), "group"))
+        strokes.append(
+            Stroke(((start, y + level * _LEVEL), (end, y + level * _LEVEL)), "group")
+        )
     return y + len(ends) * _LEVEL

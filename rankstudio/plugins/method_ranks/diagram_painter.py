@@ -6,7 +6,11 @@ from matplotlib.figure import Figure as Paper
 
 from rankstudio.engine.export.figures.page import FigurePage, Look
 from rankstudio.engine.export.figures.style import FigureStyle
-from rankstudio.plugins.method_ranks.diagram_layout import MAX_NAME_SHARE, DrawnRanks, laid_out
+from rankstudio.plugins.method_ranks.diagram_layout import (
+    MAX_NAME_SHARE,
+    DrawnRanks,
+    laid_out,
+)
 
 _MARGIN = 0.4  # that a page leaves at each edge, in sizes of the text
 _WIDTHS = {"axis": 0.09, "stem": 0.09, "group": 0.32, "difference": 0.12}  # of lines
@@ -23,7 +27,12 @@ def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
     area.set_ylim(layout.height, 0.0)
     area.set_xticks([])
     area.set_yticks([])
-    colors = {"axis": style.line, "stem": style.line, "group": style.category(0), "difference": style.text}
+    colors = {
+        "axis": style.line,
+        "stem": style.line,
+        "group": style.category(0),
+        "difference": style.text,
+    }
     for stroke in layout.strokes:
         x, y = zip(*stroke.points, strict=True)
         area.plot(

@@ -45,7 +45,8 @@ MIN_DATASETS = 5
 """Number of datasets from which on tests are made: the first for which the smallest two-sided p of Wilcoxon's
 test, 2^(1 - N), is below .10, and the first in Demšar's table of critical values of the sign test."""
 
-_MAX_ALL_PAIRS = 10  # methods of which all pairs have posterior probabilities; of more, those with the best
+# methods of which all pairs have posterior probabilities; of more, those with the best
+_MAX_ALL_PAIRS = 10
 _MANY_DATASETS = 10  # above which Friedman's chi-square is a good approximation
 _MANY_METHODS = 5
 
@@ -110,7 +111,9 @@ class MethodRanking:
     @cached_property
     def ranks(self) -> Floats:
         """Rank of each method on each dataset, of shape (n_datasets, n_methods)."""
-        return ranks_by_dataset(self.table.values, higher_is_better=self.higher_is_better)
+        return ranks_by_dataset(
+            self.table.values, higher_is_better=self.higher_is_better
+        )
 
     @property
     def mean_ranks(self) -> list[float]:
@@ -131,9 +134,16 @@ class MethodRanking:
         k = len(self.methods)
         difference = critical_difference(k, self.n_datasets, self.alpha)
         pairs = pair_tests(self.table.values, self.ranks)
-        columns = [(pair.first, pair.second) for pair in pairs if k <= _MAX_ALL_PAIRS or pair.first == 0]
+        columns = [
+            (pair.first, pair.second)
+            for pair in pairs
+            if k <= _MAX_ALL_PAIRS or pair.first == 0
+        ]
         posterior = bayesian_signed_ranks(
-            self.table.values, columns, self.rope, higher_is_better=self.higher_is_better
+            self.table.values,
+            columns,
+            self.rope,
+            higher_is_better=self.higher_is_better,
         )
         return RankTests(
             friedman(self.ranks),
@@ -167,7 +177,9 @@ class MethodRanking:
         text = tr("Nemenyi's critical difference at {alpha:g} is {difference:.2f}.")
         notes = [text.format(alpha=self.alpha, difference=tests.critical_difference)]
         if len(self.methods) == 2:
-            notes.append(tr("Of two methods, Wilcoxon's test says more than mean ranks do."))
+            notes.append(
+                tr("Of two methods, Wilcoxon's test says more than mean ranks do.")
+            )
         elif tests.groups and len(tests.groups[0]) == len(self.methods):
             notes.append(tr("No two mean ranks differ significantly."))
         return notes
@@ -181,7 +193,12 @@ class MethodRanking:
                 "Friedman's chi-square is an approximation for more than {datasets} datasets and {methods} "
                 "methods; here there are {n} and {k}."
             )
-            numbers = {"datasets": _MANY_DATASETS, "methods": _MANY_METHODS, "n": self.n_datasets, "k": k}
+            numbers = {
+                "datasets": _MANY_DATASETS,
+                "methods": _MANY_METHODS,
+                "n": self.n_datasets,
+                "k": k,
+            }
             notes.append(text.format(**numbers))
         least_p = 2.0 ** (1 - self.n_datasets)
         if least_p >= self.alpha:
@@ -198,19 +215,33 @@ class MethodRanking:
         """Return that datasets differ in their part or convention, as sentences."""
         notes = []
         if len({dataset.part for dataset in self.table.datasets}) > 1:
-            notes.append(tr("Datasets differ in the part that is measured: see the table of datasets."))
-        conventions = dict.fromkeys(dataset.convention for dataset in self.table.datasets)
+            notes.append(
+                tr(
+                    "Datasets differ in the part that is measured: see the table of datasets."
+                )
+            )
+        conventions = dict.fromkeys(
+            dataset.convention for dataset in self.table.datasets
+        )
         if len(conventions) > 1:
             names = ", ".join(convention(key).label for key in conventions)
-            notes.append(tr("Datasets differ in the convention of the measure: {names}.").format(names=names))
+            notes.append(
+                tr("Datasets differ in the convention of the measure: {names}.").format(
+                    names=names
+                )
+            )
         return notes
 
 
 def _friedman_text(test: FriedmanTest) -> str:
     """Return Friedman's test as a sentence."""
     f = "∞" if isinf(test.f) else f"{test.f:.2f}"
-    text = tr("Friedman's chi-square {chi:.2f} (p {p_chi}), Iman and Davenport's F {f} (p {p_f}).")
-    sentence = text.format(chi=test.chi_square, p_chi=_p(test.p_chi_square), f=f, p_f=_p(test.p_f))
+    text = tr(
+        "Friedman's chi-square {chi:.2f} (p {p_chi}), Iman and Davenport's F {f} (p {p_f})."
+    )
+    sentence = text.format(
+        chi=test.chi_square, p_chi=_p(test.p_chi_square), f=f, p_f=_p(test.p_f)
+    )
     if isnan(test.chi_square_ties):
         return f"{sentence} {tr('All methods are equal on every dataset.')}"
     if round(test.chi_square_ties, 2) != round(test.chi_square, 2):
@@ -225,13 +256,16 @@ def _p(p: float) -> str:
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
-def ranking_of(table: MethodTable, alpha: float = ALPHA, rope: float = ROPE) -> MethodRanking:
+def ranking_of(
+    table: MethodTable, alpha: float = ALPHA, rope: float = ROPE
+) -> MethodRanking:
     """Return the ranking of the methods of a table, the best mean rank first.
 
     Raises
     ------
     ParameterError
-        For a level that is not between 0 and 1, or a negative region of practical equivalence.
+        For a level that is not between 0 and 1, or a negative region of practical
+        equivalence.
     """
     if not 0 < alpha < 1:
         raise ParameterError("alpha", alpha, "a number between 0 and 1 (exclusive)")
@@ -239,7 +273,9 @@ def ranking_of(table: MethodTable, alpha: float = ALPHA, rope: float = ROPE) -> 
         raise ParameterError("rope", rope, "a finite number from 0 up")
     order = np.argsort(MethodRanking(table).mean_ranks, kind="stable").tolist()
     ordered = replace(
-        table, methods=tuple(table.methods[column] for column in order), values=table.values[:, order]
+        table,
+        methods=tuple(table.methods[column] for column in order),
+        values=table.values[:, order],
     )
     return MethodRanking(ordered, float(alpha), float(rope))
 
@@ -265,7 +301,9 @@ def study_ranking(
         Runs that the sources do not have, such as unfinished ones.
     """
     table = method_table(candidate_runs(sources), measure, leave_out)
-    return ranking_of(replace(table, left_out=(*exclusions, *table.left_out)), alpha, rope)
+    return ranking_of(
+        replace(table, left_out=(*exclusions, *table.left_out)), alpha, rope
+    )
 
 
 def method_ranks(
@@ -309,7 +347,9 @@ def method_ranks(
     run on each dataset, are listed in `table.left_out` with the reason.
     """
     candidates = [
-        CandidateRun(tr("run {number}, {title}").format(number=number, title=run.plan.title), run)
+        CandidateRun(
+            tr("run {number}, {title}").format(number=number, title=run.plan.title), run
+        )
         for number, run in enumerate(runs, start=1)
     ]
     name = measure_of(measure).name if measure else ""

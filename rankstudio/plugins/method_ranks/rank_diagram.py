@@ -53,7 +53,11 @@ class RankDiagram(OwnFigure):
         """Return the methods with their mean ranks and the numbers of their groups."""
         header = [tr("method"), tr("mean rank"), tr("groups")]
         groups = [
-            " ".join(str(n) for n, group in enumerate(self.groups, start=1) if column in group)
+            " ".join(
+                str(n)
+                for n, group in enumerate(self.groups, start=1)
+                if column in group
+            )
             for column in range(len(self.methods))
         ]
         rows = zip(self.methods, self.ranks, groups, strict=True)
@@ -73,8 +77,12 @@ def rank_diagram(ranking: MethodRanking) -> RankDiagram:
     tests = ranking.tests
     measure = ranking.table.measure
     names = ", ".join(dataset.name for dataset in ranking.table.datasets)
-    text = tr("Mean ranks of {k} methods by {measure} over {n} datasets ({names}); 1 is the best.")
-    caption = text.format(k=len(ranking.methods), measure=measure, n=ranking.n_datasets, names=names)
+    text = tr(
+        "Mean ranks of {k} methods by {measure} over {n} datasets ({names}); 1 is the best."
+    )
+    caption = text.format(
+        k=len(ranking.methods), measure=measure, n=ranking.n_datasets, names=names
+    )
     if tests is not None:
         text = tr(
             "Bars join methods whose mean ranks differ by less than the critical difference CD = {cd:.3f} of "

@@ -1,9 +1,9 @@
 """Rank tests of several methods on several datasets: numbers from a table with one value per cell.
 
-Each dataset ranks the methods; rank 1 is the best, and equal values share the mean of their ranks. Friedman's
-test asks whether the mean ranks differ at all, Nemenyi's and Wilcoxon's tests ask which ones differ, and the
-Bayesian signed-rank test gives the probability that one method is better, or that the two are practically
-equivalent.
+Each dataset ranks the methods; rank 1 is the best, and equal values share the mean of
+their ranks. Friedman's test asks whether the mean ranks differ at all, Nemenyi's and
+Wilcoxon's tests ask which ones differ, and the Bayesian signed-rank test gives the
+probability that one method is better, or that the two are practically equivalent.
 
 SciPy has the distributions. ``baycomp`` and ``scikit-posthocs`` compute the same numbers, but are no
 dependencies: the first has not changed since 2023, and the second needs statsmodels and seaborn. Wilcoxon's
@@ -54,12 +54,15 @@ class FriedmanTest(NamedTuple):
     Attributes
     ----------
     chi_square, p_chi_square : float
-        Friedman's statistic and its p, as Demšar prints them: without a correction for ties.
+        Friedman's statistic and its p, as Demšar prints them: without a correction for
+        ties.
     chi_square_ties, p_ties : float
-        The same with the correction for ties; NaN if all values of each dataset are equal.
+        The same with the correction for ties; NaN if all values of each dataset are
+        equal.
     f, p_f : float
-        Iman and Davenport's statistic and its p, from the chi-square without the correction. If all datasets
-        rank the methods equally, F is infinite and p is the chance of that, (1 / k!)^(N - 1).
+        Iman and Davenport's statistic and its p, from the chi-square without the
+        correction. If all datasets rank the methods equally, F is infinite and p is the
+        chance of that, (1 / k!)^(N - 1).
     """
 
     chi_square: float
@@ -79,7 +82,8 @@ class MethodPair:
     first, second : int
         Columns of the two methods.
     rank_difference : float
-        Mean rank of the first minus that of the second: negative if the first is better.
+        Mean rank of the first minus that of the second: negative if the first is
+        better.
     p_nemenyi : float
         p of Nemenyi's test, which corrects for all pairs.
     p_wilcoxon, p_holm : float
@@ -130,7 +134,10 @@ def ranks_by_dataset(values: ArrayLike, *, higher_is_better: bool = True) -> Flo
     """
     table = _checked_table(values)
     sign = -1.0 if higher_is_better else 1.0
-    rows = [doubled_ranks(sign * row, ROUNDINGS * EPS * float(np.abs(row).max())) / 2 for row in table]
+    rows = [
+        doubled_ranks(sign * row, ROUNDINGS * EPS * float(np.abs(row).max())) / 2
+        for row in table
+    ]
     return np.array(rows)
 
 
@@ -138,7 +145,11 @@ def _checked_table(values: ArrayLike) -> Floats:
     """Return values as a matrix; ParameterError unless it is one of finite numbers."""
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or 0 in table.shape:
-        raise ParameterError("values", table.shape, "a table with a row per dataset and a column per method")
+        raise ParameterError(
+            "values",
+            table.shape,
+            "a table with a row per dataset and a column per method",
+        )
     infinite = table[~np.isfinite(table)]
     if infinite.size:
         raise ParameterError("values", float(infinite[0]), "finite numbers")
@@ -174,13 +185,16 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     spread = float(np.sum((means - (k + 1) / 2) ** 2))
     chi_square = 12.0 * n / (k * (k + 1)) * spread
     p_chi_square = float(chdtrc(k - 1, chi_square))
-    variance = float(np.sum((table - (k + 1) / 2) ** 2)) / (n * (k - 1))  # k (k + 1) / 12 without ties
+    # k (k + 1) / 12 without ties
+    variance = float(np.sum((table - (k + 1) / 2) ** 2)) / (n * (k - 1))
     chi_square_ties = n * spread / variance if variance > 0 else math.nan
     p_ties = float(chdtrc(k - 1, chi_square_ties)) if variance > 0 else math.nan
     denominator = n * (k - 1) - chi_square
     if denominator <= ROUNDINGS * EPS * n * k:  # all datasets agree in all ranks
         p_all_agree = math.exp(-(n - 1) * math.lgamma(k + 1))
-        return FriedmanTest(chi_square, p_chi_square, chi_square_ties, p_ties, math.inf, p_all_agree)
+        return FriedmanTest(
+            chi_square, p_chi_square, chi_square_ties, p_ties, math.inf, p_all_agree
+        )
     f = (n - 1) * chi_square / denominator
     p_f = float(fdtrc(k - 1, (k - 1) * (n - 1), f))
     return FriedmanTest(chi_square, p_chi_square, chi_square_ties, p_ties, f, p_f)
@@ -189,7 +203,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
 def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
     """Return Nemenyi's critical difference: mean ranks that differ by at least as much differ significantly.
 
-    CD = q √(k (k + 1) / (6 N)), where q is the quantile of the studentised range of k means, divided by √2.
+    CD = q √(k (k + 1) / (6 N)), where q is the quantile of the studentised range of k
+    means, divided by √2.
 
     Parameters
     ----------
@@ -246,12 +261,16 @@ def pair_tests(values: ArrayLike, ranks: ArrayLike) -> tuple[MethodPair, ...]:
     pairs = list(combinations(range(k), 2))
     if not pairs:
         return ()
-    differences = np.array([mean_ranks[first] - mean_ranks[second] for first, second in pairs])
+    differences = np.array(
+        [mean_ranks[first] - mean_ranks[second] for first, second in pairs]
+    )
     p_nemenyi = nemenyi_p(differences, k, n)
     tests = [signed_ranks(table[:, first], table[:, second]) for first, second in pairs]
     corrected = holm([test.p for test in tests])
     return tuple(
-        MethodPair(first, second, float(difference), float(p), test.p, float(p_holm), test.n)
+        MethodPair(
+            first, second, float(difference), float(p), test.p, float(p_holm), test.n
+        )
         for (first, second), difference, p, test, p_holm in zip(
             pairs, differences, p_nemenyi, tests, corrected, strict=True
         )
@@ -275,11 +294,15 @@ def nemenyi_p(differences: ArrayLike, n_methods: int, n_datasets: int) -> Floats
     sizes = np.round(np.abs(np.asarray(differences, dtype=np.float64)), 12)
     distinct, places = np.unique(sizes, return_inverse=True)
     ranges = distinct / _standard_error(n_methods, n_datasets) * math.sqrt(2.0)
-    p = np.clip(np.atleast_1d(studentized_range.sf(ranges, n_methods, np.inf)), 0.0, 1.0)
+    p = np.clip(
+        np.atleast_1d(studentized_range.sf(ranges, n_methods, np.inf)), 0.0, 1.0
+    )
     return np.asarray(p[places], dtype=np.float64)
 
 
-def indistinct_groups(mean_ranks: Sequence[float], difference: float) -> tuple[tuple[int, ...], ...]:
+def indistinct_groups(
+    mean_ranks: Sequence[float], difference: float
+) -> tuple[tuple[int, ...], ...]:
     """Return the largest groups of methods whose mean ranks differ by less than the critical difference.
 
     Parameters
@@ -291,15 +314,18 @@ def indistinct_groups(mean_ranks: Sequence[float], difference: float) -> tuple[t
     Returns
     -------
     tuple of tuple of int
-        Columns of the methods of each group, by rank. Groups have two members or more, follow each other by
-        rank, may overlap, and none is part of another one.
+        Columns of the methods of each group, by rank. Groups have two members or more,
+        follow each other by rank, may overlap, and none is part of another one.
     """
     order = np.argsort(mean_ranks, kind="stable").tolist()
     groups: list[tuple[int, ...]] = []
     last_end = 0
     for start, first in enumerate(order):
         end = start
-        while end < len(order) and mean_ranks[order[end]] - mean_ranks[first] < difference - 1e-12:
+        while (
+            end < len(order)
+            and mean_ranks[order[end]] - mean_ranks[first] < difference - 1e-12
+        ):
             end += 1
         if end > last_end and end - start > 1:
             groups.append(tuple(order[start:end]))
@@ -317,11 +343,13 @@ def win_counts(ranks: ArrayLike) -> Ints:
     Returns
     -------
     ndarray of shape (k, k)
-        Wins of the method of the row over that of the column; losses are those of the transposed matrix, and
-        the remaining datasets are ties.
+        Wins of the method of the row over that of the column; losses are those of the
+        transposed matrix, and the remaining datasets are ties.
     """
     table = _checked_table(ranks)
-    return np.array([np.sum(table[:, [method]] < table, axis=0) for method in range(table.shape[1])])
+    return np.array(
+        [np.sum(table[:, [method]] < table, axis=0) for method in range(table.shape[1])]
+    )
 
 
 def bayesian_signed_ranks(
@@ -342,7 +370,8 @@ def bayesian_signed_ranks(
     pairs : sequence of (int, int)
         Columns of the two methods of each pair.
     rope : float, default 0.01
-        Half width of the region of practical equivalence, 0 or more, in units of the measure.
+        Half width of the region of practical equivalence, 0 or more, in units of the
+        measure.
     n_samples : int, default 50000
         Number of Monte Carlo samples, 1 or more.
     seed : int, default 0
@@ -352,8 +381,9 @@ def bayesian_signed_ranks(
     Returns
     -------
     tuple of PosteriorProbabilities
-        Shares of the samples in which each of the three outcomes has the largest probability; a sample with
-        equal ones counts in equal parts for each. With a rope of 0 there is no equivalence.
+        Shares of the samples in which each of the three outcomes has the largest
+        probability; a sample with equal ones counts in equal parts for each. With a
+        rope of 0 there is no equivalence.
 
     Raises
     ------
@@ -372,13 +402,18 @@ def bayesian_signed_ranks(
     n_samples = between("n_samples", n_samples, 1)
     seed = between("seed", seed, 0)
     table = _checked_table(values) if higher_is_better else -_checked_table(values)
-    regions = [_better_regions(table[:, first] - table[:, second], rope) for first, second in pairs]
+    regions = [
+        _better_regions(table[:, first] - table[:, second], rope)
+        for first, second in pairs
+    ]
     counts = np.zeros((len(regions), 3))
     for weights in _posterior_weights(len(table), n_samples, seed):
         for row, (first_region, second_region) in enumerate(regions):
             first = np.sum((weights @ first_region) * weights, axis=1)
             second = np.sum((weights @ second_region) * weights, axis=1)
-            equivalent = 1.0 - first - second if rope > 0 else np.full(len(weights), -1.0)
+            equivalent = (
+                1.0 - first - second if rope > 0 else np.full(len(weights), -1.0)
+            )
             shares = np.stack([first, equivalent, second])
             is_largest = shares >= shares.max(axis=0) - 1e-12
             counts[row] += np.sum(is_largest / is_largest.sum(axis=0), axis=1)
@@ -405,6 +440,10 @@ def _posterior_weights(n_datasets: int, n_samples: int, seed: int) -> Iterator[F
 
 def _checked_rope(rope: float) -> float:
     """Return the half width of the region of practical equivalence; ParameterError unless it is possible."""
-    if isinstance(rope, int | float | np.number) and not isinstance(rope, bool) and 0 <= rope < math.inf:
+    if (
+        isinstance(rope, int | float | np.number)
+        and not isinstance(rope, bool)
+        and 0 <= rope < math.inf
+    ):
         return float(rope)
     raise ParameterError("rope", rope, "a finite number from 0 up")

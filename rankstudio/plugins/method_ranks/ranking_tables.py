@@ -31,23 +31,40 @@ def ranks_table(ranking: MethodRanking) -> TextTable:
     rows = tuple(
         (name, f"{rank:.3f}", f"{mean:.4f}", str(count), *([letter] if groups else []))
         for name, rank, mean, count, letter in zip(
-            ranking.methods, ranking.mean_ranks, means.tolist(), wins.tolist(), letters, strict=True
+            ranking.methods,
+            ranking.mean_ranks,
+            means.tolist(),
+            wins.tolist(),
+            letters,
+            strict=True,
         )
     )
     title = tr("{measure}: mean ranks over {n} datasets").format(
         measure=ranking.table.measure, n=ranking.n_datasets
     )
-    header = (tr("method"), tr("mean rank"), tr("mean"), tr("best on"), *([tr("group")] if groups else []))
+    header = (
+        tr("method"),
+        tr("mean rank"),
+        tr("mean"),
+        tr("best on"),
+        *([tr("group")] if groups else []),
+    )
     notes = list(ranking.notes())
     if groups:
-        notes.append(tr("Methods with a common letter do not differ significantly by Nemenyi's test."))
+        notes.append(
+            tr(
+                "Methods with a common letter do not differ significantly by Nemenyi's test."
+            )
+        )
     return TextTable(title, header, rows, (0, 4) if groups else (0,), " ".join(notes))
 
 
 def _letters(groups: tuple[tuple[int, ...], ...], column: int) -> str:
     """Return the letters of the groups that a method is in; numbers after the 26th."""
     names = [chr(ord("a") + n) if n < 26 else f"({n + 1})" for n in range(len(groups))]
-    return "".join(name for name, group in zip(names, groups, strict=True) if column in group)
+    return "".join(
+        name for name, group in zip(names, groups, strict=True) if column in group
+    )
 
 
 def pairs_table(ranking: MethodRanking) -> TextTable:
@@ -61,9 +78,15 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
         posterior = tests.posterior.get((pair.first, pair.second))
         counts = f"{wins}/{ranking.n_datasets - wins - losses}/{losses}"
         numbers = (p_text(pair.p_nemenyi), p_text(pair.p_wilcoxon), p_text(pair.p_holm))
-        shares = ("", "", "") if posterior is None else tuple(f"{share:.3f}" for share in posterior)
+        shares = (
+            ("", "", "")
+            if posterior is None
+            else tuple(f"{share:.3f}" for share in posterior)
+        )
         names = (ranking.methods[pair.first], ranking.methods[pair.second])
-        rows.append((*names, f"{abs(pair.rank_difference):.3f}", counts, *numbers, *shares))
+        rows.append(
+            (*names, f"{abs(pair.rank_difference):.3f}", counts, *numbers, *shares)
+        )
     header = (
         *(tr("better ranked"), tr("than"), tr("ranks apart"), tr("win/tie/loss")),
         *(tr("p (Nemenyi)"), tr("p (W)"), tr("p (W, Holm)")),
@@ -73,7 +96,9 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
         "p (W): Wilcoxon's signed ranks, exact for up to 50 datasets, without datasets that do not differ. "
         "Holm corrects for all pairs. P: Bayesian signed ranks; equal means within ±{rope:g}."
     )
-    return TextTable(tr("Pairs of methods"), header, rows, (0, 1), text.format(rope=ranking.rope))
+    return TextTable(
+        tr("Pairs of methods"), header, rows, (0, 1), text.format(rope=ranking.rope)
+    )
 
 
 def wins_table(ranking: MethodRanking) -> TextTable:
@@ -82,7 +107,8 @@ def wins_table(ranking: MethodRanking) -> TextTable:
     rows = []
     for row, name in enumerate(ranking.methods):
         counts = [
-            (int(ranking.wins[row, other]), int(ranking.wins[other, row])) for other in _columns(ranking)
+            (int(ranking.wins[row, other]), int(ranking.wins[other, row]))
+            for other in _columns(ranking)
         ]
         cells = [f"{win}/{n - win - loss}/{loss}" for win, loss in counts]
         cells[row] = "–"
@@ -99,12 +125,19 @@ def values_table(ranking: MethodRanking) -> TextTable:
     """Return the value and rank of each method on each dataset."""
     rows = []
     for dataset, scores, ranks in zip(
-        ranking.table.datasets, ranking.table.values.tolist(), ranking.ranks.tolist(), strict=True
+        ranking.table.datasets,
+        ranking.table.values.tolist(),
+        ranking.ranks.tolist(),
+        strict=True,
     ):
-        cells = (f"{score:.4f} ({rank:g})" for score, rank in zip(scores, ranks, strict=True))
+        cells = (
+            f"{score:.4f} ({rank:g})" for score, rank in zip(scores, ranks, strict=True)
+        )
         rows.append((dataset.name, dataset.scope, *cells))
     header = (tr("dataset"), tr("values from"), *ranking.methods)
-    title = tr("{measure} and rank on each dataset").format(measure=ranking.table.measure)
+    title = tr("{measure} and rank on each dataset").format(
+        measure=ranking.table.measure
+    )
     return TextTable(title, header, rows, (0, 1), tr("Values are means over queries."))
 
 
@@ -119,7 +152,10 @@ def values_csv(ranking: MethodRanking) -> str:
     rows = [
         (dataset.name, method, score, rank, dataset.scope)
         for dataset, scores, ranks in zip(
-            ranking.table.datasets, ranking.table.values.tolist(), ranking.ranks.tolist(), strict=True
+            ranking.table.datasets,
+            ranking.table.values.tolist(),
+            ranking.ranks.tolist(),
+            strict=True,
         )
         for method, score, rank in zip(ranking.methods, scores, ranks, strict=True)
     ]
@@ -140,9 +176,17 @@ def ranking_as_dict(ranking: MethodRanking) -> dict[str, Any]:
             for name, rank in zip(ranking.methods, ranking.mean_ranks, strict=True)
         ],
         "datasets": [
-            {"data": dataset.name, "scope": dataset.scope, "values": scores, "ranks": ranks}
+            {
+                "data": dataset.name,
+                "scope": dataset.scope,
+                "values": scores,
+                "ranks": ranks,
+            }
             for dataset, scores, ranks in zip(
-                table.datasets, table.values.tolist(), ranking.ranks.tolist(), strict=True
+                table.datasets,
+                table.values.tolist(),
+                ranking.ranks.tolist(),
+                strict=True,
             )
         ],
         "wins": ranking.wins.tolist(),
@@ -163,8 +207,15 @@ def ranking_as_dict(ranking: MethodRanking) -> dict[str, Any]:
                 "posterior": posterior._asdict() if posterior is not None else None,
             }
             for pair in (tests.pairs if tests is not None else ())
-            for posterior in [tests.posterior.get((pair.first, pair.second)) if tests is not None else None]
+            for posterior in [
+                tests.posterior.get((pair.first, pair.second))
+                if tests is not None
+                else None
+            ]
         ],
         "notes": list(ranking.notes()),
-        "left_out": [{"name": exclusion.name, "reason": exclusion.reason} for exclusion in table.left_out],
+        "left_out": [
+            {"name": exclusion.name, "reason": exclusion.reason}
+            for exclusion in table.left_out
+        ],
     }

@@ -1,7 +1,7 @@
 """A log of runs in a tracking store of MLflow: ``rankstudio run --log mlflow``.
 
-For laboratories that keep the runs of all their programs in MLflow. The log has the plan, the measures after
-each step, the files and the models.
+For laboratories that keep the runs of all their programs in MLflow. The log has the
+plan, the measures after each step, the files and the models.
 
 References
 ----------

@@ -19,19 +19,30 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.experiment.reports import MODELS, write_results
-from rankstudio.engine.experiment.results.events import Event, FoldFinished, RunStarted, UnitFinished
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.events import (
+    Event,
+    FoldFinished,
+    RunStarted,
+    UnitFinished,
+)
+from rankstudio.engine.experiment.results.results import (
+    FoldResult,
+    PathResult,
+    RunResult,
+)
 
 _STORE_FOLDER = "mlruns"
 _MAX_METRICS = 1000  # the maximum number of metrics in one request to a server
-_FILES_WITHOUT_TEST = ("plan.toml", "selection_path.csv")  # these files have no number of the test part
+# these files have no number of the test part
+_FILES_WITHOUT_TEST = ("plan.toml", "selection_path.csv")
 
 # No telemetry leaves the machine, whatever the user's variables say.
 _FORCED_VARIABLES = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
 # The user's own values of these variables take precedence.
 _DEFAULT_VARIABLES = {
     "MLFLOW_ALLOW_FILE_STORE": "true",  # the only store on disk that needs no database
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",  # seconds; the default makes a run wait minutes for an absent server
+    # seconds; the default makes a run wait minutes for an absent server
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_LOGGING_LEVEL": "ERROR",
 }
@@ -40,9 +51,9 @@ _DEFAULT_VARIABLES = {
 class MlflowLog:
     """A listener that logs the events of a run in MLflow; a failure of the log never stops the run.
 
-    The run becomes a run in MLflow, with the plan as parameters and the averages over the folds as metrics.
-    Each unit (one fold with one parameter combination) becomes a child of this run in MLflow, with the
-    measures after each step.
+    The run becomes a run in MLflow, with the plan as parameters and the averages over
+    the folds as metrics. Each unit (one fold with one parameter combination) becomes a
+    child of this run in MLflow, with the measures after each step.
 
     Parameters
     ----------
@@ -64,14 +75,20 @@ class MlflowLog:
         If MLflow is not installed.
     """
 
-    def __init__(self, store: str, data_name: str, say: Callable[[str], object]) -> None:
+    def __init__(
+        self, store: str, data_name: str, say: Callable[[str], object]
+    ) -> None:
         self.sealed = False
         self._mlflow = _mlflow_library()
         self._store = store
         self._say = say
-        self._experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or f"RankStudio {_allowed_key(data_name)}"
+        self._experiment = (
+            os.environ.get("MLFLOW_EXPERIMENT_NAME")
+            or f"RankStudio {_allowed_key(data_name)}"
+        )
         self._client: Any = None
-        self._run = ""  # the id of the run in MLflow; "" before the run begins, and after a failure
+        # the id of the run in MLflow; "" before the run begins, and after a failure
+        self._run = ""
         self._units: dict[tuple[int, int], str] = {}
 
     def follow(self, event: Event) -> None:
@@ -84,7 +101,9 @@ class MlflowLog:
             case FoldFinished(result=fold) if self._run:
                 self._attempt(lambda: self._log_fold(fold))
 
-    def finish(self, result: RunResult, refitted: Path | None = None, *, stopped: bool) -> None:
+    def finish(
+        self, result: RunResult, refitted: Path | None = None, *, stopped: bool
+    ) -> None:
         """Log the averages and files of a run, and that the run ended.
 
         Parameters
@@ -112,13 +131,19 @@ class MlflowLog:
             self._run = ""
             store = _without_password(self._store)
             reason = _without_password(_failure_reason(error))
-            self._say(f"MLflow at {store}: {reason}. The run continues without this log.")
+            self._say(
+                f"MLflow at {store}: {reason}. The run continues without this log."
+            )
 
     def _begin(self, plan: Plan) -> None:
         """Begin a run in MLflow, with the plan as parameters."""
         self._client = self._mlflow.MlflowClient(tracking_uri=self._store)
         stored = self._client.get_experiment_by_name(self._experiment)
-        experiment = stored.experiment_id if stored else self._client.create_experiment(self._experiment)
+        experiment = (
+            stored.experiment_id
+            if stored
+            else self._client.create_experiment(self._experiment)
+        )
         run = self._client.create_run(
             experiment, run_name=plan.title, tags={"mlflow.source.name": "rankstudio"}
         )
@@ -129,13 +154,14 @@ class MlflowLog:
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
         """Log the path of a unit as a child run: its parameters, and its measures after each step."""
-        # The child run is named after the fold
-        # and the values of the parameters.
+        # The child run is named after the fold and the values of the parameters.
         settings = {
             axis.name: axis.format(setting)
             for axis, setting in zip(self._plan.axes, unit.values, strict=True)
         }
-        name = ", ".join([f"fold {unit.fold}", *(f"{key} {text}" for key, text in settings.items())])
+        name = ", ".join(
+            [f"fold {unit.fold}", *(f"{key} {text}" for key, text in settings.items())]
+        )
         run = self._client.create_run(
             self._experiment_id, run_name=name, tags={"mlflow.parentRunId": self._run}
         ).info.run_id
@@ -145,7 +171,10 @@ class MlflowLog:
         # One row for each measure and step.
         series = {
             "criterion": path.criterion,
-            **{f"validation/{measure}": curve for measure, curve in path.validation.items()},
+            **{
+                f"validation/{measure}": curve
+                for measure, curve in path.validation.items()
+            },
         }
         steps = path.x_values.tolist()
         rows = [
@@ -163,20 +192,29 @@ class MlflowLog:
         """
         chosen = fold.chosen.unit
         if (chosen.fold, chosen.position) in self._units:
-            self._client.set_tag(self._units[chosen.fold, chosen.position], "chosen", "yes")
-        parts = {"validation": fold.validation, "test": {} if self.sealed else fold.test}
+            self._client.set_tag(
+                self._units[chosen.fold, chosen.position], "chosen", "yes"
+            )
+        parts = {
+            "validation": fold.validation,
+            "test": {} if self.sealed else fold.test,
+        }
         rows = [
             (f"by fold/{part} {measure}", number, fold.fold)
             for part, measures in parts.items()
             for measure, number in measures.items()
         ]
-        self._log_metrics(self._run, [*rows, ("by fold/features", len(fold.selected), fold.fold)])
+        self._log_metrics(
+            self._run, [*rows, ("by fold/features", len(fold.selected), fold.fold)]
+        )
 
-    def _log_result(self, result: RunResult, refitted: Path | None, status: str) -> None:
+    def _log_result(
+        self, result: RunResult, refitted: Path | None, status: str
+    ) -> None:
         """Log the averages over the folds, the files of a run, and its status.
 
-        A part is averaged only if all folds have measures of it. If the test part is sealed, only files
-        without its numbers are logged, and no models.
+        A part is averaged only if all folds have measures of it. If the test part is
+        sealed, only files without its numbers are logged, and no models.
         """
         # Means over the folds of each measure, by part;
         # test measures are left out if the run is sealed.
@@ -189,10 +227,13 @@ class MlflowLog:
             if folds and all(folds)
             for measure in folds[0]
         ]
-        sizes = [("features", sum(result.sizes) / len(result.sizes), 0)] if result.sizes else []
+        sizes = (
+            [("features", sum(result.sizes) / len(result.sizes), 0)]
+            if result.sizes
+            else []
+        )
         self._log_metrics(self._run, [*rows, *sizes])
-        # The files are written to a temporary
-        # folder, from which they are logged.
+        # The files are written to a temporary folder, from which they are logged.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             write_results(result, folder)
             if self.sealed:
@@ -208,7 +249,8 @@ class MlflowLog:
         """Log the parameters of a run in one request."""
         param = self._mlflow.entities.Param
         self._client.log_batch(
-            run, params=[param(_allowed_key(name), value) for name, value in params.items()]
+            run,
+            params=[param(_allowed_key(name), value) for name, value in params.items()],
         )
 
     def _log_metrics(self, run: str, rows: list[tuple[str, float, int]]) -> None:
@@ -230,7 +272,8 @@ def tracking_store(location: str) -> str:
     Parameters
     ----------
     location : str
-        A folder or an address; "" for the value of MLFLOW_TRACKING_URI, or else the folder mlruns.
+        A folder or an address; "" for the value of MLFLOW_TRACKING_URI, or else the
+        folder mlruns.
 
     Raises
     ------
@@ -262,12 +305,15 @@ def _mlflow_library() -> Any:
 def _plan_as_parameters(plan: Plan) -> dict[str, str]:
     """Return a plan as MLflow's parameters, each a text.
 
-    The parameters of a method are in a table of the plan, whose name is put before the name of each of them.
+    The parameters of a method are in a table of the plan, whose name is put before the
+    name of each of them.
     """
     parameters: dict[str, Any] = {}
     for name, value in plan_as_dict(plan).items():
         if name.endswith("parameters"):
-            parameters |= {f"{name}.{inner_name}": inner for inner_name, inner in value.items()}
+            parameters |= {
+                f"{name}.{inner_name}": inner for inner_name, inner in value.items()
+            }
         else:
             parameters[name] = value
     return {name: _as_text(value) for name, value in parameters.items()}
@@ -275,7 +321,9 @@ def _plan_as_parameters(plan: Plan) -> dict[str, str]:
 
 def _as_text(value: Any) -> str:
     """Return a value of a plan as text: numbers and texts separated by commas, other values as JSON."""
-    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+    if isinstance(value, list) and all(
+        isinstance(item, str | int | float) for item in value
+    ):
         return ", ".join(map(str, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

@@ -1,7 +1,8 @@
 """Papers: their printed averages, reproductions of their tables and figures, and decisions by thresholds.
 
-For users who check the program against the literature, or compare a method of their own with printed
-numbers. The experiments of the thesis (Airola 2011) use the simulations of the lab.
+For users who check the program against the literature, or compare a method of their own
+with printed numbers. The experiments of the thesis (Airola 2011) use the simulations of
+the lab.
 
 References
 ----------
@@ -78,12 +79,16 @@ mean have 95 % intervals by DeLong.
 PLUGIN = Plugin(
     name="papers",
     needs=("features", "kernels", "lab"),
-    commands=(TerminalCommand("reproduce", "rankstudio.plugins.papers.commands.reproduce"),),
+    commands=(
+        TerminalCommand("reproduce", "rankstudio.plugins.papers.commands.reproduce"),
+    ),
     analyses=(
         Analysis(
             key="thresholds",
             label=translatable("Decisions by thresholds"),
-            summary=translatable("show precision, recall and F by thresholds chosen on training"),
+            summary=translatable(
+                "show precision, recall and F by thresholds chosen on training"
+            ),
             compute="rankstudio.plugins.papers.decision_table:decisions",
             needs=Needs.RUN,
             description=_THRESHOLDS,
@@ -100,7 +105,9 @@ PLUGIN = Plugin(
         RunTable(
             key="thresholds",
             label=translatable("thresholds"),
-            help=translatable("Precision, recall and F of this run by thresholds chosen on training"),
+            help=translatable(
+                "Precision, recall and F of this run by thresholds chosen on training"
+            ),
             task=translatable("Choosing thresholds"),
             columns=_DECISIONS,
             compute="rankstudio.plugins.papers.decision_table:decision_table",

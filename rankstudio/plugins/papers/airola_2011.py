@@ -10,7 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankstudio.engine.analysis.comparisons.significance import ALPHA, compare_with, family
+from rankstudio.engine.analysis.comparisons.significance import (
+    ALPHA,
+    compare_with,
+    family,
+)
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.pair_cost.cost import CostName
 from rankstudio.engine.arithmetic.query_data import QueryData
@@ -69,7 +73,8 @@ class PrintedExperiment:
     said : tuple of str
         Sentences that state the conclusions.
     agrees : tuple of bool
-        One entry for each cell that should agree with the printed one to the last digit.
+        One entry for each cell that should agree with the printed one to the last
+        digit.
     """
 
     source: str
@@ -82,7 +87,10 @@ class PrintedExperiment:
     def text_rows(self) -> list[list[str]]:
         """Return the values as they are shown."""
         return [
-            [_cell_text(value, column.form) for value, column in zip(row, self.columns, strict=True)]
+            [
+                _cell_text(value, column.form)
+                for value, column in zip(row, self.columns, strict=True)
+            ]
             for row in self.rows
         ]
 
@@ -123,8 +131,8 @@ _PAIR_COLUMNS = (
 def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     """Train RankRLS on the four inputs of Paper I, Figure 2, with relevant pairs only and with all pairs.
 
-    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2, 1 and 4, 3 fall within the
-    objects and rise between them.
+    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2, 1 and
+    4, 3 fall within the objects and rise between them.
     """
     weights = {
         equation: (
@@ -133,7 +141,9 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
         )
         for equation, cost in COSTS.items()
     }
-    all_reversed = all(relevant < 0 < all_pairs for relevant, all_pairs in weights.values())
+    all_reversed = all(
+        relevant < 0 < all_pairs for relevant, all_pairs in weights.values()
+    )
     note = (
         "With only the relevant pairs, the weight is negative and both pairs are ordered correctly. The four "
         f"irrelevant pairs reverse its sign{'' if all_reversed else ' with some costs only'}, as printed."
@@ -142,13 +152,20 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
         "Paper I, Figure 2",
         "a label ranking example in which irrelevant pairs are harmful",
         _PAIR_COLUMNS,
-        tuple((f"RankRLS {equation}", *both_weights) for equation, both_weights in weights.items()),
+        tuple(
+            (f"RankRLS {equation}", *both_weights)
+            for equation, both_weights in weights.items()
+        ),
         (note,),
     )
 
 
-def _learned_weight(regularization: float, cost: CostName, pairs: Literal["query", "all"]) -> float:
-    model = RankRLS(regularization, cost=cost, ties=False, weighting="none", pairs=pairs)
+def _learned_weight(
+    regularization: float, cost: CostName, pairs: Literal["query", "all"]
+) -> float:
+    model = RankRLS(
+        regularization, cost=cost, ties=False, weighting="none", pairs=pairs
+    )
     return float(model.fit(X, SCORES, qid=OBJECTS).coef_[0])
 
 
@@ -157,7 +174,8 @@ SIZES = (200, 500, 750, 1000, 1500)
 _N_FEATURES = 20
 _SHARE_OF_POSITIVES = 94 / 500  # as in the data set acq
 _SHIFT = 0.5  # of the positive documents, in each feature
-_MIN_DOCUMENTS = 750  # with fewer documents, a part of the time does not depend on their number
+# with fewer documents, a part of the time does not depend on their number
+_MIN_DOCUMENTS = 750
 
 _GROWTH_COLUMNS = (
     ExperimentColumn("documents", "documents", ","),
@@ -182,7 +200,8 @@ def training_growth(
     seed : int, default 0
     """
     printed_seconds = {
-        name: dict(zip(printed["inputs"], printed[name], strict=False)) for name in ("RankRLS", "RankSVM")
+        name: dict(zip(printed["inputs"], printed[name], strict=False))
+        for name in ("RankRLS", "RankSVM")
     }
     seconds: dict[str, dict[float, float]] = {name: {} for name in printed_seconds}
     for m in (50, *sizes):  # the first size is for compilation
@@ -190,7 +209,14 @@ def training_growth(
             features, labels = _drawn_documents(m, seed)
             seconds[name][m] = _training_seconds(features, labels, estimator)
     rows = tuple(
-        (m, *(value for name in seconds for value in (seconds[name][m], printed_seconds[name].get(m))))
+        (
+            m,
+            *(
+                value
+                for name in seconds
+                for value in (seconds[name][m], printed_seconds[name].get(m))
+            ),
+        )
         for m in sizes
     )
     growth = [
@@ -214,7 +240,10 @@ def training_growth(
 
 
 def _estimators() -> dict[str, Any]:
-    return {"RankRLS": KernelRankRLS(), "RankSVM": RankSVM(kernel="rbf", loss="hinge", tol=1e-3)}
+    return {
+        "RankRLS": KernelRankRLS(),
+        "RankSVM": RankSVM(kernel="rbf", loss="hinge", tol=1e-3),
+    }
 
 
 def _drawn_documents(m: int, seed: int) -> tuple[Floats, Floats]:
@@ -282,14 +311,22 @@ def cost_rows(
     reference = results[REFERENCE]
     names = [name for name in results if name != REFERENCE]
     tests = dict(
-        zip(names, family([compare_with(results[n], reference, MEASURE) for n in names]), strict=True)
+        zip(
+            names,
+            family([compare_with(results[n], reference, MEASURE) for n in names]),
+            strict=True,
+        )
     )
     rows: list[tuple[Any, ...]] = []
     for name, result in results.items():
         test = tests.get(name)
         compared: tuple[float | None, ...] = (None,) * 3
         if test is not None:
-            compared = test.test.mean_difference, test.test.p_wilcoxon, test.p_wilcoxon_holm
+            compared = (
+                test.test.mean_difference,
+                test.test.p_wilcoxon,
+                test.p_wilcoxon_holm,
+            )
         printed_errors = [printed[data].get(name) for data in ("BioInfer", "Jester")]
         rows.append((name, *printed_errors, result.average[MEASURE], *compared))
     return PrintedExperiment(
@@ -309,13 +346,25 @@ def _cost_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
         f"of the rows can be compared. p: Wilcoxon signed-rank test against {REFERENCE} over {n_queries:,} "
         "test queries that have a pair, with Holm correction for the other rows."
     )
-    pairs = [(name, name.removesuffix(ALL_PAIRS)) for name in results if name.endswith(ALL_PAIRS)]
-    tested = family([compare_with(results[pooled], results[base], MEASURE) for pooled, base in pairs])
+    pairs = [
+        (name, name.removesuffix(ALL_PAIRS))
+        for name in results
+        if name.endswith(ALL_PAIRS)
+    ]
+    tested = family(
+        [
+            compare_with(results[pooled], results[base], MEASURE)
+            for pooled, base in pairs
+        ]
+    )
     changes = [
         f"{base.removeprefix('RankRLS ')} {test.test.mean_difference:+.4f} (p {p_text(test.p_wilcoxon_holm)})"
         for (_, base), test in zip(pairs, tested, strict=True)
     ]
-    n_harmful = sum(test.test.mean_difference > 0 and test.p_wilcoxon_holm < ALPHA for test in tested)
+    n_harmful = sum(
+        test.test.mean_difference > 0 and test.p_wilcoxon_holm < ALPHA
+        for test in tested
+    )
     yield (
         f"Pairs across queries change the error by {', '.join(changes)} (Wilcoxon with Holm correction for "
         f"{len(pairs)}): significantly more error in {n_harmful} of {len(pairs)}. In the printed parse "
@@ -324,7 +373,9 @@ def _cost_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
 
 
 def ohsumed_rows(
-    results: Mapping[str, RunResult], dataset: FoldedDataset, printed: Mapping[str, float]
+    results: Mapping[str, RunResult],
+    dataset: FoldedDataset,
+    printed: Mapping[str, float],
 ) -> PrintedExperiment:
     """Return Table 3 of Paper I on OHSUMED with the results of runs, tested on label 2 against 0 and 1.
 
@@ -334,7 +385,8 @@ def ohsumed_rows(
         Results by the paper's names in Tables 2 and 6.
     dataset : FoldedDataset
     printed : mapping of str to float
-        Printed values by the paper's names in Table 3. Our value is missing in a row without a run.
+        Printed values by the paper's names in Table 3. Our value is missing in a row
+        without a run.
     """
     is_letor2 = dataset.n_features == _LETOR2_FEATURES
     rows = []
@@ -354,9 +406,7 @@ def ohsumed_rows(
         else f"Table 3 uses LETOR 2.0 with {_LETOR2_FEATURES} features, but these data have "
         f"{dataset.n_features}. Cells are not expected to agree; our values are for comparison only."
     )
-    pairs = (
-        "All pairs: the relevant pairs, pairs across queries and pairs with equal scores, as in section 5.3."
-    )
+    pairs = "All pairs: the relevant pairs, pairs across queries and pairs with equal scores, as in section 5.3."
     notes = (
         data_note,
         pairs,
@@ -393,11 +443,13 @@ def _run_name(name: str) -> str:
     return REFERENCE if name == "RankRLS" else name
 
 
-def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float = 2.0) -> float:
+def bipartite_error(
+    result: RunResult, dataset: FoldedDataset, relevant: float = 2.0
+) -> float:
     """Return the disagreement error of a run's models for documents with at least a label against all others.
 
-    It is the mean over the folds of the mean over the test queries that have both kinds of documents. Equal
-    scores count as errors, as in equation (1) of Paper I.
+    It is the mean over the folds of the mean over the test queries that have both kinds
+    of documents. Equal scores count as errors, as in equation (1) of Paper I.
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
@@ -406,8 +458,17 @@ def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float =
         if test is None:
             continue
         labels = (test.y >= relevant).astype(np.float64)
-        evaluator = Evaluator(labels, test.query_ptr, measures=(_STRICT_MEASURE,), grading=Grading.of(labels))
-        errors.append(evaluator.evaluate(ScoredPart(test).scores(fold_result.chosen.step))[_STRICT_MEASURE])
+        evaluator = Evaluator(
+            labels,
+            test.query_ptr,
+            measures=(_STRICT_MEASURE,),
+            grading=Grading.of(labels),
+        )
+        errors.append(
+            evaluator.evaluate(ScoredPart(test).scores(fold_result.chosen.step))[
+                _STRICT_MEASURE
+            ]
+        )
     return float(np.mean(errors))
 
 
@@ -416,7 +477,8 @@ GRID = tuple(10.0**e for e in range(-9, 10))
 GAMMA = 4.0
 """Parameter γ of the Gaussian kernel.
 
-With this γ, documents of the same query are more similar than others, as parses of the same sentence are.
+With this γ, documents of the same query are more similar than others, as parses of the
+same sentence are.
 """
 
 _N_FOLDS = 10
@@ -447,8 +509,8 @@ def held_out_errors(
     Returns
     -------
     mapping of str to ndarray of shape (L,)
-        Mean squared error of all documents for each λ of :data:`GRID`, by the treatment of the basis vectors
-        of held-out queries: "removed" or "kept".
+        Mean squared error of all documents for each λ of :data:`GRID`, by the treatment
+        of the basis vectors of held-out queries: "removed" or "kept".
     """
     kernel = Kernel("rbf", gamma)
     y = data.y
@@ -471,20 +533,29 @@ def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
     train: Floats = features[~held_out]
     eigenvalues, vectors = np.linalg.eigh(train.T @ train)
     products = vectors.T @ (train.T @ y[~held_out])
-    weights = products[:, None] / (np.maximum(eigenvalues, 0.0)[:, None] + np.array(GRID))  # (features, λ)
+    # (features, λ)
+    weights = products[:, None] / (
+        np.maximum(eigenvalues, 0.0)[:, None] + np.array(GRID)
+    )
     residuals = (features[held_out] @ vectors) @ weights - y[held_out][:, None]
     return np.asarray(np.sum(residuals**2, axis=0))
 
 
-def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> PrintedExperiment:
+def removal_error(
+    data: RankingDataset, name: str, per_query: int = 2
+) -> PrintedExperiment:
     """Compare estimates with and without the basis vectors of held-out queries (Paper III, Figure 1)."""
     errors = held_out_errors(data, per_query)
     removed = errors["removed"]
     basis_kept = errors["kept"]
     ratio = basis_kept / removed
-    rows = tuple(zip(GRID, removed.tolist(), basis_kept.tolist(), ratio.tolist(), strict=True))
+    rows = tuple(
+        zip(GRID, removed.tolist(), basis_kept.tolist(), ratio.tolist(), strict=True)
+    )
     # The first exponent of the grid is -9.
-    best_removed, best_kept = (f"1e{np.argmin(curve) - 9:+d}" for curve in (removed, basis_kept))
+    best_removed, best_kept = (
+        f"1e{np.argmin(curve) - 9:+d}" for curve in (removed, basis_kept)
+    )
     notes = (
         f"The parses of Paper III are not available. Queries of {name} replace its sentences, and a Gaussian "
         f"kernel with γ = {GAMMA:g} replaces its graph kernel; {per_query} basis vectors per query, 10 folds "
@@ -516,7 +587,8 @@ def removal_time(
     name : str
         Name of the data.
     printed : mapping of str to mapping
-        "leave-query-out" and "10 folds of queries", each with the seconds "efficient" and "baseline".
+        "leave-query-out" and "10 folds of queries", each with the seconds "efficient"
+        and "baseline".
     sizes : sequence of int
         Number of basis vectors per query.
 
@@ -531,7 +603,9 @@ def removal_time(
         "leave-query-out": np.arange(data.n_queries),
         "10 folds of queries": _fold_of_each_query(data, 0),
     }
-    rows: dict[str, list[tuple[float | int | None, ...]]] = {splitting: [] for splitting in fold_of_query}
+    rows: dict[str, list[tuple[float | int | None, ...]]] = {
+        splitting: [] for splitting in fold_of_query
+    }
     for index, per_query in enumerate(sizes):
         began = process_time()
         mapped = _mapped_documents(kernel, data, per_query, 0)
@@ -539,13 +613,26 @@ def removal_time(
         map_without = partial(_mapped_without_held_out, kernel, data, mapped.basis)
         for splitting, fold in fold_of_query.items():
             count = int(fold.max()) + 1
-            parts = [np.flatnonzero(fold[query] == number) for number in range(count)][:_N_TIMED_QUERIES]
+            parts = [np.flatnonzero(fold[query] == number) for number in range(count)][
+                :_N_TIMED_QUERIES
+            ]
             removal = _work_seconds(mapped.without, parts) * count / len(parts)
             new_mapping = _work_seconds(map_without, parts) * count / len(parts)
-            printed_ratio = printed[splitting]["baseline"][index] / printed[splitting]["efficient"][index]
+            printed_ratio = (
+                printed[splitting]["baseline"][index]
+                / printed[splitting]["efficient"][index]
+            )
             ratio = new_mapping / removal
             rows[splitting].append(
-                (per_query, mapped.basis.size, initial, removal, new_mapping, ratio, printed_ratio)
+                (
+                    per_query,
+                    mapped.basis.size,
+                    initial,
+                    removal,
+                    new_mapping,
+                    ratio,
+                    printed_ratio,
+                )
             )
     return [
         PrintedExperiment(
@@ -589,10 +676,14 @@ def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> floa
 
 def _fold_of_each_query(data: RankingDataset, seed: int) -> Ints:
     """Return the fold of each query."""
-    return np.asarray(np.random.default_rng(seed).permutation(np.arange(data.n_queries) % _N_FOLDS))
+    return np.asarray(
+        np.random.default_rng(seed).permutation(np.arange(data.n_queries) % _N_FOLDS)
+    )
 
 
-def _mapped_documents(kernel: Kernel, data: RankingDataset, per_query: int, seed: int) -> NystromFeatures:
+def _mapped_documents(
+    kernel: Kernel, data: RankingDataset, per_query: int, seed: int
+) -> NystromFeatures:
     basis = basis_rows(data.query_ptr, per_query * data.n_queries, "per_query", seed)
     return NystromFeatures.of(kernel.matrix(data.X[basis], data.X), basis)
 
@@ -627,7 +718,11 @@ class AUCSimulation:
 SIMULATIONS = (
     AUCSimulation("30 examples, no signal", {"n_examples": 30, "shift": 0.0}, 10_000),
     AUCSimulation("30 examples, signal", {"n_examples": 30, "shift": 0.5}, 10_000),
-    AUCSimulation("30 examples, 10 % positive", {"n_examples": 30, "positive": 0.1, "shift": 0.5}, 10_000),
+    AUCSimulation(
+        "30 examples, 10 % positive",
+        {"n_examples": 30, "positive": 0.1, "shift": 0.5},
+        10_000,
+    ),
     AUCSimulation("100 examples, signal", {"n_examples": 100, "shift": 0.5}, 3000),
     AUCSimulation("400 examples, signal", {"n_examples": 400, "shift": 0.5}, 200),
 )
@@ -653,7 +748,9 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
     deviations = {
         simulation.name: finish(
             simulate_auc(
-                **simulation.options, repetitions=max(2, round(share * simulation.repetitions)), seed=seed
+                **simulation.options,
+                repetitions=max(2, round(share * simulation.repetitions)),
+                seed=seed,
             )
         )
         for simulation in SIMULATIONS
@@ -662,7 +759,14 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
         (
             name if index == 0 else "",
             estimator,
-            *(float(v[index]) for v in (deviation.bias, deviation.standard_error, deviation.conditional_sd)),
+            *(
+                float(v[index])
+                for v in (
+                    deviation.bias,
+                    deviation.standard_error,
+                    deviation.conditional_sd,
+                )
+            ),
         )
         for name, deviation in deviations.items()
         for index, estimator in enumerate(ESTIMATORS)
@@ -677,7 +781,11 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
         ),
     )
     return PrintedExperiment(
-        "Section 5.4", "deviation of AUC estimates from the AUC", _AUC_COLUMNS, rows, notes
+        "Section 5.4",
+        "deviation of AUC estimates from the AUC",
+        _AUC_COLUMNS,
+        rows,
+        notes,
     )
 
 
@@ -687,10 +795,18 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     The deviations are those of :data:`SIMULATIONS`, in their order.
     """
     no_signal, signal, few_positives, with_100, with_400 = deviations.values()
-    worst = max(abs(_estimate(deviation.bias, PAIRS)) for deviation in (no_signal, signal))
-    sd = {name: _estimate(few_positives.conditional_sd, name) for name in (PAIRS, AVERAGED)}
+    worst = max(
+        abs(_estimate(deviation.bias, PAIRS)) for deviation in (no_signal, signal)
+    )
+    sd = {
+        name: _estimate(few_positives.conditional_sd, name)
+        for name in (PAIRS, AVERAGED)
+    }
     sd_difference = {
-        n: abs(_estimate(deviation.conditional_sd, AVERAGED) - _estimate(deviation.conditional_sd, PAIRS))
+        n: abs(
+            _estimate(deviation.conditional_sd, AVERAGED)
+            - _estimate(deviation.conditional_sd, PAIRS)
+        )
         for n, deviation in ((100, with_100), (400, with_400))
     }
     least = min(_estimate(few_positives.conditional_sd, name) for name in ESTIMATORS)
@@ -732,11 +848,13 @@ _BASIS = 10  # basis vectors per query
 _N_FIFTHS = 5
 
 
-def folds_of_queries_in_fifths(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
+def folds_of_queries_in_fifths(
+    learner: Learner, data: QueryData, rng: np.random.Generator
+) -> Estimating:
     """Score documents by folds of queries, and rank each random fifth of the documents separately.
 
-    Folds of documents are measured in the same way, because each of their models ranks only the documents of
-    its fold.
+    Folds of documents are measured in the same way, because each of their models ranks
+    only the documents of its fold.
     """
     scores, _ = yield from folds_of_queries(learner, data, rng, _N_FIFTHS)
     return HeldOutScores(scores, rng.permutation(np.arange(data.y.size) % _N_FIFTHS))
@@ -762,7 +880,8 @@ _SPLIT_COLUMNS = (
 def learners() -> dict[str, Learner]:
     """Return the learners by name: linear, and with Gaussian kernels of decreasing width."""
     kernels = {
-        f"Gaussian kernel, γ = {g:g}": BasisRankRLS(Kernel("rbf", g), _BASIS, 2.0**-10) for g in (1.0, 16.0)
+        f"Gaussian kernel, γ = {g:g}": BasisRankRLS(Kernel("rbf", g), _BASIS, 2.0**-10)
+        for g in (1.0, 16.0)
     }
     return {"RankRLS, all features": SelectedRankRLS(None), **kernels}
 
@@ -808,7 +927,11 @@ def split_queries(
         "interactions: up to 0.18 F-score).",
     )
     return PrintedExperiment(
-        "Section 5.5", f"queries split between folds, on {dataset.name}", _SPLIT_COLUMNS, tuple(rows), notes
+        "Section 5.5",
+        f"queries split between folds, on {dataset.name}",
+        _SPLIT_COLUMNS,
+        tuple(rows),
+        notes,
     )
 
 
@@ -844,7 +967,9 @@ Experiment = Callable[[], Sequence[PrintedExperiment]]
 
 
 def experiments(
-    results: Mapping[str, RunResult], dataset: FoldedDataset, effort: Effort | None = None
+    results: Mapping[str, RunResult],
+    dataset: FoldedDataset,
+    effort: Effort | None = None,
 ) -> dict[str, Experiment]:
     """Return the experiments of the thesis by name, as functions.
 
@@ -854,20 +979,25 @@ def experiments(
         Results of the plans of :class:`~rankstudio.engine.analysis.comparisons.published.Reproduction` for
         the data.
     dataset : FoldedDataset
-        Folds with a test part; experiments that need only training data use the training part of the first.
+        Folds with a test part; experiments that need only training data use the
+        training part of the first.
     effort : Effort, optional
     """
     extent = effort or Effort()
     printed = _published_values()["printed"]
     train = dataset.folds[0].train
-    costs = {name: result for name, result in results.items() if name in printed["BioInfer"]}
+    costs = {
+        name: result for name, result in results.items() if name in printed["BioInfer"]
+    }
     by_name: dict[str, Experiment] = {
         "Paper I, Figure 2": lambda: [irrelevant_pairs()],
         "Paper I, Table 1": lambda: [training_growth(printed["growth"], extent.sizes)],
         "Paper I, Tables 2 and 6": lambda: [cost_rows(costs, printed)],
     }
     if dataset.name.lower().startswith(_OHSUMED):
-        by_name["Paper I, Table 3"] = lambda: [ohsumed_rows(results, dataset, printed["Ohsumed"])]
+        by_name["Paper I, Table 3"] = lambda: [
+            ohsumed_rows(results, dataset, printed["Ohsumed"])
+        ]
     by_name |= {
         "Paper III, Figure 1": lambda: [removal_error(train, dataset.name)],
         "Paper III, Tables 1 and 2": lambda: removal_time(
@@ -876,7 +1006,9 @@ def experiments(
         "Section 5.4": lambda: [auc_estimates(extent.share)],
         "Section 5.5": lambda: [split_queries(dataset, repetitions=extent.repetitions)],
     }
-    return {name: partial(_results_on_one_processor, work) for name, work in by_name.items()}
+    return {
+        name: partial(_results_on_one_processor, work) for name, work in by_name.items()
+    }
 
 
 def absent() -> dict[str, str]:

@@ -9,9 +9,19 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import one_line
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog.analysis import AnalysisResult, AnalysisTable, Cell, formatted
+from rankstudio.engine.methods.catalog.analysis import (
+    AnalysisResult,
+    AnalysisTable,
+    Cell,
+    formatted,
+)
 from rankstudio.engine.plugins.run_tables import RunTableRow, RunTableRows
-from rankstudio.plugins.papers.decision_thresholds import DecisionRow, Decisions, decision_rows, run_decisions
+from rankstudio.plugins.papers.decision_thresholds import (
+    DecisionRow,
+    Decisions,
+    decision_rows,
+    run_decisions,
+)
 
 
 def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows:
@@ -23,7 +33,9 @@ def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTabl
         If the run has no decisions, as :func:`run_decisions` states.
     """
     decisions = run_decisions(run, data, sealed=sealed)
-    return RunTableRows(tuple(map(_decision_row, decision_rows(decisions))), _auc_sentence(decisions))
+    return RunTableRows(
+        tuple(map(_decision_row, decision_rows(decisions))), _auc_sentence(decisions)
+    )
 
 
 def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
@@ -64,26 +76,51 @@ def _decisions_table(run: RunResult, fold_decisions: Decisions) -> AnalysisTable
         tr("difference"),
     )
     rows = tuple(_decision_cells(row) for row in decision_rows(fold_decisions))
-    return AnalysisTable(tr("Decisions by thresholds"), header, rows, above=f"{one_line(title)}\n{about}\n")
+    return AnalysisTable(
+        tr("Decisions by thresholds"),
+        header,
+        rows,
+        above=f"{one_line(title)}\n{about}\n",
+    )
 
 
 def _decision_cells(row: DecisionRow) -> tuple[Cell, ...]:
     decision = row.decision
-    threshold = None if isnan(decision.threshold) else formatted(decision.threshold, ".4g")
-    values = (decision.precision, decision.recall, decision.f, row.greatest, row.difference)
-    return (row.label, row.rule, threshold, *(formatted(value, ".4f") for value in values))
+    threshold = (
+        None if isnan(decision.threshold) else formatted(decision.threshold, ".4g")
+    )
+    values = (
+        decision.precision,
+        decision.recall,
+        decision.f,
+        row.greatest,
+        row.difference,
+    )
+    return (
+        row.label,
+        row.rule,
+        threshold,
+        *(formatted(value, ".4f") for value in values),
+    )
 
 
 def _auc_table(fold_decisions: Decisions) -> AnalysisTable:
     """Return the table of the AUC of each fold and its mean, with intervals."""
-    areas = [(str(fold.fold), fold.auc, fold.auc_interval) for fold in fold_decisions.folds]
+    areas = [
+        (str(fold.fold), fold.auc, fold.auc_interval) for fold in fold_decisions.folds
+    ]
     if len(areas) > 1:
-        areas.append((tr("mean"), fold_decisions.mean_auc, fold_decisions.mean_auc_interval))
+        areas.append(
+            (tr("mean"), fold_decisions.mean_auc, fold_decisions.mean_auc_interval)
+        )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *(formatted(value, ".4f") for value in (auc, *interval))) for name, auc, interval in areas
+        (name, *(formatted(value, ".4f") for value in (auc, *interval)))
+        for name, auc, interval in areas
     )
     note = tr("95 % intervals by DeLong, for the models as they are")
-    return AnalysisTable("AUC", (tr("fold"), "AUC", tr("low"), tr("high")), rows, note, above="")
+    return AnalysisTable(
+        "AUC", (tr("fold"), "AUC", tr("low"), tr("high")), rows, note, above=""
+    )
 
 
 def _decision_row(row: DecisionRow) -> RunTableRow:
@@ -102,7 +139,9 @@ def _decision_row(row: DecisionRow) -> RunTableRow:
 def _auc_sentence(decisions: Decisions) -> str:
     """Return the sentence on the mean AUC, or on pooled documents if the parts are no single rankings."""
     low, high = decisions.mean_auc_interval
-    text = tr("Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)")
+    text = tr(
+        "Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)"
+    )
     if isnan(low):
         text = tr("All documents of the {part} part are pooled, whatever their query.")
     return text.format(

@@ -1,8 +1,8 @@
 """Decisions by a threshold on the scores: precision, recall and F of a run's models (Airola 2011, Paper V).
 
-A threshold turns a ranking into a classifier. It is chosen on the training part, never on the documents on
-which it is judged. For comparison, each decision has the greatest F that any threshold reaches on the judged
-documents, as in the paper's Tables 3 to 5.
+A threshold turns a ranking into a classifier. It is chosen on the training part, never
+on the documents on which it is judged. For comparison, each decision has the greatest F
+that any threshold reaches on the judged documents, as in the paper's Tables 3 to 5.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ class FoldDecisions:
     ----------
     fold : int
     best, share : Decision
-        Decisions by two thresholds of the training part: the threshold with the greatest F, and the threshold
-        that takes as many documents as are relevant.
+        Decisions by two thresholds of the training part: the threshold with the
+        greatest F, and the threshold that takes as many documents as are relevant.
     greatest : Decision
-        Decision by the threshold with the greatest F on the judged documents: no threshold has a greater F.
+        Decision by the threshold with the greatest F on the judged documents: no
+        threshold has a greater F.
     auc : float
         AUC of the part; NaN if all or none of its documents are relevant.
     auc_interval : (float, float)
@@ -82,8 +83,9 @@ class Decisions:
     mean_auc : float
         Mean AUC over the folds.
     mean_auc_interval : (float, float)
-        DeLong's 95 % interval of the mean if each part is one ranking, otherwise NaN. It holds for these
-        models, and assumes that the parts have no document in common.
+        DeLong's 95 % interval of the mean if each part is one ranking, otherwise NaN.
+        It holds for these models, and assumes that the parts have no document in
+        common.
     """
 
     part: str
@@ -105,7 +107,8 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
     O(m log m). Documents with equal scores are taken together.
     """
     order = np.argsort(-scores, kind="stable")
-    ends = np.flatnonzero(np.append(np.diff(scores[order]) < 0, True))  # last document of each distinct score
+    # last document of each distinct score
+    ends = np.flatnonzero(np.append(np.diff(scores[order]) < 0, True))
     n_found = np.cumsum(relevant[order])[ends]
     f = 2.0 * n_found / (ends + 1 + max(1, relevant.sum()))
     best_end = ends[int(np.argmax(f))]
@@ -116,13 +119,18 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
 def share_threshold(scores: Floats, relevant: Bools) -> Decision:
     """Return the decision that takes as many documents as are relevant.
 
-    If this would divide documents with equal scores, all of these are left out. See `best_threshold` for the
-    parameters.
+    If this would divide documents with equal scores, all of these are left out. See
+    `best_threshold` for the parameters.
     """
     n_taken = int(relevant.sum())
     descending = -np.sort(-scores)
-    if n_taken and n_taken < scores.size and descending[n_taken] == descending[n_taken - 1]:
-        n_taken = int(np.searchsorted(-descending, -descending[n_taken]))  # documents above the tie
+    if (
+        n_taken
+        and n_taken < scores.size
+        and descending[n_taken] == descending[n_taken - 1]
+    ):
+        # documents above the tie
+        n_taken = int(np.searchsorted(-descending, -descending[n_taken]))
     threshold = float(descending[n_taken - 1]) if n_taken else np.inf
     return decide(scores, relevant, threshold)
 
@@ -143,7 +151,9 @@ def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
     )
 
 
-def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) -> Decisions:
+def run_decisions(
+    run: RunResult, data: FoldedDataset, *, sealed: bool = False
+) -> Decisions:
     """Choose thresholds on the training parts of a run, and judge its models by them.
 
     Parameters
@@ -153,7 +163,8 @@ def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) 
     data : FoldedDataset
         Data of the run, with documents.
     sealed : bool
-        Whether the test part is sealed, so that the models are judged on the validation part.
+        Whether the test part is sealed, so that the models are judged on the validation
+        part.
 
     Raises
     ------
@@ -165,7 +176,9 @@ def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) 
     O(m (n + log m)) for m documents of all parts and n features.
     """
     fold_of_number = {fold.number: fold for fold in data.folds}
-    uses_test = not sealed and all(fold_of_number[result.fold].test is not None for result in run.folds)
+    uses_test = not sealed and all(
+        fold_of_number[result.fold].test is not None for result in run.folds
+    )
     least_relevant = convention(run.plan.convention).relevant_from
     no_interval = (float("nan"), float("nan"))
     decisions = []
@@ -175,7 +188,9 @@ def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) 
         part = fold.test if uses_test else fold.vali
         step = fold_result.chosen.step
         if part is None or not step.covers(part.X):
-            text = tr("fold {fold} has no documents to judge by a threshold, or no complete model")
+            text = tr(
+                "fold {fold} has no documents to judge by a threshold, or no complete model"
+            )
             raise PlanError(text.format(fold=fold_result.fold))
         train_scores = ScoredPart(fold.train).scores(step)
         scores = ScoredPart(part).scores(step)
@@ -186,15 +201,27 @@ def run_decisions(run: RunResult, data: FoldedDataset, *, sealed: bool = False) 
         decisions.append(
             FoldDecisions(
                 fold=fold_result.fold,
-                best=decide(scores, relevant, best_threshold(train_scores, train_relevant).threshold),
-                share=decide(scores, relevant, share_threshold(train_scores, train_relevant).threshold),
+                best=decide(
+                    scores,
+                    relevant,
+                    best_threshold(train_scores, train_relevant).threshold,
+                ),
+                share=decide(
+                    scores,
+                    relevant,
+                    share_threshold(train_scores, train_relevant).threshold,
+                ),
                 greatest=best_threshold(scores, relevant),
                 auc=pooled_auc(scores, relevant),
-                auc_interval=mean_auc_interval(rankings[-1:]) if is_one_ranking else no_interval,
+                auc_interval=mean_auc_interval(rankings[-1:])
+                if is_one_ranking
+                else no_interval,
             )
         )
     areas = [decision.auc for decision in decisions]
-    has_intervals = not np.isnan([decision.auc_interval for decision in decisions]).any()
+    has_intervals = not np.isnan(
+        [decision.auc_interval for decision in decisions]
+    ).any()
     return Decisions(
         part="test" if uses_test else "validation",
         folds=tuple(decisions),
@@ -244,14 +271,20 @@ def decision_rows(decisions: Decisions) -> list[DecisionRow]:
     greatest = float(np.mean([fold.greatest.f for fold in folds]))
     return rows + [
         DecisionRow(
-            "mean", None, rule, _mean_decision([row.decision for row in rows if row.rule == rule]), greatest
+            "mean",
+            None,
+            rule,
+            _mean_decision([row.decision for row in rows if row.rule == rule]),
+            greatest,
         )
         for rule in (BEST_F, CLASS_SHARE)
     ]
 
 
 def _mean_decision(decisions: Sequence[Decision]) -> Decision:
-    table = np.array([(decision.precision, decision.recall, decision.f) for decision in decisions])
+    table = np.array(
+        [(decision.precision, decision.recall, decision.f) for decision in decisions]
+    )
     return Decision(float("nan"), *(float(value) for value in table.mean(axis=0)))
 
 

@@ -13,7 +13,12 @@ import numpy as np
 
 from rankstudio.engine.analysis.comparisons.significance import ALPHA
 from rankstudio.engine.analysis.figures.run_figures import path_figure
-from rankstudio.engine.analysis.figures.study_figures import StudyFigure, alone_of, made, run_curves_figure
+from rankstudio.engine.analysis.figures.study_figures import (
+    StudyFigure,
+    alone_of,
+    made,
+    run_curves_figure,
+)
 from rankstudio.engine.analysis.tried_models.run_curves import run_curves
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
@@ -62,7 +67,8 @@ def paper_figures(
     data : FoldedDataset
         Data of the runs, with documents.
     findings : sequence of PrintedExperiment
-        Finished experiments of the thesis. Other experiments that a figure needs are run when it is made.
+        Finished experiments of the thesis. Other experiments that a figure needs are
+        run when it is made.
 
     Notes
     -----
@@ -73,20 +79,28 @@ def paper_figures(
     return tuple(_FIGURES_BY_PAPER[paper.key](results, data))
 
 
-def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, RunResult]:
+def runs_of_paper(
+    paper: Reproduction, runs: Sequence[RunResult]
+) -> dict[str, RunResult]:
     """Return the runs that belong to a paper, by the paper's names.
 
-    A name of the paper has a method, a ranker and parameters. Among the names with its method and ranker, a
-    run gets the name with whose parameters it agrees best. If several runs get the same name, the one that
-    agrees best is returned, and the last one of several equal ones.
+    A name of the paper has a method, a ranker and parameters. Among the names with its
+    method and ranker, a run gets the name with whose parameters it agrees best. If
+    several runs get the same name, the one that agrees best is returned, and the last
+    one of several equal ones.
     """
     best_runs: dict[str, tuple[int, RunResult]] = {}  # agreement and run, by name
     for run in runs:
         key = run.plan.method, run.plan.ranker
         names = [
-            n for n, settings in paper.runs.items() if (settings["method"], settings.get("ranker", "")) == key
+            n
+            for n, settings in paper.runs.items()
+            if (settings["method"], settings.get("ranker", "")) == key
         ]
-        agreements = {name: _n_agreeing(run.plan, paper.runs[name].get("parameters", {})) for name in names}
+        agreements = {
+            name: _n_agreeing(run.plan, paper.runs[name].get("parameters", {}))
+            for name in names
+        }
         if not agreements:
             continue
         name = max(agreements, key=agreements.__getitem__)
@@ -101,7 +115,10 @@ def _n_agreeing(plan: Plan, stated: Mapping[str, Any]) -> int:
     stated_parameters = plan_from_dict(
         {"data": plan.data, "method": plan.method, "parameters": stated}
     ).parameters
-    return sum(1 if plan.parameters.get(name) == stated_parameters[name] else -1 for name in stated)
+    return sum(
+        1 if plan.parameters.get(name) == stated_parameters[name] else -1
+        for name in stated
+    )
 
 
 def figure_files_of(figures: Sequence[StudyFigure], folder: Path) -> list[FigureFile]:
@@ -144,38 +161,56 @@ def _fsmrank_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFig
     run = results.get("FSMRank")
     if run is not None:
         draw_alone = partial(alone_of, data, run, "FSMRank", "NDCG@10")
-        yield StudyFigure("figure4", "NDCG@10 of each feature alone, selected ones marked", draw_alone)
+        yield StudyFigure(
+            "figure4", "NDCG@10 of each feature alone, selected ones marked", draw_alone
+        )
         seconds = partial(objective_by_seconds, run, data)
         yield StudyFigure("figure5", "objective of both solvers by seconds", seconds)
 
 
-def _figure_by_size(data: FoldedDataset, runs: Mapping[str, RunResult], name: str) -> CurvesFigure | None:
+def _figure_by_size(
+    data: FoldedDataset, runs: Mapping[str, RunResult], name: str
+) -> CurvesFigure | None:
     """Return the test measure of some runs, by legend, over the number of features, as the paper draws it."""
-    curves = run_curves(list(runs.values()), name, None, [data] * len(runs), part="test")
+    curves = run_curves(
+        list(runs.values()), name, None, [data] * len(runs), part="test"
+    )
     numbers = [list(_RUNS_BY_SIZE).index(legend) + 1 for legend in runs]
     named = list(zip(numbers, runs, strict=True))
     figure = run_curves_figure(data.name, named, curves, numbers[0], name, part="test")
     if figure is None:
         return None
-    legends = [legend for legend, curve in zip(runs, curves, strict=True) if curve is not None]
-    series = (replace(curve, label=legend) for curve, legend in zip(figure.series, legends, strict=True))
+    legends = [
+        legend for legend, curve in zip(runs, curves, strict=True) if curve is not None
+    ]
+    series = (
+        replace(curve, label=legend)
+        for curve, legend in zip(figure.series, legends, strict=True)
+    )
     return replace(figure, series=tuple(series))
 
 
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
     """Train FSMRank on the first fold with both solvers, and return a figure of the objective by seconds.
 
-    The clock starts after similarities and importance are computed. The parameters are those that the run
-    chose on the fold.
+    The clock starts after similarities and importance are computed. The parameters are
+    those that the run chose on the fold.
     """
     fold = data.folds[0]
     chosen = run.folds[0].chosen.unit
     train = group_training(fold)
     series = []
     for number, (solver, label) in enumerate(
-        (("nesterov", tr("FSMRank (Nesterov)")), ("subgradient", tr("subgradient descent")))
+        (
+            ("nesterov", tr("FSMRank (Nesterov)")),
+            ("subgradient", tr("subgradient descent")),
+        )
     ):
-        parameters = {**chosen.parameters, "solver": solver, "max_iter": _SUBGRADIENT_STEPS}
+        parameters = {
+            **chosen.parameters,
+            "solver": solver,
+            "max_iter": _SUBGRADIENT_STEPS,
+        }
         method = estimator(run.plan, run.plan.entry, parameters, fold.train.feature_ids)
         seconds, objectives = zip(*timed_steps(method, train), strict=True)
         series.append(Series(label, seconds, objectives, number=number))
@@ -192,7 +227,9 @@ def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
     )
 
 
-def timed_steps(method: LinearRanker, train: TrainingData) -> Iterator[tuple[float, float]]:
+def timed_steps(
+    method: LinearRanker, train: TrainingData
+) -> Iterator[tuple[float, float]]:
     """Yield seconds and criterion after each step of a method, except the first step, which starts the clock.
 
     The first step also compiles, and computes what depends only on the data.
@@ -214,23 +251,37 @@ def _fs_ed_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigur
     selectors = tuple(dict.fromkeys(name.partition(", ")[0] for name in results))
     if results:
         bars = partial(significance_bars, results, data.name, selectors, rankers)
-        yield StudyFigure("figure2", "NDCG@10 of selectors and rankers with marks of significance", bars)
-    run = next((fs_ed_run for name, fs_ed_run in results.items() if name.startswith("FS-ED")), None)
+        yield StudyFigure(
+            "figure2",
+            "NDCG@10 of selectors and rankers with marks of significance",
+            bars,
+        )
+    run = next(
+        (fs_ed_run for name, fs_ed_run in results.items() if name.startswith("FS-ED")),
+        None,
+    )
     for end, title in (
         ("best", "densities of the best feature"),
         ("last", "densities of the last feature"),
     ):
         if run is not None:
-            yield StudyFigure(f"figure3-{end}", title, partial(end_densities, run, data, end))
+            yield StudyFigure(
+                f"figure3-{end}", title, partial(end_densities, run, data, end)
+            )
 
 
 def significance_bars(
-    results: Results, data: str, selectors: Sequence[str], rankers: Sequence[str], name: str = "NDCG@10"
+    results: Results,
+    data: str,
+    selectors: Sequence[str],
+    rankers: Sequence[str],
+    name: str = "NDCG@10",
 ) -> RowsFigure:
     """Return a figure of the test measure of every selector with every ranker, with two kinds of marks.
 
-    "+" marks a significant difference to all features (WAF), "*" to the other selector, by Student's paired t
-    over the test queries with p < 0.05, as in Figure 2 of Gupta and Rosso 2012.
+    "+" marks a significant difference to all features (WAF), "*" to the other selector,
+    by Student's paired t over the test queries with p < 0.05, as in Figure 2 of Gupta
+    and Rosso 2012.
     """
     series = []
     for number, selector in enumerate(selectors):
@@ -240,12 +291,20 @@ def significance_bars(
             run = results.get(f"{selector}, {ranker}")
             values.append(run.average[name] if run is not None else float("nan"))
             marks.append(
-                "" if run is None else _significance_marks(results, run, selector, ranker, selectors, name)
+                ""
+                if run is None
+                else _significance_marks(
+                    results, run, selector, ranker, selectors, name
+                )
             )
-        series.append(RowSeries(selector, tuple(values), number=number, marks=tuple(marks)))
+        series.append(
+            RowSeries(selector, tuple(values), number=number, marks=tuple(marks))
+        )
     return RowsFigure(
         "bars",
-        title=tr("{data}: test {name} of selectors and rankers").format(data=data, name=name),
+        title=tr("{data}: test {name} of selectors and rankers").format(
+            data=data, name=name
+        ),
         caption=tr(
             "{data}: {name} on the test part, mean over folds. + differs significantly from all features "
             "(WAF), * from the other selector (paired t over queries, p < 0.05)."
@@ -259,16 +318,31 @@ def significance_bars(
 
 
 def _significance_marks(
-    results: Results, run: RunResult, selector: str, ranker: str, selectors: Sequence[str], name: str
+    results: Results,
+    run: RunResult,
+    selector: str,
+    ranker: str,
+    selectors: Sequence[str],
+    name: str,
 ) -> str:
     """Return "+" and "*" if a run differs significantly from its rivals, see :func:`significance_bars`."""
     if selector == "WAF":
         return ""
-    rivals = {"+": ["WAF"], "*": [rival for rival in selectors if rival not in ("WAF", selector)]}
+    rivals = {
+        "+": ["WAF"],
+        "*": [rival for rival in selectors if rival not in ("WAF", selector)],
+    }
     marks = ""
     for mark, against in rivals.items():
-        rival_runs = [results[f"{rival}, {ranker}"] for rival in against if f"{rival}, {ranker}" in results]
-        if rival_runs and all(paired_t(run.per_query(name), b.per_query(name)).p < ALPHA for b in rival_runs):
+        rival_runs = [
+            results[f"{rival}, {ranker}"]
+            for rival in against
+            if f"{rival}, {ranker}" in results
+        ]
+        if rival_runs and all(
+            paired_t(run.per_query(name), b.per_query(name)).p < ALPHA
+            for b in rival_runs
+        ):
             marks += mark
     return marks
 
@@ -290,7 +364,13 @@ def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure
         return None
     grid = tuple(map(float, densities.grid))
     series = [
-        Series(tr(curve.label), grid, tuple(map(float, curve.density)), kind="area", number=number)
+        Series(
+            tr(curve.label),
+            grid,
+            tuple(map(float, curve.density)),
+            kind="area",
+            number=number,
+        )
         for number, curve in enumerate(densities.classes)
     ]
     title = (
@@ -312,22 +392,37 @@ def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure
             n=len(order),
             divergence=densities.divergence,
         ),
-        FigureAxis(tr("value of {feature}").format(feature=fold.train.feature_names[column])),
+        FigureAxis(
+            tr("value of {feature}").format(feature=fold.train.feature_names[column])
+        ),
         FigureAxis(tr("density")),
         tuple(series),
     )
 
 
-def _airola_figures(data: FoldedDataset, findings: Sequence[PrintedExperiment]) -> Iterator[StudyFigure]:
-    yield StudyFigure("paper1-figure1", "costs of a pair by its predicted difference", pair_costs)
-    yield StudyFigure("paper1-figure2", "irrelevant pairs turn the direction", turned_directions)
-    experiment = next((finding for finding in findings if finding.source == "Paper III, Figure 1"), None)
+def _airola_figures(
+    data: FoldedDataset, findings: Sequence[PrintedExperiment]
+) -> Iterator[StudyFigure]:
+    yield StudyFigure(
+        "paper1-figure1", "costs of a pair by its predicted difference", pair_costs
+    )
+    yield StudyFigure(
+        "paper1-figure2", "irrelevant pairs turn the direction", turned_directions
+    )
+    experiment = next(
+        (finding for finding in findings if finding.source == "Paper III, Figure 1"),
+        None,
+    )
     errors = partial(removal_curves, data, experiment)
     yield StudyFigure(
-        "paper3-figure1", "error with basis vectors of held-out queries removed and kept", errors
+        "paper3-figure1",
+        "error with basis vectors of held-out queries removed and kept",
+        errors,
     )
     if not data.origin.columns.no_queries:
-        yield StudyFigure("paper5-figure3", "learning curve of RankRLS", partial(learning_curve, data))
+        yield StudyFigure(
+            "paper5-figure3", "learning curve of RankRLS", partial(learning_curve, data)
+        )
 
 
 MAGNITUDE = 0.5
@@ -368,13 +463,29 @@ def turned_directions() -> CurvesFigure:
     One line is learned from all pairs, the other one from relevant pairs only.
     """
     example = airola_2011.irrelevant_pairs()
-    _, relevant_weight, all_weight = next(row for row in example.rows if row[0].endswith("(21)"))
+    _, relevant_weight, all_weight = next(
+        row for row in example.rows if row[0].endswith("(21)")
+    )
     x = airola_2011.X[:, 0]
     scores = airola_2011.SCORES
-    learned_weights = (tr("relevant pairs"), relevant_weight), (tr("all pairs"), all_weight)
-    series = [Series(tr("given scores"), tuple(x), tuple(scores - scores.mean()), kind="points")]
+    learned_weights = (
+        (tr("relevant pairs"), relevant_weight),
+        (tr("all pairs"), all_weight),
+    )
+    series = [
+        Series(
+            tr("given scores"), tuple(x), tuple(scores - scores.mean()), kind="points"
+        )
+    ]
     for number, (label, weight) in enumerate(learned_weights, start=1):
-        series.append(Series(label, tuple(x), tuple((weight * (x - x.mean())).tolist()), number=number))
+        series.append(
+            Series(
+                label,
+                tuple(x),
+                tuple((weight * (x - x.mean())).tolist()),
+                number=number,
+            )
+        )
     return CurvesFigure(
         "directions",
         tr("Irrelevant pairs turn the direction"),
@@ -388,7 +499,9 @@ def turned_directions() -> CurvesFigure:
     )
 
 
-def removal_curves(data: FoldedDataset, finding: PrintedExperiment | None) -> CurvesFigure:
+def removal_curves(
+    data: FoldedDataset, finding: PrintedExperiment | None
+) -> CurvesFigure:
     """Return the figure of the error by λ with the basis vectors of held-out queries removed and kept.
 
     It is Figure 1 of Paper III. Without the finding, the experiment is run.
@@ -396,12 +509,19 @@ def removal_curves(data: FoldedDataset, finding: PrintedExperiment | None) -> Cu
     name = data.name
     train = data.folds[0].train
     with STEADY:  # as for the table: the ratio at the smallest λ depends on rounding
-        experiment = airola_2011.removal_error(train, name) if finding is None else finding
+        experiment = (
+            airola_2011.removal_error(train, name) if finding is None else finding
+        )
     lambdas, removed, basis_kept, _ = zip(*experiment.rows, strict=True)
-    series = (Series(tr("removed"), lambdas, removed), Series(tr("kept"), lambdas, basis_kept, number=1))
+    series = (
+        Series(tr("removed"), lambdas, removed),
+        Series(tr("kept"), lambdas, basis_kept, number=1),
+    )
     return CurvesFigure(
         "removal",
-        tr("{data}: cross-validated error with basis vectors removed and kept").format(data=name),
+        tr("{data}: cross-validated error with basis vectors removed and kept").format(
+            data=name
+        ),
         " ".join(experiment.said),
         FigureAxis("λ", logarithmic=True),
         FigureAxis(tr("mean squared error"), logarithmic=True),

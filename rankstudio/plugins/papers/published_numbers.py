@@ -12,17 +12,27 @@ from rankstudio.plugins.papers.reproduction import load_reproduction
 
 def numbers() -> tuple[Published, ...]:
     """Return the published numbers in ``results.csv``, then those of the paper on FSMRank."""
-    with resource("published", "results.csv").open(encoding="utf-8", newline="") as file:
+    with resource("published", "results.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         listed = [
             Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
             for row in csv.DictReader(file)
         ]
     # The paper repeats some of LETOR's numbers, which are left out.
-    letor_numbers = {(p.dataset, p.method, p.when, p.measure, p.value) for p in listed if "LETOR" in p.source}
+    letor_numbers = {
+        (p.dataset, p.method, p.when, p.measure, p.value)
+        for p in listed
+        if "LETOR" in p.source
+    }
     paper_numbers = _averages_of_paper("fsmrank", "Lai et al. 2013")
     return (
         *listed,
-        *(p for p in paper_numbers if (p.dataset, p.method, p.when, p.measure, p.value) not in letor_numbers),
+        *(
+            p
+            for p in paper_numbers
+            if (p.dataset, p.method, p.when, p.measure, p.value) not in letor_numbers
+        ),
     )
 
 

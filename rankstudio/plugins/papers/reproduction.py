@@ -57,8 +57,8 @@ class PaperTable:
     rows : tuple of (label, tuple of Cell)
         Label and cells of each row.
     promised : tuple of bool
-        Whether the cells of each column should agree; they need not if the paper does not specify the
-        experiment completely.
+        Whether the cells of each column should agree; they need not if the paper does
+        not specify the experiment completely.
     """
 
     title: str
@@ -103,11 +103,12 @@ class Reproduction:
     key, title : str
         Key, such as "greedy-rankrls", and title of the paper.
     runs : Mapping of str to Mapping
-        Runs by the paper's name: method, ranker and their parameters, and optionally a note or a restriction
-        to datasets.
+        Runs by the paper's name: method, ranker and their parameters, and optionally a
+        note or a restriction to datasets.
     tables : sequence of Mapping
-        Number, title, dataset and contents of each table, as in ``resources/published``. For a paper on other
-        data they have only the dataset, the measures and the names of the rows.
+        Number, title, dataset and contents of each table, as in
+        ``resources/published``. For a paper on other data they have only the dataset,
+        the measures and the names of the rows.
     notes : tuple of str
         General notes.
     figure_runs : tuple of str
@@ -136,7 +137,9 @@ class Reproduction:
     @property
     def methods(self) -> frozenset[tuple[str, str]]:
         """Methods and final rankers of the runs."""
-        return frozenset((run["method"], run.get("ranker", "")) for run in self.runs.values())
+        return frozenset(
+            (run["method"], run.get("ranker", "")) for run in self.runs.values()
+        )
 
     def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
         """Return the tables of a dataset.
@@ -146,7 +149,9 @@ class Reproduction:
         PlanError
             If the paper has no table for data of this name.
         """
-        tables = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
+        tables = tuple(
+            t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower())
+        )
         if not tables:
             raise PlanError(
                 f"{self.key} has no table for {data}. Datasets with tables: {', '.join(self.datasets())}."
@@ -161,13 +166,17 @@ class Reproduction:
         DatasetError
             If a table of the dataset lists five folds, and the data do not have five.
         """
-        lists_folds = any("columns" in table or "first" in table for table in self.of(data.name))
+        lists_folds = any(
+            "columns" in table or "first" in table for table in self.of(data.name)
+        )
         if lists_folds and len(data.folds) != _FOLDS:
             raise DatasetError(
                 f"{data.name}: found {len(data.folds)} folds, expected the {_FOLDS} of the paper."
             )
 
-    def plans(self, data: str, location: str, convention: str, *, figures: bool = False) -> dict[str, Plan]:
+    def plans(
+        self, data: str, location: str, convention: str, *, figures: bool = False
+    ) -> dict[str, Plan]:
         """Return the plans that the tables of a dataset need, by the paper's name.
 
         Parameters
@@ -180,19 +189,34 @@ class Reproduction:
             Whether to include the plans that only figures need.
         """
         tables = self.of(data)
-        table_measures = [name for table in tables for name in _measures_of_table(table)] or ["MAP"]
+        table_measures = [
+            name for table in tables for name in _measures_of_table(table)
+        ] or ["MAP"]
         claim_measures = [name for claim in self.claims for name in claim["measures"]]
         measures = tuple(dict.fromkeys((*table_measures, *claim_measures)))
         extra_runs = self.figure_runs if figures else ()
-        claim_runs = [name for claim in self.claims for name in (claim["run"], claim["against"])]
+        claim_runs = [
+            name for claim in self.claims for name in (claim["run"], claim["against"])
+        ]
         table_runs = [name for table in tables for name in _runs_of_table(table)]
         names = dict.fromkeys((*table_runs, *claim_runs, *extra_runs))
-        return {name: self._plan(name, location, convention, measures) for name in names}
+        return {
+            name: self._plan(name, location, convention, measures) for name in names
+        }
 
-    def _plan(self, name: str, location: str, convention: str, measures: tuple[str, ...]) -> Plan:
+    def _plan(
+        self, name: str, location: str, convention: str, measures: tuple[str, ...]
+    ) -> Plan:
         """Return the plan of a run on a dataset."""
-        settings = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
-        protocol = {"data": location, "select_by": "MAP", "measures": measures, "convention": convention}
+        settings = {
+            key: value for key, value in self.runs[name].items() if key not in _ABOUT
+        }
+        protocol = {
+            "data": location,
+            "select_by": "MAP",
+            "measures": measures,
+            "convention": convention,
+        }
         return plan_from_dict({**protocol, **settings})
 
     def compared_claims(self, results: Mapping[str, RunResult]) -> tuple[Claim, ...]:
@@ -205,7 +229,9 @@ class Reproduction:
                 claim["run"],
                 claim["against"],
                 {
-                    name: compare_with(results[claim["run"]], results[claim["against"]], name)
+                    name: compare_with(
+                        results[claim["run"]], results[claim["against"]], name
+                    )
                     for name in claim["measures"]
                 },
             )
@@ -213,7 +239,10 @@ class Reproduction:
         )
 
     def table(
-        self, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None = None
+        self,
+        printed: Mapping[str, Any],
+        results: Mapping[str, RunResult],
+        data: FoldedDataset | None = None,
     ) -> PaperTable:
         """Return one of the tables with our values next to the printed ones.
 
@@ -237,10 +266,14 @@ class Reproduction:
         rows = []
         for row_index, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
             runs = [results[name] for name in values_of_method]
-            ours = [(run.average if label == "avg" else run.folds[row_index].test)[measure] for run in runs]
+            ours = [
+                (run.average if label == "avg" else run.folds[row_index].test)[measure]
+                for run in runs
+            ]
             printed_values = (values[row_index] for values in values_of_method.values())
             rows.append((label, _cells(printed_values, ours)))
-        # The note of a run states what the paper does not specify: its numbers need not agree.
+        # The note of a run states what the paper does not specify: its numbers need not
+        # agree.
         promised = tuple("note" not in self.runs[name] for name in values_of_method)
         return PaperTable(
             title,
@@ -266,27 +299,40 @@ class Reproduction:
         )
 
 
-def _selected_features_table(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
+def _selected_features_table(
+    title: str, printed: Mapping[str, Any], result: RunResult
+) -> PaperTable:
     """Return the table of λ, size and first features of each fold's model, with a column per fold."""
     columns = tuple(f"fold {fold.fold}" for fold in result.folds)
     lambdas = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
     printed_features = printed["first"]
     our_features = [
-        fold.selected[: len(features)] for features, fold in zip(printed_features, result.folds, strict=True)
+        fold.selected[: len(features)]
+        for features, fold in zip(printed_features, result.folds, strict=True)
     ]
     rows = [
-        ("λ", _cells([format_power(parse_grid(text)[0]) for text in printed["lambda"]], lambdas)),
+        (
+            "λ",
+            _cells(
+                [format_power(parse_grid(text)[0]) for text in printed["lambda"]],
+                lambdas,
+            ),
+        ),
         ("k", _cells(printed["sizes"], result.sizes)),
     ]
     features_by_rank = zip_longest(
-        _features_by_rank(printed_features), _features_by_rank(our_features), fillvalue=("",) * len(columns)
+        _features_by_rank(printed_features),
+        _features_by_rank(our_features),
+        fillvalue=("",) * len(columns),
     )
     for rank, (theirs, ours) in enumerate(features_by_rank, start=1):
         rows.append((f"selected {rank}", _cells(theirs, ours)))
     return PaperTable(title, columns, rows=tuple(rows), promised=(True,) * len(columns))
 
 
-def _features_by_rank(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
+def _features_by_rank(
+    selected: Iterable[Iterable[int]],
+) -> Iterator[tuple[int | str, ...]]:
     """Yield the first feature of each fold, then the second ones and so on.
 
     The id is "" for a fold with fewer.
@@ -294,10 +340,13 @@ def _features_by_rank(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int |
     return zip_longest(*selected, fillvalue="")
 
 
-def _cells(printed: Iterable[float | str], ours: Iterable[float | str]) -> tuple[Cell, ...]:
+def _cells(
+    printed: Iterable[float | str], ours: Iterable[float | str]
+) -> tuple[Cell, ...]:
     """Return the cells of a row; floats, which are measures, have four decimals as in the papers."""
     return tuple(
-        Cell(_cell_text(theirs), _cell_text(our_cell)) for theirs, our_cell in zip(printed, ours, strict=True)
+        Cell(_cell_text(theirs), _cell_text(our_cell))
+        for theirs, our_cell in zip(printed, ours, strict=True)
     )
 
 
@@ -306,13 +355,16 @@ def _cell_text(value: float | str) -> str:
 
 
 def _used_features_table(
-    title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None
+    title: str,
+    printed: Mapping[str, Any],
+    results: Mapping[str, RunResult],
+    data: FoldedDataset | None,
 ) -> PaperTable:
     """Return the table of the number of features by selector and ranker, followed by our test measures.
 
-    No cell need agree, because the paper does not state how the printed numbers were chosen. With data, the
-    table also has the sizes with the best test result out of a coarse list, for the selectors whose printed
-    numbers suggest such a choice.
+    No cell need agree, because the paper does not state how the printed numbers were
+    chosen. With data, the table also has the sizes with the best test result out of a
+    coarse list, for the selectors whose printed numbers suggest such a choice.
     """
     measure = printed["measure"]
     rankers = tuple(next(iter(printed["used"].values())))
@@ -323,24 +375,34 @@ def _used_features_table(
         if data is None:
             break
         our_results = [results[f"{selector}, {ranker}"] for ranker in rankers]
-        best_sizes = [_best_test_size(result, measure, sizes, data) for result in our_results]
+        best_sizes = [
+            _best_test_size(result, measure, sizes, data) for result in our_results
+        ]
         label = f"{selector}, best test result of {', '.join(map(str, sizes))}"
         numbers = printed["used"][selector]
-        further_rows.append((label, _cells((numbers[ranker] for ranker in rankers), best_sizes)))
+        further_rows.append(
+            (label, _cells((numbers[ranker] for ranker in rankers), best_sizes))
+        )
     for selector, numbers in printed["used"].items():
         our_results = [results[f"{selector}, {ranker}"] for ranker in rankers]
         counts = [steps_of_all_folds(result, measure) for result in our_results]
         rows.append((selector, _cells((numbers[ranker] for ranker in rankers), counts)))
         averages = [result.average[measure] for result in our_results]
-        further_rows.append((f"{selector}, {measure}", _cells([""] * len(our_results), averages)))
-    return PaperTable(title, rankers, rows=(*rows, *further_rows), promised=(False,) * len(rankers))
+        further_rows.append(
+            (f"{selector}, {measure}", _cells([""] * len(our_results), averages))
+        )
+    return PaperTable(
+        title, rankers, rows=(*rows, *further_rows), promised=(False,) * len(rankers)
+    )
 
 
-def _best_test_size(result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset) -> int | str:
+def _best_test_size(
+    result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset
+) -> int | str:
     """Return the size with the best mean test measure; "" if no model of these sizes exists.
 
-    The choice by the test part imitates a flaw that a paper may have. At each size, parameters are chosen by
-    validation.
+    The choice by the test part imitates a flaw that a paper may have. At each size,
+    parameters are chosen by validation.
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
@@ -355,15 +417,16 @@ def _best_test_size(result: RunResult, measure: str, sizes: Sequence[int], data:
 def steps_of_all_folds(result: RunResult, measure: str) -> int:
     """Return the number of selection steps that is best for all folds together.
 
-    It maximizes the mean of a measure over the validation parts, with the best combination of each fold at
-    every step. Of equal numbers, the smallest one is returned. Without a selection, it is the number of
-    features.
+    It maximizes the mean of a measure over the validation parts, with the best
+    combination of each fold at every step. Of equal numbers, the smallest one is
+    returned. Without a selection, it is the number of features.
     """
     if not result.plan.entry.selects:
         return len(result.feature_ids)
     length = min(len(path.steps) for fold in result.folds for path in fold.paths)
     best = [
-        np.max([path.validation[measure][:length] for path in fold.paths], axis=0) for fold in result.folds
+        np.max([path.validation[measure][:length] for path in fold.paths], axis=0)
+        for fold in result.folds
     ]
     return int(np.argmax(np.mean(best, axis=0))) + 1
 
@@ -380,13 +443,19 @@ def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
     if "run" in table:
         return (table["run"],)
     if "used" in table:
-        return tuple(f"{selector}, {ranker}" for selector, row in table["used"].items() for ranker in row)
+        return tuple(
+            f"{selector}, {ranker}"
+            for selector, row in table["used"].items()
+            for ranker in row
+        )
     return tuple(table["columns"] if "columns" in table else table["rows"])
 
 
 def _runs_on_data(runs: Mapping[str, Mapping[str, Any]], data: str) -> tuple[str, ...]:
     """Return the names of the runs that belong to a dataset."""
-    return tuple(name for name, run in runs.items() if data in run.get("datasets", (data,)))
+    return tuple(
+        name for name, run in runs.items() if data in run.get("datasets", (data,))
+    )
 
 
 def cells_of(tables: Sequence[PaperTable]) -> tuple[list[Cell], list[Cell]]:
@@ -411,7 +480,9 @@ def load_reproduction(key: str) -> Reproduction:
         For an unknown key; the message lists the known keys.
     """
     if key not in reproductions():
-        raise PlanError(f"No reproduction of {key!r}; expected one of {', '.join(reproductions())}.")
+        raise PlanError(
+            f"No reproduction of {key!r}; expected one of {', '.join(reproductions())}."
+        )
     values = table("published", f"{key}.toml")
     notes = tuple(values.get("notes", ()))
     tables = values.get("tables") or [
@@ -424,4 +495,6 @@ def load_reproduction(key: str) -> Reproduction:
     ]
     figure_runs = tuple(values.get("figure_runs", ()))
     claims = tuple(values.get("claims", ()))
-    return Reproduction(key, values["title"], values["runs"], tables, notes, figure_runs, claims)
+    return Reproduction(
+        key, values["title"], values["runs"], tables, notes, figure_runs, claims
+    )

@@ -1,7 +1,7 @@
 """Permutation tests: what a method finds with labels or preferences permuted within their queries.
 
-For users who ask whether a selection is better than chance: the best of many features looks good on any
-labels.
+For users who ask whether a selection is better than chance: the best of many features
+looks good on any labels.
 
 References
 ----------
@@ -29,7 +29,9 @@ PLUGIN = Plugin(
                 PartCommand(
                     key="chance",
                     text=translatable("Permutatio&n test"),
-                    help=translatable("Run a permutation test of the selection. Choose again to stop."),
+                    help=translatable(
+                        "Run a permutation test of the selection. Choose again to stop."
+                    ),
                     menu="Run",
                     after="analyses",
                     slot="toggle",

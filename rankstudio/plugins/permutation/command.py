@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.command_parser import check_numbers, place_name
-from rankstudio.cli.data_options import add_column_options, add_sample_option, refuse_both
+from rankstudio.cli.data_options import (
+    add_column_options,
+    add_sample_option,
+    refuse_both,
+)
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
-from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, fold_of_data
+from rankstudio.cli.run_options import (
+    add_costs,
+    add_parameters,
+    add_reading,
+    fold_of_data,
+)
 from rankstudio.cli.terminal import Block, tell
 from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
@@ -41,18 +50,31 @@ and prints the results of the permutations so far."""
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
-        "data", type=place_name, metavar="DATA", nargs="?", help="data file or folder of folds"
+        "data",
+        type=place_name,
+        metavar="DATA",
+        nargs="?",
+        help="data file or folder of folds",
     )
     add_sample_option(parser)
     keys = [m.key for m in methods()]
     parser.add_argument(
-        "--method", metavar="NAME", choices=keys, help=f"one of {', '.join(keys)}; greedy-rankrls by default"
+        "--method",
+        metavar="NAME",
+        choices=keys,
+        help=f"one of {', '.join(keys)}; greedy-rankrls by default",
     )
     parser.add_argument(
-        "--permutations", type=int, default=999, metavar="N", help="number of permutations; 999 by default"
+        "--permutations",
+        type=int,
+        default=999,
+        metavar="N",
+        help="number of permutations; 999 by default",
     )
     parser.add_argument(
-        "--seed", type=int, help="seed of the permutations and of randomized methods; 0 by default"
+        "--seed",
+        type=int,
+        help="seed of the permutations and of randomized methods; 0 by default",
     )
     parser.add_argument(
         "--folds",
@@ -69,7 +91,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each"
-    add_parameters(parser, "parameters of the method", methods(), "parameter_", about=about)
+    add_parameters(
+        parser, "parameters of the method", methods(), "parameter_", about=about
+    )
     parser.set_defaults(plan=None)
 
 
@@ -83,7 +107,9 @@ def run(args: argparse.Namespace) -> int:
     plan, dataset, explicit = fold_of_data(args, "--folds")
     path = SinglePath.of(plan, dataset, explicit)
     steps = permutation_steps(path.method, path.data, args.permutations, plan.seed)
-    test, stopped = last_state(steps, lambda state: state.permuted.shape[0], args.permutations)
+    test, stopped = last_state(
+        steps, lambda state: state.permuted.shape[0], args.permutations
+    )
     if args.json:
         tell(as_json(as_dict(path, test, dataset)))
     else:
@@ -92,15 +118,18 @@ def run(args: argparse.Namespace) -> int:
     return status(stopped, f"Stopped after {progress} permutations.")
 
 
-def as_dict(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
+def as_dict(
+    path: SinglePath, test: PermutationTest, dataset: FoldedDataset
+) -> dict[str, Any]:
     """Return the test as dicts and lists of plain values."""
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
-    # Each step has its feature, its criterion
-    # and the band of permuted criteria.
+    # Each step has its feature, its criterion and the band of permuted criteria.
     band = CriterionBand.of(test, path.divisor).as_dict()
     features = _feature_of_each_step(path, test, dataset)
-    steps = [{"feature": f, **step} for f, step in zip(features, band["steps"], strict=True)]
+    steps = [
+        {"feature": f, **step} for f, step in zip(features, band["steps"], strict=True)
+    ]
     return {
         "data": dataset.name,
         "fold": path.fold,
@@ -124,7 +153,9 @@ def _feature_of_each_step(
     return [int(dataset.feature_ids[column]) for column in selected]
 
 
-def _heading_lines(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> tuple[str, str]:
+def _heading_lines(
+    path: SinglePath, test: PermutationTest, dataset: FoldedDataset
+) -> tuple[str, str]:
     N = test.permuted.shape[0]
     part = f", training part of fold {path.fold}" if len(dataset.folds) > 1 else ""
     n_queries = path.data.ptr.size - 1
@@ -137,7 +168,9 @@ def _heading_lines(path: SinglePath, test: PermutationTest, dataset: FoldedDatas
     )
 
 
-def _test_table(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> Block:
+def _test_table(
+    path: SinglePath, test: PermutationTest, dataset: FoldedDataset
+) -> Block:
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
@@ -145,7 +178,10 @@ def _test_table(path: SinglePath, test: PermutationTest, dataset: FoldedDataset)
     rows = []
     for k, feature in enumerate(_feature_of_each_step(path, test, dataset)):
         name = "" if feature is None else id_and_name(feature, names[feature])
-        criteria = (f"{criterion:#.6g}" for criterion in (band.observed[k], band.low[k], band.high[k]))
+        criteria = (
+            f"{criterion:#.6g}"
+            for criterion in (band.observed[k], band.low[k], band.high[k])
+        )
         rows.append([str(k + 1), name, *criteria, f"{band.p_values[k]:.4g}"])
     header = ["k", "feature", "criterion", "permuted 2.5 %", "97.5 %", "p"]
     return as_text(header, rows, left_columns=(1,))

@@ -21,7 +21,10 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.units.single_path import SinglePath
 from rankstudio.engine.support.escaping import shell_command
-from rankstudio.plugins.permutation.label_permutation import PermutationTest, permutation_steps
+from rankstudio.plugins.permutation.label_permutation import (
+    PermutationTest,
+    permutation_steps,
+)
 
 LEVEL = 0.95
 """The share of permuted criteria that the band contains."""
@@ -109,8 +112,14 @@ def band_steps(
         If the plan cannot be trained with permuted labels or preferences.
     """
     path = SinglePath.of(plan, dataset, plan.entry.defaults)
-    block = _PREFERENCE_PERMUTATIONS_PER_STEP if preferences_of(plan) else _PERMUTATIONS_PER_STEP
-    for test in permutation_steps(path.method, path.data, n_permutations, plan.seed, block):
+    block = (
+        _PREFERENCE_PERMUTATIONS_PER_STEP
+        if preferences_of(plan)
+        else _PERMUTATIONS_PER_STEP
+    )
+    for test in permutation_steps(
+        path.method, path.data, n_permutations, plan.seed, block
+    ):
         yield None if test is None else CriterionBand.of(test, path.divisor)
 
 
@@ -130,15 +139,22 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
         One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "permute", "--sample" if plan.data == SAMPLE else plan.data]
-    grids = [p.name for p in plan.entry.grids]  # each grid has one value in the plan of a path
-    words += ["--method", plan.method, *parameter_words(plan.entry.parameters, plan.parameters, grids)]
+    # each grid has one value in the plan of a path
+    grids = [p.name for p in plan.entry.grids]
+    words += [
+        "--method",
+        plan.method,
+        *parameter_words(plan.entry.parameters, plan.parameters, grids),
+    ]
     words += ["--permutations", str(n_permutations)]
     words += field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
     words += [*column_words(plan), *group_words(plan)]
     return shell_command(words)
 
 
-def permutation_as_python(plan: Plan, n_permutations: int, computed_with: Mapping[str, str] = UNKNOWN) -> str:
+def permutation_as_python(
+    plan: Plan, n_permutations: int, computed_with: Mapping[str, str] = UNKNOWN
+) -> str:
     """Return a short program that runs a permutation test with the library and prints the result as JSON.
 
     Parameters

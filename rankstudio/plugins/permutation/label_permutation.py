@@ -1,7 +1,7 @@
 """Repeats a selection with labels or preferences permuted within their queries, so that features are useless.
 
-Labels are permuted among all documents of their query. For preferences, the documents are permuted: those of
-a query that occur in some preference.
+Labels are permuted among all documents of their query. For preferences, the documents
+are permuted: those of a query that occur in some preference.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.capabilities import LabelPaths, Share
 from rankstudio.engine.methods.pair_learners import labels_or_zeros, preferring
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.statistics._checks import checked_level
 from rankstudio.engine.statistics.row_permutation import permuted_rows
 from rankstudio.engine.steps import steps_of
@@ -39,10 +43,12 @@ class PermutedPaths:
     Attributes
     ----------
     of : callable
-        Returns the criteria of the path for each of several orders. An order is a permutation of the rows:
-        row i gets the label, or the place in preferences, of row ``order[i]``.
+        Returns the criteria of the path for each of several orders. An order is a
+        permutation of the rows: row i gets the label, or the place in preferences, of
+        row ``order[i]``.
     refits : bool
-        Whether each path is trained separately, so that there is a result after each path.
+        Whether each path is trained separately, so that there is a result after each
+        path.
     """
 
     of: Callable[[Sequence[Ints]], Criteria]
@@ -50,7 +56,9 @@ class PermutedPaths:
 
 
 @contextmanager
-def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[PermutedPaths]:
+def labelled_paths(
+    estimator: LinearRanker, data: TrainingData
+) -> Iterator[PermutedPaths]:
     """Provide paths that are trained on permuted labels.
 
     Parameters
@@ -64,13 +72,19 @@ def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[Perm
     rows: QueryData = data.whole("The permutation test")
     shared = None if rows.sparse else estimator.paths_of_labels(rows)
     if shared is None:
-        yield _refitting_paths(estimator, lambda order: _with_labels(rows, data.y[order]))
+        yield _refitting_paths(
+            estimator, lambda order: _with_labels(rows, data.y[order])
+        )
         return
     with pool() as (executor, workers):
-        yield PermutedPaths(_shared_learner(shared, data.y, partial(share, executor, workers)))
+        yield PermutedPaths(
+            _shared_learner(shared, data.y, partial(share, executor, workers))
+        )
 
 
-def _shared_learner(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable[[Sequence[Ints]], Criteria]:
+def _shared_learner(
+    paths: LabelPaths, y: Floats, on_threads: Share
+) -> Callable[[Sequence[Ints]], Criteria]:
     """Return a function that trains several paths with shared computations."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
@@ -80,7 +94,9 @@ def _shared_learner(paths: LabelPaths, y: Floats, on_threads: Share) -> Callable
     return learn
 
 
-def _refitting_paths(estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]) -> PermutedPaths:
+def _refitting_paths(
+    estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]
+) -> PermutedPaths:
     """Return paths that are each trained anew, on the data that ``relabelled`` returns for an order."""
 
     def learn(orders: Sequence[Ints]) -> Criteria:
@@ -99,17 +115,21 @@ def _with_labels(data: QueryData, labels: Floats) -> QueryData:
         return replace(data, y=labels)
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     centred_X, _ = data.centred
-    vars(relabelled)["centred"] = centred_X, centre(labels[:, None], data.ptr)[:, 0]  # a cached property
+    # a cached property
+    vars(relabelled)["centred"] = centred_X, centre(labels[:, None], data.ptr)[:, 0]
     return relabelled
 
 
 def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
     """Train a copy of an estimator, and return the criterion of each step.
 
-    If all steps have the same features, as the iterations of an optimizer, only the last step counts.
+    If all steps have the same features, as the iterations of an optimizer, only the
+    last step counts.
     """
     method = type(estimator)(**estimator.get_params(deep=False))
-    steps = yield from steps_of(method.work(data), lambda _: WorkProgress(_REFITTING_TEXT, 0.0))
+    steps = yield from steps_of(
+        method.work(data), lambda _: WorkProgress(_REFITTING_TEXT, 0.0)
+    )
     are_iterations = all(step.selected == steps[-1].selected for step in steps)
     counted_steps = steps[-1:] if are_iterations else steps
     return np.array([step.criterion for step in counted_steps])
@@ -124,7 +144,9 @@ def compared_rows(data: QueryData) -> Bools:
 
 
 @contextmanager
-def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[PermutedPaths]:
+def preferred_paths(
+    estimator: LinearRanker, data: QueryData
+) -> Iterator[PermutedPaths]:
     """Provide paths that are trained on preferences with permuted documents.
 
     Parameters
@@ -141,7 +163,9 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
             criteria: list[Floats] = [np.empty(0)] * len(orders)
 
             def learn(number: int) -> None:
-                criteria[number] = finish(learned_path(estimator, exchanged(orders[number])))
+                criteria[number] = finish(
+                    learned_path(estimator, exchanged(orders[number]))
+                )
 
             yield from ()  # makes this a generator, as `Criteria` are
             share(executor, workers, learn, range(len(orders)))
@@ -150,8 +174,10 @@ def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[Permut
         yield PermutedPaths(paths)
 
 
-_MAX_PERMUTATIONS = 10_000_000  # the least p-value is 1 / (1 + permutations); below 1e-7 it is of no use
-_ROUNDING = 1e-12  # relative; permutations of equal labels give equal criteria, apart from rounding
+# the least p-value is 1 / (1 + permutations); below 1e-7 it is of no use
+_MAX_PERMUTATIONS = 10_000_000
+# relative; permutations of equal labels give equal criteria, apart from rounding
+_ROUNDING = 1e-12
 _PERMUTATIONS_PER_STEP = 64
 _REFITTING_TEXT = "training with permuted labels"
 
@@ -165,8 +191,9 @@ class PermutationTest:
     observed : ndarray of shape (k,)
         Criterion of each step with the original labels.
     permuted : ndarray of shape (N, k)
-        Criteria of N repetitions of the whole selection with labels or preferences permuted within their
-        queries. A path with fewer steps is extended by its last criterion.
+        Criteria of N repetitions of the whole selection with labels or preferences
+        permuted within their queries. A path with fewer steps is extended by its last
+        criterion.
     """
 
     observed: Floats
@@ -182,7 +209,9 @@ class PermutationTest:
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return the limits that contain a share of the permuted criteria, each of shape (k,)."""
         checked_level(level)
-        low, high = np.quantile(self.permuted, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        low, high = np.quantile(
+            self.permuted, [(1 - level) / 2, (1 + level) / 2], axis=0
+        )
         return low, high
 
 
@@ -210,8 +239,8 @@ def permutation_test(
     seed : int, default 0
         Seed of the permutations. Equal seeds give equal bits on any number of threads.
     preferences : Preferences, optional
-        Preferences between rows of X of the same query, instead of y. Documents that occur in preferences are
-        permuted.
+        Preferences between rows of X of the same query, instead of y. Documents that
+        occur in preferences are permuted.
 
     Returns
     -------
@@ -252,8 +281,9 @@ def permutation_steps(
         As in :func:`permutation_test`.
     data : QueryData or TrainingData
     block : int, default 64
-        Permutations per block; multiples of 16 give the same bits. A block has one permutation where each is
-        trained separately: with several shards, sparse features, or a method that shares no computations.
+        Permutations per block; multiples of 16 give the same bits. A block has one
+        permutation where each is trained separately: with several shards, sparse
+        features, or a method that shares no computations.
 
     Yields
     ------
@@ -269,10 +299,14 @@ def permutation_steps(
             paths = stack.enter_context(paths_context)
         # The criterion of each step with the original labels.
         original_order = np.arange(data.y.size)
-        (observed,) = yield from _progress_then_criteria(steadily(paths.of([original_order])))
+        (observed,) = yield from _progress_then_criteria(
+            steadily(paths.of([original_order]))
+        )
         # A method without a criterion cannot be tested.
         if np.isnan(observed).any():
-            raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
+            raise ParameterError(
+                "estimator", type(estimator).__name__, "a method with a criterion"
+            )
         # One row for each permutation; rows after
         # the last computed one are not used yet.
         criteria = np.empty((count, observed.size))
@@ -281,8 +315,13 @@ def permutation_steps(
         block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
-            orders = [permuted_rows(data.ptr, start, number, permuted_mask) for number in numbers]
-            block_criteria = yield from _progress_then_criteria(steadily(paths.of(orders)))
+            orders = [
+                permuted_rows(data.ptr, start, number, permuted_mask)
+                for number in numbers
+            ]
+            block_criteria = yield from _progress_then_criteria(
+                steadily(paths.of(orders))
+            )
             for number, path_criteria in zip(numbers, block_criteria, strict=True):
                 criteria[number] = _path_of_length(path_criteria, observed.size)
             test = PermutationTest(observed, criteria[: numbers.stop])
@@ -309,7 +348,11 @@ def _permuted_paths(
     if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None
     if not estimator.entry.learns_preferences:
-        raise ParameterError("estimator", type(estimator).__name__, "a method that learns from preferences")
+        raise ParameterError(
+            "estimator",
+            type(estimator).__name__,
+            "a method that learns from preferences",
+        )
     return preferred_paths(estimator, rows), compared_rows(rows)
 
 

@@ -1,9 +1,10 @@
 """Converts clicks to weighted preferences: of a clicked document over documents of the same result list.
 
-A document at a low position is seen, and so clicked, less often than its relevance deserves. A preference
-is therefore weighted by the inverse of the propensity of its clicked document: the probability that a
-document at that position is examined (Joachims, Swaminathan and Schnabel 2017). Propensities are a column
-of the log, or follow the usual power law, position^-η.
+A document at a low position is seen, and so clicked, less often than its relevance
+deserves. A preference is therefore weighted by the inverse of the propensity of its
+clicked document: the probability that a document at that position is examined
+(Joachims, Swaminathan and Schnabel 2017). Propensities are a column of the log, or
+follow the usual power law, position^-η.
 """
 
 from __future__ import annotations
@@ -39,15 +40,17 @@ _COLUMN_NAMES = {
     "propensity": ("propensity",),
 }
 _NEEDED_COLUMNS = ("query", "document", "position", "click")
-_EXPECTED_COLUMNS = "qid, docid, position and click, and optionally session and propensity"
+_EXPECTED_COLUMNS = (
+    "qid, docid, position and click, and optionally session and propensity"
+)
 _MAX_ETA = 10.0
 _MIN_PROPENSITY = 1e-6
 _MAX_POSITION = 1_000_000
 _DOCUMENTS_PER_BLOCK = 1 << 18  # documents that are counted at once
 _MAX_PARTS = 8  # with more parts of counts than this, the parts are merged
 
-# Columns of a table of shown documents: line in the file, number of the list, query, document, position, and
-# whether the document was clicked.
+# Columns of a table of shown documents: line in the file, number of the list, query,
+# document, position, and whether the document was clicked.
 _LINE, _LIST, _QUERY, _DOCUMENT, _POSITION, _CLICKED = range(6)
 
 
@@ -62,11 +65,12 @@ class ClickRule:
     Attributes
     ----------
     pairs : {"unclicked", "skipped"}
-        A clicked document is preferred to each unclicked document of its list ("unclicked"), or only to each
-        unclicked document above it ("skipped").
+        A clicked document is preferred to each unclicked document of its list
+        ("unclicked"), or only to each unclicked document above it ("skipped").
     eta : str
-        "given" for the column of propensities, "estimated" for the power law with η estimated from the log,
-        or η as a number from 0 up; "" for "given" if the log has propensities, else "estimated".
+        "given" for the column of propensities, "estimated" for the power law with η
+        estimated from the log, or η as a number from 0 up; "" for "given" if the log
+        has propensities, else "estimated".
 
     Raises
     ------
@@ -79,10 +83,18 @@ class ClickRule:
 
     def __post_init__(self) -> None:
         if self.pairs not in PAIR_RULES:
-            raise ParameterError("pairs", self.pairs, tr("one of {keys}").format(keys=", ".join(PAIR_RULES)))
+            raise ParameterError(
+                "pairs",
+                self.pairs,
+                tr("one of {keys}").format(keys=", ".join(PAIR_RULES)),
+            )
         value = number(self.eta)
-        if self.eta not in ("", GIVEN, ESTIMATED) and (value is None or not 0 <= value <= _MAX_ETA):
-            expected = tr('"given", "estimated" or a number from 0 to {most:g}').format(most=_MAX_ETA)
+        if self.eta not in ("", GIVEN, ESTIMATED) and (
+            value is None or not 0 <= value <= _MAX_ETA
+        ):
+            expected = tr('"given", "estimated" or a number from 0 to {most:g}').format(
+                most=_MAX_ETA
+            )
             raise ParameterError("eta", self.eta, expected)
 
 
@@ -105,7 +117,8 @@ class PositionBias:
     error : float
         Standard error of an estimate; NaN for a given η.
     n_documents : int
-        Clicked documents shown at several positions, from which η is estimated; 0 for a given η.
+        Clicked documents shown at several positions, from which η is estimated; 0 for a
+        given η.
     """
 
     eta: float
@@ -117,7 +130,8 @@ class PositionBias:
 class Impressions:
     """How often each document was shown and clicked at each position for each query.
 
-    All arrays have the shape (l,), with one entry for each distinct query, document and position.
+    All arrays have the shape (l,), with one entry for each distinct query, document and
+    position.
 
     Attributes
     ----------
@@ -149,9 +163,10 @@ class ClickLog:
     n_lists, n_clicks : int
     shown : Impressions
     pairs : ClickPairs
-        Preferences that are not yet weighted by a position bias. Equal pairs with the clicked document at
-        different positions are separate, and their weight is their number. With given propensities, the
-        position is 0, and the weight is the sum of the inverse propensities.
+        Preferences that are not yet weighted by a position bias. Equal pairs with the
+        clicked document at different positions are separate, and their weight is their
+        number. With given propensities, the position is 0, and the weight is the sum of
+        the inverse propensities.
     """
 
     rule: ClickRule
@@ -218,9 +233,10 @@ def _column_positions(cells: Sequence[str]) -> dict[str, int]:
 def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
     """Read a click log: a table with a header, a line for each shown document.
 
-    Without a column of sessions, a new result list begins with another query, or where the position does not
-    increase. Lists are counted in blocks of some hundred thousand documents. Only if the documents of a
-    session are not on consecutive lines, the file is read again and counted as a whole.
+    Without a column of sessions, a new result list begins with another query, or where
+    the position does not increase. Lists are counted in blocks of some hundred thousand
+    documents. Only if the documents of a session are not on consecutive lines, the file
+    is read again and counted as a whole.
 
     Raises
     ------
@@ -256,12 +272,16 @@ class _ClickReader:
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
-        self._hashes = array("q")  # of the session and query of each list, to detect a list that comes again
-        self._last_row: tuple[str, str, int] | None = None  # session, query and position
+        # of the session and query of each list, to detect a list that comes again
+        self._hashes = array("q")
+        # session, query and position
+        self._last_row: tuple[str, str, int] | None = None
         self._n_lists = self._n_clicks = 0
-        self._rows = tuple(array("q") for _ in range(6))  # the columns of a table, see `_LINE`
+        # the columns of a table, see `_LINE`
+        self._rows = tuple(array("q") for _ in range(6))
         self._propensities = array("d")
-        # By query, document and position: numbers of times that the document was shown and clicked.
+        # By query, document and position: numbers of times that the document was shown
+        # and clicked.
         self._shown = _Counts(n_keys=3, n_sums=2)
         # By query, winner, loser and position of the winner: the weight.
         self._pairs = _Counts(n_keys=4, n_sums=1)
@@ -269,7 +289,8 @@ class _ClickReader:
     def read(self) -> ClickLog:
         """Read the file, and return its log.
 
-        Raise `_ScatteredError` if the documents of a session are not on consecutive lines.
+        Raise `_ScatteredError` if the documents of a session are not on consecutive
+        lines.
         """
         lines = (
             (line_number, line)
@@ -290,7 +311,11 @@ class _ClickReader:
         # Count the lists that remain after the last line.
         self._count()
         if not self._n_clicks:
-            raise DatasetError(tr("{path}: found no clicks, expected at least one.").format(path=self._path))
+            raise DatasetError(
+                tr("{path}: found no clicks, expected at least one.").format(
+                    path=self._path
+                )
+            )
         # A session whose documents are not on
         # consecutive lines was counted as several lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
@@ -335,7 +360,9 @@ class _ClickReader:
             text = tr("Clicks: found no column propensity. Give or estimate η.")
             raise DatasetError(f"{self._path}: {text}")
         self._uses_propensities = has_propensity and self._rule.eta in ("", GIVEN)
-        return replace(self._rule, eta=self._rule.eta or (GIVEN if has_propensity else ESTIMATED))
+        return replace(
+            self._rule, eta=self._rule.eta or (GIVEN if has_propensity else ESTIMATED)
+        )
 
     def _add(self, line: int, content: str) -> None:
         """Add a line of the file to its result list."""
@@ -343,7 +370,11 @@ class _ClickReader:
         columns = self._columns
         cells = self._cells(line, content)
         has_all_cells = len(cells) > max(columns.values())
-        if not has_all_cells or not cells[columns["query"]] or not cells[columns["document"]]:
+        if (
+            not has_all_cells
+            or not cells[columns["query"]]
+            or not cells[columns["document"]]
+        ):
             raise line_error(self._path, line, content, _EXPECTED_COLUMNS)
         query = cells[columns["query"]]
         document = cells[columns["document"]]
@@ -351,20 +382,25 @@ class _ClickReader:
         clicked = _parsed_click(self._path, line, cells[columns["click"]])
         session = cells[columns["session"]] if "session" in columns else ""
         if "propensity" in columns:
-            self._propensities.append(_parsed_propensity(self._path, line, cells[columns["propensity"]]))
+            self._propensities.append(
+                _parsed_propensity(self._path, line, cells[columns["propensity"]])
+            )
         # The number of the result list; it is found before the
         # row is stored, as a new list may count the others.
         number = self._list(session, query, position)
         q = self._queries.setdefault(query, len(self._queries))
         d = self._documents.setdefault(document, len(self._documents))
         self._n_clicks += clicked
-        for column, value in zip(self._rows, (line, number, q, d, position, clicked), strict=True):
+        for column, value in zip(
+            self._rows, (line, number, q, d, position, clicked), strict=True
+        ):
             column.append(value)
 
     def _list(self, session: str, query: str, position: int) -> int:
         """Return the number of the list of a document.
 
-        When a new list begins and enough documents have been read, the lists before it are counted.
+        When a new list begins and enough documents have been read, the lists before it
+        are counted.
         """
         has_sessions = "session" in self._columns
         if has_sessions and self._at_once:
@@ -375,7 +411,9 @@ class _ClickReader:
         if self._last_row is not None:
             last_session, last_query, last_position = self._last_row
             is_same_query = (last_session, last_query) == (session, query)
-            begins_list = not is_same_query or (not has_sessions and position <= last_position)
+            begins_list = not is_same_query or (
+                not has_sessions and position <= last_position
+            )
         self._last_row = (session, query, position)
         if begins_list:
             if len(self._rows[0]) >= _DOCUMENTS_PER_BLOCK:
@@ -392,9 +430,13 @@ class _ClickReader:
         With ``keep_last``, the last propensity belongs to the next list and is kept.
         """
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
-        propensities = np.frombuffer(self._propensities, np.float64)[: len(table)].copy()
+        propensities = np.frombuffer(self._propensities, np.float64)[
+            : len(table)
+        ].copy()
         self._rows = tuple(array("q") for _ in range(6))
-        self._propensities = self._propensities[len(table) :] if keep_last else array("d")
+        self._propensities = (
+            self._propensities[len(table) :] if keep_last else array("d")
+        )
         order = np.argsort(table[:, _LIST], kind="stable")
         table = table[order]
         self._check_lists(table)
@@ -405,12 +447,26 @@ class _ClickReader:
             lines=table[:, _LINE],
         )
         winner, loser = _clicked_pairs(table, self._rule.pairs)
-        # Propensities already account for the position, so that pairs are not counted by position.
-        position = np.zeros_like(winner) if self._uses_propensities else table[winner, _POSITION]
-        keys = np.column_stack(
-            [table[winner, _QUERY], table[winner, _DOCUMENT], table[loser, _DOCUMENT], position]
+        # Propensities already account for the position, so that pairs are not counted
+        # by position.
+        position = (
+            np.zeros_like(winner)
+            if self._uses_propensities
+            else table[winner, _POSITION]
         )
-        weight = 1.0 / propensities[order][winner] if self._uses_propensities else ones[winner]
+        keys = np.column_stack(
+            [
+                table[winner, _QUERY],
+                table[winner, _DOCUMENT],
+                table[loser, _DOCUMENT],
+                position,
+            ]
+        )
+        weight = (
+            1.0 / propensities[order][winner]
+            if self._uses_propensities
+            else ones[winner]
+        )
         self._pairs.add(keys, weight[:, None], table[winner, _LINE])
 
     def _cells(self, line: int, content: str) -> list[str]:
@@ -423,15 +479,19 @@ class _ClickReader:
     def _check_lists(self, table: Ints) -> None:
         """Raise FormatError for a list with a document or a position twice."""
         for column, noun in ((_DOCUMENT, "document"), (_POSITION, "position")):
-            order = np.lexsort((table[:, column], table[:, _LIST]))  # by list, then by document or position
+            # by list, then by document or position
+            order = np.lexsort((table[:, column], table[:, _LIST]))
             ordered = table[order]
             is_same_list = np.diff(ordered[:, _LIST]) == 0
             is_repeated = is_same_list & (np.diff(ordered[:, column]) == 0)
             if is_repeated.any():
-                row = int(np.argmax(is_repeated))  # the first row that the next row repeats
+                # the first row that the next row repeats
+                row = int(np.argmax(is_repeated))
                 line = int(max(ordered[row, _LINE], ordered[row + 1, _LINE]))
                 content = next(islice(streamed_lines(self._path), line - 1, None))
-                raise line_error(self._path, line, content, f"each {noun} once in a result list")
+                raise line_error(
+                    self._path, line, content, f"each {noun} once in a result list"
+                )
 
 
 class _Counts:
@@ -462,12 +522,17 @@ class _Counts:
 
     @staticmethod
     def _merged(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats, Ints]:
-        keys, sums, lines = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        keys, sums, lines = (
+            np.concatenate(arrays) for arrays in zip(*parts, strict=True)
+        )
         if not len(keys):
             return keys, sums, lines
-        order = np.lexsort(keys.T[::-1])  # by the first column, then by the second, and so on
+        # by the first column, then by the second, and so on
+        order = np.lexsort(keys.T[::-1])
         keys = keys[order]
-        begins = np.flatnonzero(np.append(True, (np.diff(keys, axis=0) != 0).any(axis=1)))
+        begins = np.flatnonzero(
+            np.append(True, (np.diff(keys, axis=0) != 0).any(axis=1))
+        )
         sums = np.add.reduceat(sums[order], begins, axis=0)
         return keys[begins], sums, np.minimum.reduceat(lines[order], begins)
 
@@ -481,8 +546,11 @@ def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     # First pair each clicked document with all documents of its list.
     list_sizes = sizes[list_of_row[clicked]]
     winner = np.repeat(clicked, list_sizes)
-    first_pairs = np.cumsum(list_sizes) - list_sizes  # number of the first pair of each clicked document
-    loser = np.repeat(begins[list_of_row[clicked]] - first_pairs, list_sizes) + np.arange(winner.size)
+    # number of the first pair of each clicked document
+    first_pairs = np.cumsum(list_sizes) - list_sizes
+    loser = np.repeat(
+        begins[list_of_row[clicked]] - first_pairs, list_sizes
+    ) + np.arange(winner.size)
     is_pair = table[loser, _CLICKED] == 0
     if rule == "skipped":
         is_pair &= table[loser, _POSITION] < table[winner, _POSITION]
@@ -492,7 +560,9 @@ def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
 def _parsed_position(path: Path, line: int, cell: str) -> int:
     value = number(cell)
     if value is None or not 1 <= value <= _MAX_POSITION or value != int(value):
-        raise line_error(path, line, cell, f"a position, a whole number from 1 to {_MAX_POSITION:,}")
+        raise line_error(
+            path, line, cell, f"a position, a whole number from 1 to {_MAX_POSITION:,}"
+        )
     return int(value)
 
 
@@ -505,17 +575,20 @@ def _parsed_click(path: Path, line: int, cell: str) -> bool:
 def _parsed_propensity(path: Path, line: int, cell: str) -> float:
     value = number(cell)
     if value is None or not _MIN_PROPENSITY <= value <= 1:
-        raise line_error(path, line, cell, f"a propensity from {_MIN_PROPENSITY:g} to 1")
+        raise line_error(
+            path, line, cell, f"a propensity from {_MIN_PROPENSITY:g} to 1"
+        )
     return value
 
 
 def estimate_bias(log: Impressions) -> PositionBias:
     """Estimate η from documents that were shown at several positions for the same query.
 
-    The model: a document is clicked at a position with probability position^-η times its attractiveness.
-    Given the number of clicks on a document, the positions of these clicks do not depend on its
-    attractiveness. They are distributed like its impressions, weighted by position^-η (for rare clicks, whose
-    number is Poisson distributed). η maximizes this conditional likelihood, which is concave.
+    The model: a document is clicked at a position with probability position^-η times
+    its attractiveness. Given the number of clicks on a document, the positions of these
+    clicks do not depend on its attractiveness. They are distributed like its
+    impressions, weighted by position^-η (for rare clicks, whose number is Poisson
+    distributed). η maximizes this conditional likelihood, which is concave.
 
     The changes of position in the log replace the swap experiments of Joachims et al. (2017), as in Agarwal
     et al. (2019), "Estimating Position Bias without Intrusive Interventions". Wang et al. (2018), "Position
@@ -525,7 +598,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
     Raises
     ------
     PositionBiasError
-        If no clicked document was shown at several positions, or the likelihood grows beyond η = 10.
+        If no clicked document was shown at several positions, or the likelihood grows
+        beyond η = 10.
 
     Notes
     -----
@@ -546,7 +620,9 @@ def estimate_bias(log: Impressions) -> PositionBias:
     is_useful_group = (clicks > 0) & (greatest > least)
     if not is_useful_group.any():
         raise PositionBiasError(
-            tr("η cannot be estimated: no clicked document is shown at several positions. Give η instead.")
+            tr(
+                "η cannot be estimated: no clicked document is shown at several positions. Give η instead."
+            )
         )
     # Leave the other documents out, and number the groups that remain.
     is_useful = is_useful_group[group]
@@ -561,7 +637,9 @@ def estimate_bias(log: Impressions) -> PositionBias:
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)
         mean = np.bincount(group, weight * log_position) / total
-        return mean, np.bincount(group, weight * (log_position - mean[group]) ** 2) / total
+        return mean, np.bincount(
+            group, weight * (log_position - mean[group]) ** 2
+        ) / total
 
     def slope(eta: float) -> float:
         """Return the derivative of the conditional log likelihood."""
@@ -587,8 +665,9 @@ def estimate_bias(log: Impressions) -> PositionBias:
 def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     """Return the preferences of a log, weighted by the inverse propensity of the clicked document.
 
-    The pairs of the rule "unclicked" with these weights give the loss of propensity SVM-rank (Joachims,
-    Swaminathan and Schnabel 2017, section 5). The pairs of the rule "skipped" are those of Joachims (2002).
+    The pairs of the rule "unclicked" with these weights give the loss of propensity
+    SVM-rank (Joachims, Swaminathan and Schnabel 2017, section 5). The pairs of the rule
+    "skipped" are those of Joachims (2002).
 
     Parameters
     ----------
@@ -605,18 +684,28 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     # position^η; given propensities are in the weights already.
     pairs = log.pairs
     if not pairs.line.size:
-        raise DatasetError(tr("Clicks: found no clicked document with an unclicked one to compare it with."))
+        raise DatasetError(
+            tr(
+                "Clicks: found no clicked document with an unclicked one to compare it with."
+            )
+        )
     weight = pairs.weight
     if bias is not None:
         weight = weight * pairs.position.astype(np.float64) ** bias.eta
     if float(weight.sum()) > GREATEST:
         raise DatasetError(
-            tr("Clicks: the weights exceed {most:g}. Choose a smaller η.").format(most=GREATEST)
+            tr("Clicks: the weights exceed {most:g}. Choose a smaller η.").format(
+                most=GREATEST
+            )
         )
     # The same pair at several positions becomes
     # one preference with the sum of their weights.
     counts = _Counts(3, 1)
-    counts.add(np.column_stack([pairs.query, pairs.winner, pairs.loser]), weight[:, None], pairs.line)
+    counts.add(
+        np.column_stack([pairs.query, pairs.winner, pairs.loser]),
+        weight[:, None],
+        pairs.line,
+    )
     keys, summed, line = counts.result()
     query, winner, loser = keys.T.copy()
     return ClickPairs(line, query, winner, loser, summed[:, 0])

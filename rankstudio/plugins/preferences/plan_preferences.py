@@ -14,7 +14,11 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.language import tr
 from rankstudio.plugins.preferences.clicks import ClickRule, PairRule
-from rankstudio.plugins.preferences.preference_files import ClickFacts, PreferenceFile, read_preference_file
+from rankstudio.plugins.preferences.preference_files import (
+    ClickFacts,
+    PreferenceFile,
+    read_preference_file,
+)
 from rankstudio.plugins.preferences.preference_summary import (
     NO_PREFERENCES,
     PreferenceSummary,
@@ -40,7 +44,11 @@ def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, st
     file = read_preference_file(path, rule)
     source = {"path": str(path), "checksum": file.checksum}
     clicks = file.clicks
-    return source if clicks is None else {**source, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
+    return (
+        source
+        if clicks is None
+        else {**source, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
+    )
 
 
 def preference_file(plan: Plan) -> PreferenceFile:
@@ -54,10 +62,14 @@ def preference_file(plan: Plan) -> PreferenceFile:
     preferences = preferences_of(plan)
     rule = None
     if "pairs" in preferences:  # the file has clicks
-        rule = ClickRule(pairs=cast(PairRule, preferences["pairs"]), eta=preferences["eta"])
+        rule = ClickRule(
+            pairs=cast(PairRule, preferences["pairs"]), eta=preferences["eta"]
+        )
     file = read_preference_file(Path(preferences["path"]), rule)
     if preferences.get("checksum", file.checksum) != file.checksum:
-        text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
+        text = tr(
+            "{file}: the preferences have changed since the plan was made. Add the file again."
+        )
         raise DatasetError(text.format(file=file.path))
     return file
 
@@ -90,7 +102,9 @@ def named_for(
     return source
 
 
-def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None) -> PreferenceSummary:
+def describe_preferences(
+    plan: Plan, dataset: FoldedDataset, number: int | None
+) -> PreferenceSummary:
     """Count the preferences of a plan in a fold's training part, or in all parts of all folds (None).
 
     Each query counts once, regardless of the number of folds.
@@ -103,7 +117,11 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
     file = preference_file(plan)
     # The training part of one fold, or all parts of all folds.
     folds = [fold for fold in dataset.folds if number in (None, fold.number)]
-    parts = [part for fold in folds for part in (fold.parts.values() if number is None else (fold.train,))]
+    parts = [
+        part
+        for fold in folds
+        for part in (fold.parts.values() if number is None else (fold.train,))
+    ]
     # A query in several parts is counted once, in the first of them.
     counted_queries = set[str]()
     summary = NO_PREFERENCES
@@ -114,9 +132,12 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
         if any(is_new and query in file.queries for query, is_new in queries):
             part_preferences = file.of_part(part, file.queries)
             # Only preferences of queries that are new.
-            is_new_preference = np.array(is_new_query)[part.query_index[part_preferences.winner]]
+            is_new_preference = np.array(is_new_query)[
+                part.query_index[part_preferences.winner]
+            ]
             new_preferences = Preferences(
-                part_preferences.winner[is_new_preference], part_preferences.loser[is_new_preference]
+                part_preferences.winner[is_new_preference],
+                part_preferences.loser[is_new_preference],
             )
             summary += summarise_preferences(new_preferences, part.query_index)
     return summary
@@ -133,12 +154,16 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     query_ids = {query for part in parts for query in part.query_ids}
-    checked_queries: set[str] = set()  # a part with queries of an earlier part, as folds have, is skipped
+    # a part with queries of an earlier part, as folds have, is skipped
+    checked_queries: set[str] = set()
     for part in parts:
-        if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(part.query_ids):
+        if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(
+            part.query_ids
+        ):
             file.of_part(part, query_ids)
             checked_queries.update(part.query_ids)
-    if not checked_queries:  # no part has a query of the file, so this raises the error that says so
+    # no part has a query of the file, so this raises the error that says so
+    if not checked_queries:
         file.of_part(parts[0], query_ids)
 
 

@@ -36,7 +36,8 @@ from rankstudio.plugins.preferences.clicks import (
     read_clicks,
 )
 
-_HEADER_BYTES = 1 << 12  # the header is looked for in this many bytes at the beginning of a file
+# the header is looked for in this many bytes at the beginning of a file
+_HEADER_BYTES = 1 << 12
 _NOT_IN_DATA = -1
 """In place of the number of a query that no part of the data has."""
 _IN_OTHER_PART = -2
@@ -65,8 +66,7 @@ class ClickFacts:
     @property
     def sentence(self) -> str:
         """Sentence on the preferences that the clicks gave."""
-        # η is given by propensities, by the
-        # user, or estimated from the clicks.
+        # η is given by propensities, by the user, or estimated from the clicks.
         bias = self.bias
         if bias is None:
             text = tr(
@@ -84,7 +84,9 @@ class ClickFacts:
                 "weighted by position^η. η = {eta:.3f} ± {error:.3f} is estimated from {n:,} documents shown "
                 "at several positions."
             )
-        eta, error, n = (0.0, 0.0, 0) if bias is None else (bias.eta, bias.error, bias.n_documents)
+        eta, error, n = (
+            (0.0, 0.0, 0) if bias is None else (bias.eta, bias.error, bias.n_documents)
+        )
         counts = {"clicks": self.n_clicks, "lists": self.n_lists, "pairs": self.n_pairs}
         return text.format(**counts, eta=eta, error=error, n=n)
 
@@ -101,7 +103,8 @@ class PreferenceFile:
     queries : frozenset of str
         Ids of its queries.
     clicks : ClickFacts or None
-        Facts on the clicks from which the preferences were made; None for preferences that are no clicks.
+        Facts on the clicks from which the preferences were made; None for preferences
+        that are no clicks.
     """
 
     path: Path
@@ -110,7 +113,9 @@ class PreferenceFile:
     _columns: PreferenceColumns
     clicks: ClickFacts | None = None
 
-    def of_part(self, data: RankingDataset, elsewhere: Container[str] = frozenset()) -> Preferences:
+    def of_part(
+        self, data: RankingDataset, elsewhere: Container[str] = frozenset()
+    ) -> Preferences:
         """Return the preferences between documents of some data.
 
         Parameters
@@ -122,7 +127,8 @@ class PreferenceFile:
         Raises
         ------
         FormatError
-            At the first line with an unknown query or document, or the same document twice.
+            At the first line with an unknown query or document, or the same document
+            twice.
         DatasetError
             If no preference belongs to these data.
 
@@ -130,8 +136,7 @@ class PreferenceFile:
         -----
         O(m + l log m) for m documents and l preferences, vectorized except for one step per distinct name.
         """
-        # The number of each preference's query
-        # in the data, or a mark why it has none.
+        # The number of each preference's query in the data, or a mark why it has none.
         columns = self._columns
         numbers = {query: q for q, query in enumerate(data.query_ids)}
         query_indices = [
@@ -149,9 +154,14 @@ class PreferenceFile:
         # The rows of the documents; a negative
         # number says that no single row was found.
         documents = DocumentRows.of(data, columns.documents)
-        winner, loser = (documents.find(query, names[in_part]) for names in (columns.winner, columns.loser))
+        winner, loser = (
+            documents.find(query, names[in_part])
+            for names in (columns.winner, columns.loser)
+        )
         # The first wrong preference is the one in the error.
-        wrong = np.flatnonzero((query == _NOT_IN_DATA) | (winner < 0) | (loser < 0) | (winner == loser))
+        wrong = np.flatnonzero(
+            (query == _NOT_IN_DATA) | (winner < 0) | (loser < 0) | (winner == loser)
+        )
         if wrong.size:
             index = int(wrong[0])
             raise self._error(
@@ -161,12 +171,15 @@ class PreferenceFile:
                 winner=int(winner[index]),
                 loser=int(loser[index]),
             )
-        return Preferences(winner, loser, columns.magnitude[in_part], columns.weight[in_part])
+        return Preferences(
+            winner, loser, columns.magnitude[in_part], columns.weight[in_part]
+        )
 
-    def _error(self, data: RankingDataset, preference: int, q: int, winner: int, loser: int) -> FormatError:
+    def _error(
+        self, data: RankingDataset, preference: int, q: int, winner: int, loser: int
+    ) -> FormatError:
         """Return the error of a preference, given its query's number and the rows found for its documents."""
-        # The document that was not found; if
-        # the winner was, it is the loser.
+        # The document that was not found; if the winner was, it is the loser.
         columns = self._columns
         query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
@@ -201,23 +214,28 @@ def _header_cells(beginning: bytes) -> list[str]:
     """Return the cells of the first line that is not empty, in lower case."""
     lines = beginning.decode("utf-8-sig", errors="replace").splitlines()
     header = next((line for line in lines if line.strip()), "")
-    return [cell.strip() for cell in re.split("[,;\t]", header.lower().replace('"', ""))]
+    return [
+        cell.strip() for cell in re.split("[,;\t]", header.lower().replace('"', ""))
+    ]
 
 
-def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = None) -> PreferenceFile:
+def read_preference_file(
+    path: str | os.PathLike[str], rule: ClickRule | None = None
+) -> PreferenceFile:
     """Read a preference file, or a log of clicks with positions, without its data.
 
     Parameters
     ----------
     path : str or path-like
-        Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``, with or without a header of
-        these names, separated by commas, semicolons or tabs. May be compressed; empty lines are ignored. A
-        click log has a header with the columns qid, docid, position and click, and optionally session and
-        propensity; see `rankstudio.plugins.preferences.clicks`.
+        Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``, with or
+        without a header of these names, separated by commas, semicolons or tabs. May be
+        compressed; empty lines are ignored. A click log has a header with the columns
+        qid, docid, position and click, and optionally session and propensity; see
+        `rankstudio.plugins.preferences.clicks`.
     rule : ClickRule, optional
-        How clicks become preferences. By default, each clicked document is preferred to the unclicked
-        documents of its list, weighted by the propensities in the log or, without these, by a power law whose
-        η is estimated.
+        How clicks become preferences. By default, each clicked document is preferred to
+        the unclicked documents of its list, weighted by the propensities in the log or,
+        without these, by a power law whose η is estimated.
 
     Returns
     -------
@@ -230,7 +248,8 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
     FormatError
         At the first invalid line.
     DatasetError
-        If the file has no preferences, η cannot be estimated, or the rule is for clicks and there are none.
+        If the file has no preferences, η cannot be estimated, or the rule is for clicks
+        and there are none.
     """
     path = Path(path)
     if is_click_header(_header_cells(read_beginning(path, _HEADER_BYTES))):
@@ -257,7 +276,9 @@ def _parsed_file(path: Path, checksum: str) -> PreferenceFile:
 
 
 @lru_cache(maxsize=2)
-def _preferences_of_clicks(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
+def _preferences_of_clicks(
+    path: Path, checksum: str, rule: ClickRule | None
+) -> PreferenceFile:
     """Return the preferences of a click log whose bytes have this checksum."""
     # Errors in the clicks name the file.
     log = read_clicks(path, rule or ClickRule())
@@ -293,9 +314,9 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
     Parameters
     ----------
     path : str or path-like
-        File as in :func:`read_preference_file`. A document is identified by its id if the query contains that
-        id (``docid = …`` in comments), otherwise by its number among the query's documents in the order of
-        the data, from 1.
+        File as in :func:`read_preference_file`. A document is identified by its id if
+        the query contains that id (``docid = …`` in comments), otherwise by its number
+        among the query's documents in the order of the data, from 1.
     data : RankingDataset
         The documents.
 
@@ -318,7 +339,8 @@ SEVERAL = -2
 """In place of a row, if several documents of the query have the name as their id."""
 
 _MAX_DIGITS = 9  # whole numbers of this length fit into an int32
-_IDS_PER_BATCH = 1 << 14  # ids that are looked up in one expression, so that other threads can run in between
+# ids that are looked up in one expression, so that other threads can run in between
+_IDS_PER_BATCH = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,9 +371,13 @@ class DocumentRows:
         name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
         keys, first, count = np.unique(
-            data.query_index[rows] * len(names) + name[rows], return_index=True, return_counts=True
+            data.query_index[rows] * len(names) + name[rows],
+            return_index=True,
+            return_counts=True,
         )
-        return cls(data.query_ptr, numbers, keys, np.where(count > 1, SEVERAL, rows[first]))
+        return cls(
+            data.query_ptr, numbers, keys, np.where(count > 1, SEVERAL, rows[first])
+        )
 
     def find(self, query: Ints, name: Ints) -> Ints:
         """Return the row of each document, `NO_DOCUMENT` or `SEVERAL`.
@@ -375,8 +401,11 @@ class DocumentRows:
         first = self.ptr[q]
         size = self.ptr[q + 1] - first
         number = self.numbers[name]
-        rows = np.where((number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT)
-        # An id takes precedence over a number; -1 is no key, for positions behind the last key.
+        rows = np.where(
+            (number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT
+        )
+        # An id takes precedence over a number; -1 is no key, for positions behind the
+        # last key.
         key = q * self.numbers.size + name
         position = np.searchsorted(self.keys, key)
         has_id = np.flatnonzero(np.append(self.keys, -1)[position] == key)
@@ -391,7 +420,9 @@ def _positions_of_ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
     positions = np.empty(len(ids), dtype=np.int64)
     for begin in range(0, len(ids), _IDS_PER_BATCH):
         batch = ids[begin : begin + _IDS_PER_BATCH]
-        positions[begin : begin + len(batch)] = [position_of_name.get(name, -1) for name in batch]
+        positions[begin : begin + len(batch)] = [
+            position_of_name.get(name, -1) for name in batch
+        ]
     return positions
 
 
@@ -407,7 +438,8 @@ _MIN_CELLS = 3
 _MAX_CELLS = len(COLUMNS)
 _EXPECTED_COLUMNS = "qid,winner,loser and optionally magnitude,weight"
 _HEADERS = {COLUMNS[:n] for n in range(_MIN_CELLS, _MAX_CELLS + 1)}
-_MAX_UNCHECKED_LENGTH = 1 << 16  # characters; in a shorter line, no cell exceeds the limit of module csv
+# characters; in a shorter line, no cell exceeds the limit of module csv
+_MAX_UNCHECKED_LENGTH = 1 << 16
 _QUOTING = re.compile('["\r\n\0]')
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -417,7 +449,8 @@ _NEWLINE = 10
 _RETURN = 13
 _SPACE = 32
 _DELETE = 127
-_MAX_CELL_WIDTH = 128  # characters; every cell of a column takes as much memory as the longest one
+# characters; every cell of a column takes as much memory as the longest one
+_MAX_CELL_WIDTH = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,14 +492,19 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     """
     # The first line that is not blank says the
     # delimiter; it is skipped if it is a header.
-    filled = [(line_number, line) for line_number, line in enumerate(text.lines, start=1) if line.strip()]
+    filled = [
+        (line_number, line)
+        for line_number, line in enumerate(text.lines, start=1)
+        if line.strip()
+    ]
     delimiter = _delimiter_of_line(filled[0][1]) if filled else ","
     if filled and _is_header(_cells_of_line(text, *filled[0], delimiter)):
         filled = filled[1:]
     if not filled:
-        raise DatasetError(f"{text.path}: found no preference; expected on each line {_EXPECTED_COLUMNS}.")
-    # Queries and documents are numbered
-    # in the order of their first line.
+        raise DatasetError(
+            f"{text.path}: found no preference; expected on each line {_EXPECTED_COLUMNS}."
+        )
+    # Queries and documents are numbered in the order of their first line.
     queries: dict[str, int] = {}
     documents: dict[str, int] = {}
     indices = []
@@ -474,13 +512,22 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     for line_number, line in filled:
         (query, *pair), numbers = _names_and_sizes(text, line_number, line, delimiter)
         numbered = (documents.setdefault(name, len(documents)) for name in pair)
-        indices.append((line_number, queries.setdefault(query, len(queries)), *numbered))
+        indices.append(
+            (line_number, queries.setdefault(query, len(queries)), *numbered)
+        )
         sizes.append(numbers)
     # The lists of rows become one array for each column.
     line_numbers, query, winner, loser = np.array(indices, dtype=np.int64).T.copy()
     magnitude, weight = np.array(sizes).T.copy()
     return PreferenceColumns(
-        line_numbers, query, winner, loser, magnitude, weight, tuple(queries), tuple(documents)
+        line_numbers,
+        query,
+        winner,
+        loser,
+        magnitude,
+        weight,
+        tuple(queries),
+        tuple(documents),
     )
 
 
@@ -507,12 +554,12 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     # The first line that is not empty says the
     # delimiter; it is skipped if it is a header.
     n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
-    first = int(np.searchsorted(ends, n_leading_blanks))  # the first line that is not empty
+    # the first line that is not empty
+    first = int(np.searchsorted(ends, n_leading_blanks))
     line = raw[starts[first] : ends[first]].decode()
     delimiter = _delimiter_of_line(line)
     first += _is_header([cell.strip() for cell in line.split(delimiter)])
-    # The number of delimiters in each line says
-    # whether the line can have a preference.
+    # The number of delimiters in each line says whether the line can have a preference.
     places = np.flatnonzero(text == ord(delimiter))
     before = np.searchsorted(places, starts)
     count = np.searchsorted(places, ends) - before
@@ -521,15 +568,21 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     # All other lines must be blank.
     other_lines = np.flatnonzero(~has_preference)
     other_lines = other_lines[other_lines >= first]
-    if not has_preference.any() or any(raw[starts[i] : ends[i]].strip() for i in other_lines):
+    if not has_preference.any() or any(
+        raw[starts[i] : ends[i]].strip() for i in other_lines
+    ):
         return None
     # The positions of all cells, without blanks around their texts.
     lines = np.flatnonzero(has_preference)
-    begin, end = _cell_bounds(places, before[lines], count[lines], starts[lines], ends[lines])
+    begin, end = _cell_bounds(
+        places, before[lines], count[lines], starts[lines], ends[lines]
+    )
     return _columns(text, lines + 1, *_stripped_bounds(text, begin, end))
 
 
-def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColumns | None:
+def _columns(
+    text: Bytes, line: Ints, begin: Ints, end: Ints
+) -> PreferenceColumns | None:
     """Return the columns of cells (l, 5).
 
     Return None if a cell is missing, too long or not a number.
@@ -538,15 +591,20 @@ def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColum
     if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
         return None
     queries, query = _distinct_words(text, begin[:, 0], end[:, 0])
-    documents, document = _distinct_words(text, begin[:, 1:_MIN_CELLS].ravel(), end[:, 1:_MIN_CELLS].ravel())
+    documents, document = _distinct_words(
+        text, begin[:, 1:_MIN_CELLS].ravel(), end[:, 1:_MIN_CELLS].ravel()
+    )
     magnitude, weight = (
-        _parsed_sizes(text, begin[:, column], end[:, column]) for column in range(_MIN_CELLS, _MAX_CELLS)
+        _parsed_sizes(text, begin[:, column], end[:, column])
+        for column in range(_MIN_CELLS, _MAX_CELLS)
     )
     if magnitude is None or weight is None:
         return None
     winner = document[::2].copy()  # the words of winners and losers alternate
     loser = document[1::2].copy()
-    return PreferenceColumns(line, query, winner, loser, magnitude, weight, queries, documents)
+    return PreferenceColumns(
+        line, query, winner, loser, magnitude, weight, queries, documents
+    )
 
 
 def _parsed_sizes(text: Bytes, begin: Ints, end: Ints) -> Floats | None:
@@ -566,7 +624,9 @@ def _is_simple_ascii(text: Bytes) -> bool:
     return not has_other_controls and bool((text[returns + 1] == _NEWLINE).all())
 
 
-def _cell_bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _cell_bounds(
+    places: Ints, before: Ints, count: Ints, start: Ints, end: Ints
+) -> tuple[Ints, Ints]:
     """Return the begin and the end of each cell of lines, two arrays of shape (l, 5).
 
     Cells that a line does not have begin and end at the end of the line.
@@ -582,7 +642,9 @@ def _cell_bounds(places: Ints, before: Ints, count: Ints, start: Ints, end: Ints
     """
     nth = np.arange(_MAX_CELLS - 1)
     exists = nth < count[:, None]
-    separators = np.where(exists, places[np.where(exists, before[:, None] + nth, 0)], end[:, None])
+    separators = np.where(
+        exists, places[np.where(exists, before[:, None] + nth, 0)], end[:, None]
+    )
     begin = np.column_stack((start, np.where(exists, separators + 1, end[:, None])))
     return begin, np.column_stack((separators, end))
 
@@ -604,7 +666,9 @@ def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     return begin, end
 
 
-def _distinct_words(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...], Ints]:
+def _distinct_words(
+    text: Bytes, begin: Ints, end: Ints
+) -> tuple[tuple[str, ...], Ints]:
     """Return the distinct words of cells, and for each cell the index of its word."""
     width = int((end - begin).max())
     if not width:
@@ -614,12 +678,17 @@ def _distinct_words(text: Bytes, begin: Ints, end: Ints) -> tuple[tuple[str, ...
     for column in range(width):
         inside = np.flatnonzero(begin + column < end)
         letters[inside, column] = text[begin[inside] + column]
-    # Words of at most eight letters are compared as numbers, which sorts several times as fast.
-    words: NDArray[np.generic] = letters.view(">u8" if eights == 1 else f"S{8 * eights}").ravel()
+    # Words of at most eight letters are compared as numbers, which sorts several times
+    # as fast.
+    words: NDArray[np.generic] = letters.view(
+        ">u8" if eights == 1 else f"S{8 * eights}"
+    ).ravel()
     if eights == 1:
         words = words.astype(np.uint64)
     _, first, index = np.unique(words, return_index=True, return_inverse=True)
-    distinct_words = [bytes(letters[row]).rstrip(b"\0").decode() for row in first.tolist()]
+    distinct_words = [
+        bytes(letters[row]).rstrip(b"\0").decode() for row in first.tolist()
+    ]
     return tuple(distinct_words), index.astype(np.int64)
 
 
@@ -632,7 +701,9 @@ def _is_header(cells: Sequence[str]) -> bool:
     return tuple(cell.lower() for cell in cells) in _HEADERS
 
 
-def _cells_of_line(text: TextLines, line_number: int, line: str, delimiter: str) -> list[str]:
+def _cells_of_line(
+    text: TextLines, line_number: int, line: str, delimiter: str
+) -> list[str]:
     """Return the cells of a line."""
     if len(line) < _MAX_UNCHECKED_LENGTH and not _QUOTING.search(line):
         return [unguarded(cell.strip()).strip() for cell in line.split(delimiter)]

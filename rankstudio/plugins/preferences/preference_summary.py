@@ -27,9 +27,9 @@ class PreferenceSummary:
     n_contradictions : int
         Pairs with preferences in both directions.
     n_cycles : int
-        Preference cycles: strongly connected components of more than one document. A contradiction is a cycle
-        of two documents. No ranking satisfies all preferences within such a group, and some ranking satisfies
-        all others.
+        Preference cycles: strongly connected components of more than one document. A
+        contradiction is a cycle of two documents. No ranking satisfies all preferences
+        within such a group, and some ranking satisfies all others.
     n_in_cycles, largest : int
         Number of documents in these groups, and in the largest one.
     n_cyclic : int
@@ -48,8 +48,12 @@ class PreferenceSummary:
 
     def __add__(self, other: PreferenceSummary) -> PreferenceSummary:
         """Return the summary of the preferences of both, which must have no query in common."""
-        values = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
-        return PreferenceSummary(**{**values, "largest": max(self.largest, other.largest)})
+        values = {
+            f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)
+        }
+        return PreferenceSummary(
+            **{**values, "largest": max(self.largest, other.largest)}
+        )
 
 
 NO_PREFERENCES = PreferenceSummary(0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -84,16 +88,20 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     winner_row, loser_row = np.divmod(directed_pairs, m)
     # Pairs in both directions become one pair here, so
     # that the difference is the number of contradictions.
-    pairs = np.unique(np.minimum(winner_row, loser_row) * m + np.maximum(winner_row, loser_row))
-    # Documents of one strongly connected
-    # component are in cycles with each other.
+    pairs = np.unique(
+        np.minimum(winner_row, loser_row) * m + np.maximum(winner_row, loser_row)
+    )
+    # Documents of one strongly connected component are in cycles with each other.
     graph = coo_array((np.ones(winner.size), (winner, loser)), shape=(m, m))
     _, component = connected_components(graph, connection="strong")
     sizes = np.bincount(component)
     cycles = sizes[sizes > 1]
-    # Preferences within a component are those
-    # that a ranking cannot satisfy together.
-    inside = (component[winner] == component[loser]) if winner.size else np.zeros(0, dtype=bool)
+    # Preferences within a component are those that a ranking cannot satisfy together.
+    inside = (
+        (component[winner] == component[loser])
+        if winner.size
+        else np.zeros(0, dtype=bool)
+    )
     taking_part = np.unique(np.append(winner, loser))
     return PreferenceSummary(
         n_preferences=len(preferences),

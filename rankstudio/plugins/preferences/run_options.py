@@ -55,5 +55,7 @@ def preferences_from(args: argparse.Namespace) -> dict[str, str] | None:
     if pairs is None and eta is None:
         return named_preferences(path) if isinstance(path, Path) else path
     if path is None:
-        raise PlanError("--click-pairs, --eta: only with --preferences and a click log. Omit them.")
+        raise PlanError(
+            "--click-pairs, --eta: only with --preferences and a click log. Omit them."
+        )
     return named_preferences(path, ClickRule(pairs=pairs or "unclicked", eta=eta or ""))

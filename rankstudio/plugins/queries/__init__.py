@@ -1,7 +1,7 @@
 """Two models query by query: where each is better, why a document ranks where it does, which features matter.
 
-For users who want to know more than an average: which queries a model loses, by which documents, and the
-effect of its features there.
+For users who want to know more than an average: which queries a model loses, by which
+documents, and the effect of its features there.
 
 References
 ----------
@@ -22,12 +22,16 @@ PLUGIN = Plugin(
         WindowPage(
             key="queries",
             label=translatable("Queries"),
-            summary=translatable("Two models query by query, with reasons for each ranking"),
+            summary=translatable(
+                "Two models query by query, with reasons for each ranking"
+            ),
             icon="search",
             controller="rankstudio.plugins.queries.window.page:QueriesPage",
             guide="single-queries.md",
         ),
     ),
-    functions=(EngineFunction("paths_by_queries", "rankstudio.plugins.queries.query_paths"),),
+    functions=(
+        EngineFunction("paths_by_queries", "rankstudio.plugins.queries.query_paths"),
+    ),
     summary="Two models query by query, with reasons for each ranking.",
 )

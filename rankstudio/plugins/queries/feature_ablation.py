@@ -34,7 +34,8 @@ class FeatureAblation:
     folds : tuple of int
         Numbers of the folds whose model contains it.
     fall : float
-        Measure with the feature minus the measure without it, mean over the queries of these folds.
+        Measure with the feature minus the measure without it, mean over the queries of
+        these folds.
     low, high : float
         Its 95 % interval, by the paired bootstrap over queries.
     n_worse, n_equal, n_better : int
@@ -79,15 +80,15 @@ def relearned(
 ) -> Step:
     """Retrain a selected model without one of its features, with the same method and parameters.
 
-    The retrained model may use only the other features of the model. A path is trained to its end, and
-    boosting up to the round of the model.
+    The retrained model may use only the other features of the model. A path is trained
+    to its end, and boosting up to the round of the model.
 
     Parameters
     ----------
     plan : Plan
     train : TrainingData
-        Training part of the fold. If a method needs all documents at once, only the remaining features are
-        loaded into memory.
+        Training part of the fold. If a method needs all documents at once, only the
+        remaining features are loaded into memory.
     feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
@@ -123,7 +124,8 @@ def relearned(
             follow(event)
         assert isinstance(event, Step)  # the last event is the only model
         return event
-    # Without groups: a group of the plan may lack the feature now, and all remaining features are to be used.
+    # Without groups: a group of the plan may lack the feature now, and all remaining
+    # features are to be used.
     method = estimator(
         plan.changed(groups={}),
         plan.entry,
@@ -135,7 +137,11 @@ def relearned(
     for event in method.work(narrow):
         follow(event)
         last = event if isinstance(event, Step) else last
-        if plan.step_kind is StepKind.ROUNDS and last is not None and last.number == chosen.step.number:
+        if (
+            plan.step_kind is StepKind.ROUNDS
+            and last is not None
+            and last.number == chosen.step.number
+        ):
             break
     return widened(last, last.number if last else 1, columns, len(feature_ids))
 
@@ -162,22 +168,33 @@ def _without_summand(
     yield from combined_steps(ranker, data, [rest] * len(sums), sums, first=len(sums))
 
 
-def _parameters_for_features(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str, Any]:
+def _parameters_for_features(
+    entry: Method, parameters: Mapping[str, Any], ids: Ints
+) -> dict[str, Any]:
     """Return parameters for data that have only some features, all of which the method is to use."""
     features = set(ids.tolist())
     changed = dict(parameters)
     for p in entry.parameters:
         if p.kind is Kind.FEATURES:
-            changed[p.name] = tuple(feature for feature in changed[p.name] if feature in features)
+            changed[p.name] = tuple(
+                feature for feature in changed[p.name] if feature in features
+            )
         elif p.kind is Kind.COSTS:
-            changed[p.name] = tuple(pair for pair in changed[p.name] if pair[0] in features)
+            changed[p.name] = tuple(
+                pair for pair in changed[p.name] if pair[0] in features
+            )
     if StepKind.FEATURES.limit in changed:
         changed[StepKind.FEATURES.limit] = None
     return changed
 
 
 def ablated_queries(
-    fold: Fold, part: str, column: int, steps: tuple[Step, Step], measure: str, convention: str
+    fold: Fold,
+    part: str,
+    column: int,
+    steps: tuple[Step, Step],
+    measure: str,
+    convention: str,
 ) -> AblatedQueries:
     """Measure a model with and without one of its features in every query of a part.
 
@@ -199,7 +216,9 @@ def ablated_queries(
     """
     data = fold.parts[part]
     scores_with, scores_without = (model_scores(step, data) for step in steps)
-    measures_with, measures_without = query_measures(data, (scores_with, scores_without), measure, convention)
+    measures_with, measures_without = query_measures(
+        data, (scores_with, scores_without), measure, convention
+    )
     return AblatedQueries(fold.number, column, measures_with, measures_without)
 
 
@@ -207,7 +226,8 @@ def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
     """Return the number of queries whose measure is the same for every left-out feature."""
     unchanged: dict[int, Bools] = {}
     for ablated in ablations:
-        # Measures are from 0 to 1. Equal measures of two rankings may differ by the rounding of their sums.
+        # Measures are from 0 to 1. Equal measures of two rankings may differ by the
+        # rounding of their sums.
         equal = np.isclose(
             ablated.whole,
             ablated.without,
@@ -215,11 +235,15 @@ def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
             atol=1e-12,
             equal_nan=True,
         )
-        unchanged[ablated.fold] = unchanged.get(ablated.fold, np.ones(equal.size, dtype=np.bool_)) & equal
+        unchanged[ablated.fold] = (
+            unchanged.get(ablated.fold, np.ones(equal.size, dtype=np.bool_)) & equal
+        )
     return sum(int(np.count_nonzero(equal)) for equal in unchanged.values())
 
 
-def feature_ablation(ablations: Sequence[AblatedQueries], measure: str) -> FeatureAblation:
+def feature_ablation(
+    ablations: Sequence[AblatedQueries], measure: str
+) -> FeatureAblation:
     """Combine the effects of leaving out one feature over several folds.
 
     Parameters
@@ -230,7 +254,9 @@ def feature_ablation(ablations: Sequence[AblatedQueries], measure: str) -> Featu
     """
     with_feature = np.concatenate([ablated.whole for ablated in ablations])
     without = np.concatenate([ablated.without for ablated in ablations])
-    counts = win_tie_loss(with_feature, without, higher_is_better=find_measure(measure).higher_is_better)
+    counts = win_tie_loss(
+        with_feature, without, higher_is_better=find_measure(measure).higher_is_better
+    )
     fall, low, high = mean_difference(with_feature, without)
     return FeatureAblation(
         column=ablations[0].column,

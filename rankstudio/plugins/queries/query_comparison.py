@@ -14,7 +14,11 @@ from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.statistics.paired import WinTieLoss, mean_difference, win_tie_loss
+from rankstudio.engine.statistics.paired import (
+    WinTieLoss,
+    mean_difference,
+    win_tie_loss,
+)
 from rankstudio.engine.steps import Step
 
 Scores = Mapping[int, Floats]
@@ -85,7 +89,11 @@ class QueryComparison:
     @cached_property
     def gain(self) -> Floats:
         """Advantage of B in each query, positive if B is better, shape (Q,)."""
-        return self.b - self.a if find_measure(self.measure).higher_is_better else self.a - self.b
+        return (
+            self.b - self.a
+            if find_measure(self.measure).higher_is_better
+            else self.a - self.b
+        )
 
     @cached_property
     def counts(self) -> WinTieLoss:
@@ -108,13 +116,22 @@ def query_measures(
     data: RankingDataset, scores: Sequence[Floats], measure: str, convention: str
 ) -> tuple[Floats, ...]:
     """Return a measure of some models in each query of a part, each of shape (Q,)."""
-    evaluator = Evaluator(data.y, data.query_ptr, convention, [measure], grading=data.grading)
+    evaluator = Evaluator(
+        data.y, data.query_ptr, convention, [measure], grading=data.grading
+    )
     name = find_measure(measure).name
-    return tuple(evaluator.per_query(document_scores)[name] for document_scores in scores)
+    return tuple(
+        evaluator.per_query(document_scores)[name] for document_scores in scores
+    )
 
 
 def compare_queries(
-    folds: Sequence[Fold], part: str, a: Scores, b: Scores, measure: str, convention: str
+    folds: Sequence[Fold],
+    part: str,
+    a: Scores,
+    b: Scores,
+    measure: str,
+    convention: str,
 ) -> QueryComparison:
     """Measure two models in every query.
 
@@ -140,15 +157,24 @@ def compare_queries(
         data = fold.parts.get(part)
         if data is None or fold.number not in a or fold.number not in b:
             continue
-        values = query_measures(data, (a[fold.number], b[fold.number]), measure, convention)
-        n_relevant = np.add.reduceat((data.y >= least_relevant).astype(np.int64), data.query_ptr[:-1])
+        values = query_measures(
+            data, (a[fold.number], b[fold.number]), measure, convention
+        )
+        n_relevant = np.add.reduceat(
+            (data.y >= least_relevant).astype(np.int64), data.query_ptr[:-1]
+        )
         n_documents = np.diff(data.query_ptr)
         # The fields of ComparedQuery after `position`, in their order.
         columns = (column.tolist() for column in (n_documents, n_relevant, *values))
         rows = zip(data.query_ids, *columns, strict=True)
-        queries += [ComparedQuery(fold.number, position, *row) for position, row in enumerate(rows)]
+        queries += [
+            ComparedQuery(fold.number, position, *row)
+            for position, row in enumerate(rows)
+        ]
     gains = np.array([query.difference for query in queries])
     if not find_measure(measure).higher_is_better:
         gains = -gains
     order = np.argsort(gains, kind="stable")  # NaN last
-    return QueryComparison(part, measure, convention, tuple(queries[i] for i in order.tolist()))
+    return QueryComparison(
+        part, measure, convention, tuple(queries[i] for i in order.tolist())
+    )

@@ -88,13 +88,17 @@ def paths_by_queries(
     return query_paths(estimator, group(X, y, qid), marked)
 
 
-def query_paths(estimator: LinearRanker, data: GivenData, marked: Iterable[int]) -> QueryPaths:
+def query_paths(
+    estimator: LinearRanker, data: GivenData, marked: Iterable[int]
+) -> QueryPaths:
     """Return the result of :func:`paths_by_queries` for grouped data."""
     rows = training_data(data)
     Q = rows.ptr.size - 1
     chosen = np.unique(np.array(list(marked), dtype=np.int64))
     if chosen.size and not 0 <= chosen[0] <= chosen[-1] < Q:
-        raise ParameterError("marked", chosen.tolist(), f"positions of queries from 0 to {Q - 1}")
+        raise ParameterError(
+            "marked", chosen.tolist(), f"positions of queries from 0 to {Q - 1}"
+        )
     rest = np.setdiff1d(np.arange(Q), chosen)
     for part in (chosen, rest):
         enough_queries(part.size, 2, _PURPOSE)

@@ -15,7 +15,10 @@ from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluation import rank_order
 from rankstudio.engine.statistics.auc import auc_interval
 from rankstudio.engine.steps import Step
-from rankstudio.plugins.queries.score_contributions import ScoreContributions, score_contributions
+from rankstudio.plugins.queries.score_contributions import (
+    ScoreContributions,
+    score_contributions,
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class RankedDocument:
     row : int
         Position among the documents of the query in the file, from 0.
     name : str
-        Id of the document; its comment if it has no id, or "document 3" without a comment.
+        Id of the document; its comment if it has no id, or "document 3" without a
+        comment.
     comment : str
         Text after ``#`` in the file.
     label : float
@@ -100,9 +104,13 @@ class RankedQuery:
         """Return DeLong's 95 % intervals of the AUC of A and of B."""
         relevant = [document.relevant for document in self.documents]
         of_a = [document.score_a for document in self.documents]
-        return auc_interval(of_a, relevant), auc_interval([d.score_b for d in self.documents], relevant)
+        return auc_interval(of_a, relevant), auc_interval(
+            [d.score_b for d in self.documents], relevant
+        )
 
-    def decisive_feature(self, first: int, second: int) -> tuple[int, float, float] | None:
+    def decisive_feature(
+        self, first: int, second: int
+    ) -> tuple[int, float, float] | None:
         """Return the feature that decides between two documents.
 
         Parameters
@@ -113,9 +121,10 @@ class RankedQuery:
         Returns
         -------
         position, part, lead : int, float, float
-            Position of the feature that most favors the document with the higher score, its part of the
-            lead, and the lead. Lead and part are negative if the second document has the higher score. None
-            if the scores are equal, or do not come from features.
+            Position of the feature that most favors the document with the higher score,
+            its part of the lead, and the lead. Lead and part are negative if the second
+            document has the higher score. None if the scores are equal, or do not come
+            from features.
         """
         values = self.contributions.values
         difference = values[first] - values[second]
@@ -128,7 +137,12 @@ class RankedQuery:
 
 
 def ranked_query(
-    data: RankingDataset, position: int, a: Step, scores_a: Floats, scores_b: Floats, convention: str
+    data: RankingDataset,
+    position: int,
+    a: Step,
+    scores_a: Floats,
+    scores_b: Floats,
+    convention: str,
 ) -> RankedQuery:
     """Rank the documents of a query by two models.
 
@@ -156,7 +170,8 @@ def ranked_query(
     query_scores_b = scores_b[begin:end]
     grading = data.grading.taken(slice(begin, end))
     order_a, order_b = (
-        rank_order(scores, one_query, convention, grading) for scores in (query_scores_a, query_scores_b)
+        rank_order(scores, one_query, convention, grading)
+        for scores in (query_scores_a, query_scores_b)
     )
     rank_b = np.empty(order_a.size, dtype=np.int64)
     rank_b[order_b] = np.arange(1, order_a.size + 1)

@@ -27,8 +27,8 @@ class ScoreContributions:
     values : ndarray of shape (m, s)
         Contribution of each of these s features to the score of each of m documents.
     constant : float
-        Constant part of all scores: 0 except for trees (mean output in training) and kernel models (score of
-        the mean basis vector).
+        Constant part of all scores: 0 except for trees (mean output in training) and
+        kernel models (score of the mean basis vector).
     """
 
     columns: tuple[int, ...]
@@ -45,13 +45,14 @@ class ScoreContributions:
 def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContributions:
     """Split the scores of a model by feature.
 
-    Linear models contribute weight times value. Thresholds (RankBoost) are summed by feature. Trees are split
-    by LightGBM into Shapley values: the mean change of the output over all orders in which features become
-    known (Lundberg & Lee 2017), summed over the trees. Kernel models are split along the line from the mean
-    basis vector, see :func:`rankstudio.plugins.queries.score_contributions.kernel_contributions`.
-    If a model uses sums of features, the contribution of a sum is divided among its features by the sizes of
-    the summands. Scores of given rankings, and of models from plug-ins, are not split: the result has no
-    features.
+    Linear models contribute weight times value. Thresholds (RankBoost) are summed by
+    feature. Trees are split by LightGBM into Shapley values: the mean change of the
+    output over all orders in which features become known (Lundberg & Lee 2017), summed
+    over the trees. Kernel models are split along the line from the mean basis vector,
+    see :func:`rankstudio.plugins.queries.score_contributions.kernel_contributions`. If
+    a model uses sums of features, the contribution of a sum is divided among its
+    features by the sizes of the summands. Scores of given rankings, and of models from
+    plug-ins, are not split: the result has no features.
 
     Parameters
     ----------
@@ -77,11 +78,15 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     """
     if step.linear:
         used = np.flatnonzero(step.coef)
-        return ScoreContributions(tuple(used.tolist()), X[:, used] * step.coef[used], 0.0)
+        return ScoreContributions(
+            tuple(used.tolist()), X[:, used] * step.coef[used], 0.0
+        )
     if not step.learned:  # given scores do not come from features
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
-    return _nonlinear_contributions(step.beyond_weights(feature_ids.tolist()), X, column_of, step.source)
+    return _nonlinear_contributions(
+        step.beyond_weights(feature_ids.tolist()), X, column_of, step.source
+    )
 
 
 def _nonlinear_contributions(
@@ -105,30 +110,43 @@ def _contributions_of_sums(
 ) -> ScoreContributions:
     """Split the scores of a model of sums, and the part of each sum by the sizes of its summands.
 
-    If all summands of a document are 0, its part is divided by the weights of the sum instead.
+    If all summands of a document are 0, its part is divided by the weights of the sum
+    instead.
     """
-    sums = np.array(beyond["sums"], dtype=np.float64)  # the weights of each sum, a row per sum
+    # the weights of each sum, a row per sum
+    sums = np.array(beyond["sums"], dtype=np.float64)
     columns = np.array([column_of[i] for i in beyond["columns"]], dtype=np.int64)
     rows = np.ascontiguousarray(X[:, columns])
-    new_features = np.ascontiguousarray(linear_scores(np.ascontiguousarray(rows.T), sums).T)
-    column_of_sum = {t: t - 1 for t in range(1, len(sums) + 1)}  # the ids of the sums are 1, 2, …
-    parts = _nonlinear_contributions(beyond["model"], new_features, column_of_sum, source)
+    new_features = np.ascontiguousarray(
+        linear_scores(np.ascontiguousarray(rows.T), sums).T
+    )
+    # the ids of the sums are 1, 2, …
+    column_of_sum = {t: t - 1 for t in range(1, len(sums) + 1)}
+    parts = _nonlinear_contributions(
+        beyond["model"], new_features, column_of_sum, source
+    )
     values = np.zeros(rows.shape)
     for t, part in zip(parts.columns, parts.values.T, strict=True):
         sizes = np.abs(rows * sums[t])
         total = sizes.sum(axis=1, keepdims=True)
         shares_of_weights = np.abs(sums[t]) / np.abs(sums[t]).sum()
-        shares = np.where(total > 0, sizes / np.where(total > 0, total, 1.0), shares_of_weights)
+        shares = np.where(
+            total > 0, sizes / np.where(total > 0, total, 1.0), shares_of_weights
+        )
         values += part[:, None] * shares
     order = np.argsort(columns)
-    return ScoreContributions(tuple(columns[order].tolist()), values[:, order], parts.constant)
+    return ScoreContributions(
+        tuple(columns[order].tolist()), values[:, order], parts.constant
+    )
 
 
 def _contributions_of_thresholds(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int]
 ) -> ScoreContributions:
     """Split the scores of weak rankers, each of which adds a weight for values above a threshold."""
-    weak_rankers = [(column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]]
+    weak_rankers = [
+        (column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]
+    ]
     used = sorted({column for column, _, _ in weak_rankers})
     index_of = {column: i for i, column in enumerate(used)}
     values = np.zeros((X.shape[0], len(used)))
@@ -142,10 +160,14 @@ def _contributions_of_trees(
 ) -> ScoreContributions:
     """Split the scores of LightGBM's trees."""
     trees = checked_trees(beyond["lightgbm"], len(beyond["columns"]))
-    columns = np.array([column_of[beyond["columns"][c]] for c in trees.columns], dtype=np.int64)
+    columns = np.array(
+        [column_of[beyond["columns"][c]] for c in trees.columns], dtype=np.int64
+    )
     values, constant = tree_contributions(trees, X[:, columns], source)
     order = np.argsort(columns)
-    return ScoreContributions(tuple(columns[order].tolist()), values[:, order], constant)
+    return ScoreContributions(
+        tuple(columns[order].tolist()), values[:, order], constant
+    )
 
 
 _N_NODES = 32  # nodes of the quadrature, which is exact for polynomials up to degree 63
@@ -156,9 +178,10 @@ def kernel_contributions(
 ) -> tuple[Ints, Floats, float]:
     """Split the scores of a kernel model into Aumann-Shapley values.
 
-    Along the straight line from the mean a of the basis vectors to a document x, each feature receives the
-    change of the score due to its part of every step: (x_j - a_j) ∫ ∂f/∂x_j (a + t(x - a)) dt over t from 0
-    to 1. The contributions sum to f(x) - f(a) (Sundararajan et al. 2017).
+    Along the straight line from the mean a of the basis vectors to a document x, each
+    feature receives the change of the score due to its part of every step: (x_j - a_j)
+    ∫ ∂f/∂x_j (a + t(x - a)) dt over t from 0 to 1. The contributions sum to f(x) - f(a)
+    (Sundararajan et al. 2017).
 
     Parameters
     ----------
@@ -183,7 +206,9 @@ def kernel_contributions(
     columns = np.array([column_of[i] for i in beyond["columns"]], dtype=np.int64)
     order = np.argsort(columns)
     weights = np.array(beyond["weights"], dtype=np.float64)
-    vectors = np.array(beyond["vectors"], dtype=np.float64).reshape(weights.size, columns.size)
+    vectors = np.array(beyond["vectors"], dtype=np.float64).reshape(
+        weights.size, columns.size
+    )
     columns = columns[order]
     vectors = vectors[:, order]
     kernel = Kernel(**beyond["kernel"])
@@ -191,11 +216,17 @@ def kernel_contributions(
         return columns, np.zeros((len(X), columns.size)), 0.0
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
-    split = _contributions_to_gaussian if kernel.by_distance else _contributions_to_polynomial
+    split = (
+        _contributions_to_gaussian
+        if kernel.by_distance
+        else _contributions_to_polynomial
+    )
     block_size = max(1, VALUES // weights.size)
     for first in range(0, len(X), block_size):
         steps = X[first : first + block_size, columns] - start
-        values[first : first + block_size] = split(kernel, vectors - start, start, weights, steps)
+        values[first : first + block_size] = split(
+            kernel, vectors - start, start, weights, steps
+        )
     score_of_start = kernel.scores(start[None, :], vectors, weights[None, :])[0, 0]
     return columns, values, float(score_of_start)
 
@@ -211,22 +242,29 @@ def _contributions_to_gaussian(
 ) -> Floats:
     """Split the scores by exp(-γ||a + td - v||²); ``vectors`` are v - a, and ``steps`` are d = x - a.
 
-    Let e(t) be the exponential of a vector, I the integral of e(t) and J the integral of t e(t) from 0 to 1.
-    From e(0) - e(1) = 2γ(||d||²J - d'(v - a)I), J follows from I. The contributions therefore sum to the
-    score even if I is rounded.
+    Let e(t) be the exponential of a vector, I the integral of e(t) and J the integral
+    of t e(t) from 0 to 1. From e(0) - e(1) = 2γ(||d||²J - d'(v - a)I), J follows from
+    I. The contributions therefore sum to the score even if I is rounded.
     """
     products = steps @ vectors.T  # d'(v - a)
     squared_steps = np.sum(steps**2, axis=1)[:, None]
     squared_vectors = np.sum(vectors**2, axis=1)
     integral = np.zeros_like(products)  # I
     for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
-        squared_distances = node**2 * squared_steps - 2 * node * products + squared_vectors
+        squared_distances = (
+            node**2 * squared_steps - 2 * node * products + squared_vectors
+        )
         integral += weight * np.exp(-kernel.gamma * np.maximum(squared_distances, 0.0))
     end_distances = np.maximum(squared_steps - 2 * products + squared_vectors, 0.0)
-    fall = np.exp(-kernel.gamma * squared_vectors) - np.exp(-kernel.gamma * end_distances)  # e(0) - e(1)
+    # e(0) - e(1)
+    fall = np.exp(-kernel.gamma * squared_vectors) - np.exp(
+        -kernel.gamma * end_distances
+    )
     numerator = fall / (2.0 * kernel.gamma) + products * integral
     # J; for a document at the start, the contributions are 0 whatever it is.
-    t_integral = np.divide(numerator, squared_steps, out=np.zeros_like(numerator), where=squared_steps > 0)
+    t_integral = np.divide(
+        numerator, squared_steps, out=np.zeros_like(numerator), where=squared_steps > 0
+    )
     slopes = (weights * integral) @ vectors - (t_integral @ weights)[:, None] * steps
     return np.asarray(2.0 * kernel.gamma * steps * slopes)
 
@@ -247,4 +285,6 @@ def _contributions_to_polynomial(
     for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
         inner = kernel.gamma * (start_products + node * step_products) + kernel.coef0
         slopes += weight * np.power(inner, kernel.degree - 1)
-    return np.asarray(kernel.gamma * kernel.degree * steps * ((slopes * weights) @ basis_vectors))
+    return np.asarray(
+        kernel.gamma * kernel.degree * steps * ((slopes * weights) @ basis_vectors)
+    )

@@ -7,10 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
-from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_plan_data
+from rankstudio.engine.analysis.measurements.measurement import (
+    sealed_data,
+    sealed_plan_data,
+)
 from rankstudio.engine.analysis.reported_runs import ReportSource
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.methods.catalog.analysis import Analysis, AnalysisResult, Needs, reported_analyses
+from rankstudio.engine.methods.catalog.analysis import (
+    Analysis,
+    AnalysisResult,
+    Needs,
+    reported_analyses,
+)
 from rankstudio.engine.plugins.report_parts import Paragraph
 from rankstudio.plugins.report.document import Block
 
@@ -28,7 +36,9 @@ def analysis_blocks(source: ReportSource) -> Iterator[Block]:
             yield from _analysis_tables(entry, name, subject)
 
 
-def _analysis_tables(entry: Analysis, name: str, subject: tuple[Any, ...]) -> Iterator[Block]:
+def _analysis_tables(
+    entry: Analysis, name: str, subject: tuple[Any, ...]
+) -> Iterator[Block]:
     """Yield the tables of an analysis of a subject, or a paragraph that says why there are none."""
     try:
         *_, result = analysis_steps(entry, subject, {})
@@ -47,7 +57,10 @@ def _runs_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     Sealed test parts are left out.
     """
     return {
-        run.name: (run.result, sealed_data(run.data) if source.is_sealed(run) else run.data)
+        run.name: (
+            run.result,
+            sealed_data(run.data) if source.is_sealed(run) else run.data,
+        )
         for run in source.runs
         if run.data is not None
     }
@@ -61,7 +74,9 @@ def _plans_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     return {
         run.name: (
             run.result.plan,
-            sealed_plan_data(run.result.plan, run.data) if source.is_sealed(run) else run.data,
+            sealed_plan_data(run.result.plan, run.data)
+            if source.is_sealed(run)
+            else run.data,
         )
         for run in source.runs
         if run.data is not None
@@ -71,7 +86,9 @@ def _plans_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 def _datasets(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     """Return each available dataset; sealed test parts are left out."""
     return {
-        run.result.data_name: (sealed_data(run.data) if source.is_sealed(run) else run.data,)
+        run.result.data_name: (
+            sealed_data(run.data) if source.is_sealed(run) else run.data,
+        )
         for run in source.runs
         if run.data is not None
     }
@@ -79,11 +96,17 @@ def _datasets(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 
 def _training_parts(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     """Return the training part of the first fold of each available dataset."""
-    datasets = {run.result.data_name: run.data for run in source.runs if run.data is not None}
-    return {f"{name}, fold {data.folds[0].number}": (data.folds[0].train,) for name, data in datasets.items()}
+    datasets = {
+        run.result.data_name: run.data for run in source.runs if run.data is not None
+    }
+    return {
+        f"{name}, fold {data.folds[0].number}": (data.folds[0].train,)
+        for name, data in datasets.items()
+    }
 
 
-# Functions that return the subjects of an analysis by their names, each as a tuple of arguments.
+# Functions that return the subjects of an analysis by their names, each as a tuple of
+# arguments.
 _SUBJECTS_BY_NEED = {
     Needs.DATA: _training_parts,
     Needs.FOLDS: _datasets,

@@ -28,11 +28,12 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
     name = group.measure
     scope = group.group.scope
     yield Paragraph(" ".join(filter(None, [f"{group.data}: {scope}.", group.reason])))
-    # Nothing more can be said without measures,
-    # or if the runs cannot be compared.
+    # Nothing more can be said without measures, or if the runs cannot be compared.
     measured = [run for run in group.runs if name in run.result.average]
     if not measured:
-        yield Paragraph(f"No run of this group has {name}: there was no part to evaluate on.")
+        yield Paragraph(
+            f"No run of this group has {name}: there was no part to evaluate on."
+        )
         return
     if group.group.unranked:
         return
@@ -42,7 +43,9 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
     sizes = range_text(best.result.sizes)
     features = f" with {sizes} feature{'' if sizes == '1' else 's'}" if sizes else ""
     capitalized = f"{best.name[0].upper()}{best.name[1:]}"
-    predicate = f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
+    predicate = (
+        f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
+    )
     # Sentences on the best run, on its lead over
     # the next run, and on the best single feature.
     sentences = [f"{capitalized}, {predicate}, {fixed(value)}{features}."]
@@ -57,14 +60,17 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
     name = group.measure
     sign = 1.0 if measure(name).higher_is_better else -1.0
     # The best of the other runs.
-    rivals = [run for run in group.runs if run is not best and name in run.result.average]
+    rivals = [
+        run for run in group.runs if run is not best and name in run.result.average
+    ]
     follower = max(rivals, key=lambda run: sign * run.result.average[name])
     # Its test against the best run.
     test = next((row for row in group.tests if row.key == follower.number), None)
     if test is None or test.found is None or test.p_holm is None:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
     significant = "" if test.p_holm < ALPHA else " not"
-    difference = fixed(-test.found.mean_difference, sign=True)  # the tests subtract the best run
+    # the tests subtract the best run
+    difference = fixed(-test.found.mean_difference, sign=True)
     return (
         f"It is{significant} significantly better than the next, {follower.name}: difference {difference}, "
         f"p (Holm) {p_text(test.p_holm)}."
@@ -83,7 +89,11 @@ def _single_sentence(run: ReportedRun, name: str) -> str:
     test = against_single_feature(run, name)
     if test is None:
         return f"{text}; the difference cannot be tested without the data."
-    better = test.mean_difference > 0 if measure(name).higher_is_better else test.mean_difference < 0
+    better = (
+        test.mean_difference > 0
+        if measure(name).higher_is_better
+        else test.mean_difference < 0
+    )
     kind = "better" if better else "worse"
     significant = "" if test.p_randomisation < ALPHA else "not "
     return (
@@ -98,8 +108,8 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
     Returns
     -------
     PairedComparison or None
-        None if the documents or the measure's code are not available, or if the run has no values of the
-        measure for each query.
+        None if the documents or the measure's code are not available, or if the run has
+        no values of the measure for each query.
     """
     if run.data is None or lacking(name) or not run.result.has_per_query(name):
         return None
@@ -107,7 +117,9 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
     run_scores = run.result.per_query(name)
     if values is None or values.size != run_scores.size:
         return None
-    return compare_paired(run_scores, values, higher_is_better=measure(name).higher_is_better)
+    return compare_paired(
+        run_scores, values, higher_is_better=measure(name).higher_is_better
+    )
 
 
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
@@ -132,7 +144,9 @@ def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
         for fold in result.folds
     )
     sealed = result.part is not Part.TEST
-    ranked = Remeasurement().with_measures(replace(result, folds=folds), run.data, [name], sealed=sealed)
+    ranked = Remeasurement().with_measures(
+        replace(result, folds=folds), run.data, [name], sealed=sealed
+    )
     if not all(name in fold.per_query for fold in ranked.folds):
         return None
     return np.concatenate([fold.per_query[name] for fold in ranked.folds])

@@ -9,7 +9,12 @@ from pathlib import Path
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
-from rankstudio.cli.study_file_option import add_run_choice, reading, run_choice, tell_others
+from rankstudio.cli.study_file_option import (
+    add_run_choice,
+    reading,
+    run_choice,
+    tell_others,
+)
 from rankstudio.cli.terminal import tell
 from rankstudio.engine.errors import ParameterError, StoreError
 from rankstudio.engine.language import tr
@@ -60,9 +65,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="comma-separated sections, in this order",
     )
     add_run_choice(parser)
-    parser.add_argument("--measure", help="measure to compare; the selection criterion by default")
     parser.add_argument(
-        "--without-data", action="store_true", help="do not read the data; omit the parts that need them"
+        "--measure", help="measure to compare; the selection criterion by default"
+    )
+    parser.add_argument(
+        "--without-data",
+        action="store_true",
+        help="do not read the data; omit the parts that need them",
     )
     parser.add_argument(
         "--json",
@@ -90,16 +99,24 @@ def run(args: argparse.Namespace) -> int:
         if not is_standard(args.out) and args.out.suffix.lower() not in ("", *_ENDINGS):
             expected = f"a file ending in {_ENDINGS[0]}; the window also writes PDF"
             raise ParameterError("--out", str(args.out), expected)
-        source = read_study(study, no_data if args.without_data else DataOpener(), choice=choice)
+        source = read_study(
+            study, no_data if args.without_data else DataOpener(), choice=choice
+        )
     if not source.runs:
         text = tr("{study}: the study has no finished run to report.")
         raise StoreError(text.format(study=args.study))
-    # Sections given in the command replace
-    # those of the study's settings.
+    # Sections given in the command replace those of the study's settings.
     tell_others(source, "The report covers")
     report = make_report(replace(source, measure=name))
     report = report.arranged(keys or wanted_keys(source.settings.sections))
     write_output(args.out, html_page(report))
     if args.json:
-        tell(as_json({"path": str(args.out), "sections": [section.key for section in report.sections]}))
+        tell(
+            as_json(
+                {
+                    "path": str(args.out),
+                    "sections": [section.key for section in report.sections],
+                }
+            )
+        )
     return 0

@@ -29,8 +29,8 @@ _DPI = 240.0  # of pictures; on paper, a dot is a third of the width of a thin l
 class ReportFigure:
     """A figure of a report with its caption.
 
-    HTML contains the figure as an SVG element, previews and PDF contain it as a picture; each is created on
-    demand.
+    HTML contains the figure as an SVG element, previews and PDF contain it as a
+    picture; each is created on demand.
 
     Attributes
     ----------
@@ -66,18 +66,26 @@ def _element(file: bytes) -> str:
             parent.remove(child)
     id_prefix = hashlib.sha256(file).hexdigest()[:8]
     for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]  # without the namespace, "{http://…}g"
-        attributes = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+        # without the namespace, "{http://…}g"
+        element.tag = element.tag.rpartition("}")[2]
+        attributes = {
+            name.rpartition("}")[2]: value for name, value in element.attrib.items()
+        }
         if element.tag == "g":
             attributes.pop("id", None)  # nothing refers to the ids of groups
         for name, beginning in (("id", ""), ("href", "#"), ("clip-path", "url(#")):
             if name in attributes:
-                attributes[name] = f"{beginning}{id_prefix}-{attributes[name].removeprefix(beginning)}"
+                attributes[name] = (
+                    f"{beginning}{id_prefix}-{attributes[name].removeprefix(beginning)}"
+                )
         element.attrib.clear()
         element.attrib.update(attributes)
-    # These attributes replace the removed style element, whose CSS would apply to the whole page.
+    # These attributes replace the removed style element, whose CSS would apply to the
+    # whole page.
     style_attributes = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
-    root.attrib.update({"xmlns": "http://www.w3.org/2000/svg", "role": "img", **style_attributes})
+    root.attrib.update(
+        {"xmlns": "http://www.w3.org/2000/svg", "role": "img", **style_attributes}
+    )
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -148,7 +156,10 @@ class Report:
     def arranged(self, keys: Sequence[str]) -> Report:
         """Return the report with only these sections, in this order."""
         by_key = {section.key: section for section in self.sections}
-        return replace(self, sections=tuple(by_key[key] for key in dict.fromkeys(keys) if key in by_key))
+        return replace(
+            self,
+            sections=tuple(by_key[key] for key in dict.fromkeys(keys) if key in by_key),
+        )
 
 
 SECTIONS: dict[str, str] = {
@@ -184,7 +195,9 @@ def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
 
 def wanted_keys(stored: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
     """Return the keys of the included sections, in order."""
-    return tuple(key for key, is_included in every_section(stored).items() if is_included)
+    return tuple(
+        key for key, is_included in every_section(stored).items() if is_included
+    )
 
 
 def section_keys(text: str) -> tuple[str, ...]:
@@ -198,7 +211,9 @@ def section_keys(text: str) -> tuple[str, ...]:
     keys = tuple(key.strip().lower() for key in text.split(",") if key.strip())
     wrong = next((key for key in keys if key not in SECTIONS), None)
     if wrong is not None or not keys:
-        raise ParameterError("sections", wrong or text, f"one or more of {', '.join(SECTIONS)}")
+        raise ParameterError(
+            "sections", wrong or text, f"one or more of {', '.join(SECTIONS)}"
+        )
     return keys
 
 
@@ -222,12 +237,22 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
         The new question and notes; the notes on runs stay.
     """
     old_blocks = [
-        block for section in report.sections if section.key == _QUESTION_KEY for block in section.blocks
+        block
+        for section in report.sections
+        if section.key == _QUESTION_KEY
+        for block in section.blocks
     ]
     run_notes = (block for block in old_blocks if not isinstance(block, Paragraph))
-    section = ReportSection(_QUESTION_KEY, SECTIONS[_QUESTION_KEY], (*words(settings), *run_notes))
-    other_sections = tuple(other for other in report.sections if other.key != _QUESTION_KEY)
-    return replace(report, sections=(section, *other_sections) if section.blocks else other_sections)
+    section = ReportSection(
+        _QUESTION_KEY, SECTIONS[_QUESTION_KEY], (*words(settings), *run_notes)
+    )
+    other_sections = tuple(
+        other for other in report.sections if other.key != _QUESTION_KEY
+    )
+    return replace(
+        report,
+        sections=(section, *other_sections) if section.blocks else other_sections,
+    )
 
 
 def html_page(report: Report) -> str:
@@ -241,6 +266,7 @@ def html_page(report: Report) -> str:
     Returns
     -------
     str
-        Valid HTML in UTF-8. It is readable on phones, on screens in both themes and on paper.
+        Valid HTML in UTF-8. It is readable on phones, on screens in both themes and on
+        paper.
     """
     return rendered("report.html", report=report, version=__version__)

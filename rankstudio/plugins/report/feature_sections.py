@@ -18,7 +18,10 @@ from rankstudio.engine.analysis.features.selection_stability import (
     stability_of_run,
     stability_table,
 )
-from rankstudio.engine.analysis.figures.run_figures import chosen_path, fold_features_figure
+from rankstudio.engine.analysis.figures.run_figures import (
+    chosen_path,
+    fold_features_figure,
+)
 from rankstudio.engine.analysis.reported_runs import (
     ReportedRun,
     ReportSource,
@@ -42,7 +45,9 @@ def feature_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the selected features of each run, with their margins."""
     runs = _selecting_runs(source)
     if not runs:
-        yield Paragraph("No run selects features: all runs rank with all features.", muted=True)
+        yield Paragraph(
+            "No run selects features: all runs rank with all features.", muted=True
+        )
     for run in runs:
         stability = stability_of_run(run.result)
         yield Paragraph(_common_sentence(run, stability))
@@ -53,13 +58,21 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the agreement of the folds of each run, as indices and maps."""
     mapped: list[ReportedRun] = []
     for group in source.groups:
-        runs = [run for run in group.runs if run.plan.entry.selects and len(run.result.folds) > 1]
+        runs = [
+            run
+            for run in group.runs
+            if run.plan.entry.selects and len(run.result.folds) > 1
+        ]
         if runs:
             named_results = [(run.number, run.title, run.result) for run in runs]
-            yield stability_table(f"{group.title}: agreement of the folds", named_results)
+            yield stability_table(
+                f"{group.title}: agreement of the folds", named_results
+            )
         mapped += runs
     if not mapped:
-        yield Paragraph("No run has selected features on two or more folds.", muted=True)
+        yield Paragraph(
+            "No run has selected features on two or more folds.", muted=True
+        )
     for run in mapped[:_MAX_MAPS]:
         stability = stability_of_run(run.result)
         if len(stability.folds) <= _MAX_FOLDS and stability.features:
@@ -81,7 +94,9 @@ def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
     if not everywhere:
         return f"{text}, none of them on all."
     n_more = len(everywhere) - _MAX_NAMED_FEATURES
-    names = everywhere[:_MAX_NAMED_FEATURES] + ([f"{n_more} more"] if n_more > 0 else [])
+    names = everywhere[:_MAX_NAMED_FEATURES] + (
+        [f"{n_more} more"] if n_more > 0 else []
+    )
     return f"{text}, {len(everywhere)} of them on all: {listed(names)}."
 
 
@@ -97,12 +112,13 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
         times = f"{feature.times} of {len(stability.folds)}"
         row = [feature.name, str(feature.feature), *([times] if several_folds else [])]
         row.append(range_text(list(feature.ranks.values())))
-        rows.append((*row, closest.get(feature.feature, NOTHING)) if closest else tuple(row))
+        rows.append(
+            (*row, closest.get(feature.feature, NOTHING)) if closest else tuple(row)
+        )
     # The header has the same optional columns as the rows.
     header = ["feature", "id", *(["folds"] if several_folds else []), "chosen as"]
     header += ["closest choice"] if closest else []
-    # Remarks on the last column, and on
-    # features that the table leaves out.
+    # Remarks on the last column, and on features that the table leaves out.
     notes = []
     if closest:
         score = run.plan.candidate_score
@@ -132,11 +148,13 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
     score = run.plan.candidate_score
     if score is None:
         return {}
-    # Find the fold in which each feature
-    # was selected by the smallest lead.
-    least: dict[int, tuple[float, int, Margin]] = {}  # share of the lead, fold and margin, by feature
+    # Find the fold in which each feature was selected by the smallest lead. share of
+    # the lead, fold and margin, by feature
+    least: dict[int, tuple[float, int, Margin]] = {}
     ids = run.result.feature_ids.tolist()
-    groups = CandidateGroups.of(ids, run.result.feature_names, feature_groups_of(run.plan))
+    groups = CandidateGroups.of(
+        ids, run.result.feature_names, feature_groups_of(run.plan)
+    )
     for fold in run.result.folds:
         selected = set(fold.selected)
         for column, margin in margins(groups.path(chosen_path(fold)), score).items():
@@ -153,7 +171,9 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
     }
 
 
-def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fold: int) -> str:
+def _margin_text(
+    score: CandidateScore, margin: Margin, names: Sequence[str], fold: int
+) -> str:
     """Return a text on a lead, such as "12 % ahead of BM25 of body (fold 2)"; without a fold for 0."""
     rival = names[margin.rival] if margin.rival is not None else ""
     fold_text = f" (fold {fold})" if fold else ""
@@ -162,7 +182,9 @@ def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fo
     if margin.rival is not None and lead_without_use(score, margin):
         if margin.score > 0:
             return f"no other lowered the {score.criterion}{fold_text}"
-        effect = f"{rival} would have lowered" if margin.rival_score > 0 else "none lowered"
+        effect = (
+            f"{rival} would have lowered" if margin.rival_score > 0 else "none lowered"
+        )
         return f"{effect} the {score.criterion}{fold_text}"
     how = "ahead of" if margin.share > 0 else "behind"
     return f"{percent(abs(margin.share))} {how} {rival}{fold_text}"

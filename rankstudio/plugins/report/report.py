@@ -6,10 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rankstudio.engine.analysis.reported_runs import ReportedRun, ReportSource, listed, runs_text
+from rankstudio.engine.analysis.reported_runs import (
+    ReportedRun,
+    ReportSource,
+    listed,
+    runs_text,
+)
 from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.experiment.plan.as_code import as_command
-from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
+from rankstudio.engine.experiment.plan.difference import (
+    changed_parameters,
+    parameter_texts,
+)
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.plan.toml import plan_as_toml
@@ -51,7 +59,10 @@ _MISSING_TEXTS = {
     "zero": "replaced by 0",
     "refuse": "refused",
 }
-_NORMALIZE_TEXTS = {"none": "as in the files", "query_minmax": "scaled to 0 … 1 within each query"}
+_NORMALIZE_TEXTS = {
+    "none": "as in the files",
+    "query_minmax": "scaled to 0 … 1 within each query",
+}
 _MAX_FOLDS = 30  # number of folds that are listed
 _PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
 
@@ -61,8 +72,13 @@ def question_blocks(source: ReportSource) -> Iterator[Block]:
     yield from words(source.settings)
     noted = [run for run in source.runs if run.label.note or run.label.tags]
     if noted:
-        rows = tuple((str(run.number), run.title, run.label.note, ", ".join(run.label.tags)) for run in noted)
-        yield TextTable("Notes on runs", ("run", "method", "note", "tags"), rows, left=(1, 2, 3))
+        rows = tuple(
+            (str(run.number), run.title, run.label.note, ", ".join(run.label.tags))
+            for run in noted
+        )
+        yield TextTable(
+            "Notes on runs", ("run", "method", "note", "tags"), rows, left=(1, 2, 3)
+        )
 
 
 def data_blocks(source: ReportSource) -> Iterator[Block]:
@@ -74,8 +90,14 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
             ("name", recorded.name),
             ("opened from", "the bundled sample" if location == SAMPLE else location),
         ]
-        rows += [("features", str(len(recorded.feature_ids))), ("folds", str(len(recorded.folds)))]
-        rows += [("checksum of all parts", recorded.checksum), ("used by", runs_text(runs))]
+        rows += [
+            ("features", str(len(recorded.feature_ids))),
+            ("folds", str(len(recorded.folds))),
+        ]
+        rows += [
+            ("checksum of all parts", recorded.checksum),
+            ("used by", runs_text(runs)),
+        ]
         yield FactList(tuple(rows))
         if documents is not None:
             yield _part_table(documents)
@@ -105,8 +127,13 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
             if entry is not None:
                 methods.setdefault(entry.key, entry)
     described = [(entry.label, entry.description) for entry in methods.values()]
-    method_rows = tuple((label, f"{text.citation}: {text.title}", text.summary) for label, text in described)
-    yield TextTable("Methods", ("method", "published", "what it does"), method_rows, left=(0, 1, 2))
+    method_rows = tuple(
+        (label, f"{text.citation}: {text.title}", text.summary)
+        for label, text in described
+    )
+    yield TextTable(
+        "Methods", ("method", "published", "what it does"), method_rows, left=(0, 1, 2)
+    )
 
 
 def protocol_blocks(source: ReportSource) -> Iterator[Block]:
@@ -126,15 +153,23 @@ def protocol_blocks(source: ReportSource) -> Iterator[Block]:
         )
 
 
-def _runs_by_dataset(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[ReportedRun]]]:
+def _runs_by_dataset(
+    runs: Sequence[ReportedRun],
+) -> list[tuple[RecordedData, list[ReportedRun]]]:
     """Return the datasets, distinguished by place and checksum, each with its runs."""
     datasets = grouped(runs, lambda run: (run.recorded.place, run.recorded.checksum))
-    return [(dataset_runs[0].recorded, dataset_runs) for dataset_runs in datasets.values()]
+    return [
+        (dataset_runs[0].recorded, dataset_runs) for dataset_runs in datasets.values()
+    ]
 
 
 def _file_table(files: Sequence[Source], opened_folder: str) -> TextTable:
     rows = tuple(
-        (_relative_path_or_name(file.path, opened_folder), count_text(file.size), file.checksum)
+        (
+            _relative_path_or_name(file.path, opened_folder),
+            count_text(file.size),
+            file.checksum,
+        )
         for file in files
     )
     return TextTable("Files", ("file", "bytes", "checksum"), rows, left=(0, 2))
@@ -143,16 +178,24 @@ def _file_table(files: Sequence[Source], opened_folder: str) -> TextTable:
 def _relative_path_or_name(file: Path, opened_folder: str) -> str:
     """Return a file's path relative to the folder that was opened; its name if it is not in that folder."""
     folder = Path(opened_folder) if opened_folder else file.parent
-    return str(file.relative_to(folder)) if file != folder and file.is_relative_to(folder) else file.name
+    return (
+        str(file.relative_to(folder))
+        if file != folder and file.is_relative_to(folder)
+        else file.name
+    )
 
 
 def _part_table(data: FoldedDataset) -> TextTable:
     """Return the table of the numbers of queries and documents in the parts of each fold."""
-    names = [name for name in _PART_NAMES if any(name in fold.parts for fold in data.folds)]
+    names = [
+        name for name in _PART_NAMES if any(name in fold.parts for fold in data.folds)
+    ]
     rows = []
     for fold in data.folds[:_MAX_FOLDS]:
         cells = [
-            f"{part.n_queries:,} / {part.n_documents:,}" if (part := fold.parts.get(name)) else NOTHING
+            f"{part.n_queries:,} / {part.n_documents:,}"
+            if (part := fold.parts.get(name))
+            else NOTHING
             for name in names
         ]
         rows.append((str(fold.number), *cells))
@@ -165,7 +208,11 @@ def _part_table(data: FoldedDataset) -> TextTable:
 def _parameters_text(plan: Plan) -> str:
     """Return a text of the tried values and of the other parameters that differ from their defaults."""
     changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
-    texts = [f"{name} {text}" for name, text in parameter_texts(plan).items() if name in changed]
+    texts = [
+        f"{name} {text}"
+        for name, text in parameter_texts(plan).items()
+        if name in changed
+    ]
     return raised(" · ".join(texts).replace("..", " … ")) or "all defaults"
 
 
@@ -182,12 +229,19 @@ def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
     elif plan.select_by == CRITERION:
         criterion = f"the method's own criterion ({plan.criterion})"
     else:
-        part = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
+        part = (
+            f"{plan.inner} inner folds of the training part"
+            if plan.inner
+            else "the validation part"
+        )
         criterion = f"{plan.select_by} on {part}"
     return (
         ("folds", folds),
         ("model chosen by", criterion),
-        ("which model", _RULE_TEXTS.get(plan.rule, f"the best with {plan.rule} features")),
+        (
+            "which model",
+            _RULE_TEXTS.get(plan.rule, f"the best with {plan.rule} features"),
+        ),
         ("measures", listed(plan.measures)),
         ("convention of measures", rules_text(plan.convention, plan.evaluated)),
         ("feature values", _NORMALIZE_TEXTS[plan.normalize]),
@@ -208,7 +262,11 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
             continue
         yield Paragraph(f"{name}: {seal_text(marks, recorded)}.")
         rows = tuple(
-            (str(number), _time_text(mark.happened), "sealed" if mark.sealed else "seal broken")
+            (
+                str(number),
+                _time_text(mark.happened),
+                "sealed" if mark.sealed else "seal broken",
+            )
             for number, mark in enumerate(marks, start=1)
         )
         yield TextTable(f"{name}: seals", ("", "when (UTC)", "what"), rows, left=(1, 2))
@@ -221,8 +279,15 @@ def version_blocks(source: ReportSource) -> Iterator[Block]:
     """
     kinds = grouped(source.runs, lambda run: tuple(run.result.versions.items()))
     names = list(dict.fromkeys(name for kind in kinds for name, _ in kind))
-    rows = tuple((name, *(dict(kind).get(name, "") for kind in kinds)) for name in names)
-    yield TextTable("Computed with", ("", *(runs_text(runs) for runs in kinds.values())), rows, left=(0,))
+    rows = tuple(
+        (name, *(dict(kind).get(name, "") for kind in kinds)) for name in names
+    )
+    yield TextTable(
+        "Computed with",
+        ("", *(runs_text(runs) for runs in kinds.values())),
+        rows,
+        left=(0,),
+    )
 
 
 def rerun_blocks(source: ReportSource) -> Iterator[Block]:
@@ -232,8 +297,12 @@ def rerun_blocks(source: ReportSource) -> Iterator[Block]:
         "open it in the window, or run it with: rankstudio run plan.toml"
     )
     for run in source.runs:
-        yield CodeText(f"Run {run.number}, {run.title}: the command", as_command(run.plan))
-        yield CodeText(f"Run {run.number}: plan.toml", plan_as_toml(run.plan).rstrip("\n"))
+        yield CodeText(
+            f"Run {run.number}, {run.title}: the command", as_command(run.plan)
+        )
+        yield CodeText(
+            f"Run {run.number}: plan.toml", plan_as_toml(run.plan).rstrip("\n")
+        )
 
 
 def _time_text(text: str) -> str:
@@ -300,7 +369,9 @@ def make_report(source: ReportSource) -> Report:
         elif visible.runs:
             section = _section(key, tuple(_BLOCKS_BY_SECTION[key](visible)))
         else:
-            section = _section(key, (Paragraph("The study has no completed run.", muted=True),))
+            section = _section(
+                key, (Paragraph("The study has no completed run.", muted=True),)
+            )
         if section.blocks:
             sections.append(section)
     return Report(source.title, _report_subject(visible), tuple(sections))

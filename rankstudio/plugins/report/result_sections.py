@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from math import nan
 from statistics import stdev
 
-from rankstudio.engine.analysis.comparisons.published import published_rows, set_otherwise
+from rankstudio.engine.analysis.comparisons.published import (
+    published_rows,
+    set_otherwise,
+)
 from rankstudio.engine.analysis.comparisons.significance import ALPHA, ComparedRun
 from rankstudio.engine.analysis.figures.study_figures import curves_of, differences_of
 from rankstudio.engine.analysis.reported_runs import (
@@ -16,7 +19,11 @@ from rankstudio.engine.analysis.reported_runs import (
     listed,
     spread,
 )
-from rankstudio.engine.analysis.result_table.fold_table import best_of_several, defined, measure_rows
+from rankstudio.engine.analysis.result_table.fold_table import (
+    best_of_several,
+    defined,
+    measure_rows,
+)
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.plugins.report_parts import Paragraph
@@ -31,19 +38,26 @@ _MAX_RUNS = 12
 def sealed_text(source: ReportSource) -> str:
     """Return a sentence on the test parts that are sealed."""
     names = source.sealed_datasets
-    sealed = f"part of {names[0]} is" if len(names) == 1 else f"parts of {listed(names)} are"
+    sealed = (
+        f"part of {names[0]} is" if len(names) == 1 else f"parts of {listed(names)} are"
+    )
     return f"The test {sealed} sealed; test measures are left out until the seal is broken."
 
 
 def result_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield for each group of runs its best run, average measures, curves, and measures by fold."""
     if source.sealed_datasets:
-        yield Paragraph(f"{sealed_text(source)} These results are from the validation parts.")
+        yield Paragraph(
+            f"{sealed_text(source)} These results are from the validation parts."
+        )
     for group in source.groups:
         yield from group_sentences(group)
         yield _averages_table(group)
         for run in group.runs:
-            yield from (Paragraph(f"Run {run.number}, {run.title}: {note.what}") for note in run.result.notes)
+            yield from (
+                Paragraph(f"Run {run.number}, {run.title}: {note.what}")
+                for note in run.result.notes
+            )
         curves = _curves_figure(group)
         if curves is not None:
             yield curves
@@ -61,7 +75,9 @@ def _averages_table(group: ReportedGroup) -> TextTable:
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
     rows.append(("", "best single feature", "1", *cells))
     rules = rules_text(group.group.key.convention, names)
-    model_note = "Each fold has the model that the run's rule chose, not one chosen by hand."
+    model_note = (
+        "Each fold has the model that the run's rule chose, not one chosen by hand."
+    )
     note = f"Mean ± standard deviation over the folds ({group.group.scope}) by {rules}. {model_note}"
     header = ("run", "method", "features", *names)
     bold = _best_cells(group, names)
@@ -90,12 +106,17 @@ def _spread_text(run: ReportedRun, name: str) -> str:
     return spread(result.average[name], stdev(values) if len(values) > 1 else None)
 
 
-def _best_cells(group: ReportedGroup, names: Sequence[str]) -> frozenset[tuple[int, int]]:
+def _best_cells(
+    group: ReportedGroup, names: Sequence[str]
+) -> frozenset[tuple[int, int]]:
     """Return row and column of the cells with the best means; none if the runs are not ranked."""
     if not group.is_ranked:
         return frozenset()
     means = [run.result.average for run in group.runs]
-    best = {name: best_of_several([mean.get(name, nan) for mean in means], name) for name in names}
+    best = {
+        name: best_of_several([mean.get(name, nan) for mean in means], name)
+        for name in names
+    }
     return frozenset(
         (row, column)
         for column, name in enumerate(names, start=3)  # after run, method and features
@@ -121,27 +142,34 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     runs = group.runs
     name = group.measure
     numbers = group.group.key.folds
-    # Only runs that have the measure, and not
-    # more than fit in the width of a page.
+    # Only runs that have the measure, and not more than fit in the width of a page.
     measured_runs = [run for run in runs if name in run.result.average][:_MAX_RUNS]
     if not measured_runs or not 1 < len(numbers) <= _MAX_FOLDS:
         return None
-    measured_rows = measure_rows({run.number: run.result for run in measured_runs}, name)
-    rows = tuple(
-        (row.label, *(fixed(row.values[run.number]) for run in measured_runs)) for row in measured_rows
+    measured_rows = measure_rows(
+        {run.number: run.result for run in measured_runs}, name
     )
-    # The best value of each row is bold, if
-    # the runs of the group are compared.
+    rows = tuple(
+        (row.label, *(fixed(row.values[run.number]) for run in measured_runs))
+        for row in measured_rows
+    )
+    # The best value of each row is bold, if the runs of the group are compared.
     bold = {
         (index, column)
         for index, row in enumerate(measured_rows)
         for column, run in enumerate(measured_runs, start=1)
-        if group.is_ranked and row.best is not None and row.values[run.number] == row.best
+        if group.is_ranked
+        and row.best is not None
+        and row.values[run.number] == row.best
     }
     header = ("fold", *(f"run {run.number}" for run in measured_runs))
     # The note says how many runs are left out.
     n_left_out = len(runs) - len(measured_runs)
-    note = f"Left out: {n_left_out} runs without {name} or after the first {_MAX_RUNS}." if n_left_out else ""
+    note = (
+        f"Left out: {n_left_out} runs without {name} or after the first {_MAX_RUNS}."
+        if n_left_out
+        else ""
+    )
     title = f"{group.title}: {name} by fold ({group.group.key.part.label})"
     return TextTable(
         title,
@@ -159,13 +187,17 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
         has_comparisons = any(row.role == "compared" for row in reported_group.tests)
         if not has_comparisons:
             reason = (
-                reported_group.group.unranked or "there are no two runs that can be compared query by query"
+                reported_group.group.unranked
+                or "there are no two runs that can be compared query by query"
             )
             yield Paragraph(f"{reported_group.title}: {reason}.", muted=True)
             continue
         yield _tests_table(reported_group)
         figure = differences_of(
-            reported_group.title, reported_group.runs, reported_group.measure, reported_group.tests
+            reported_group.title,
+            reported_group.runs,
+            reported_group.measure,
+            reported_group.tests,
         )
         if figure is not None:
             yield ReportFigure(figure)
@@ -190,14 +222,14 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "p (Holm)",
         "better/equal/worse",
     )
-    # Significant differences are bold, in
-    # the column of the corrected p-values.
+    # Significant differences are bold, in the column of the corrected p-values.
     p_column = header.index("p (Holm)")
     significant = {
-        (index, p_column) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
+        (index, p_column)
+        for index, row in enumerate(tested)
+        if row.p_holm is not None and row.p_holm < ALPHA
     }
-    # Holm's correction is for the number of
-    # compared runs, which the note says.
+    # Holm's correction is for the number of compared runs, which the note says.
     family = sum(row.role == "compared" for row in tested)
     plural = "s" if family > 1 else ""
     note = (
@@ -224,7 +256,12 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
     The cells of a run without a test have the reason instead of a difference.
     """
     mean = fixed(row.mean) if row.mean is not None else NOTHING
-    if row.found is None or row.p_holm is None or row.p_t_holm is None or row.p_wilcoxon_holm is None:
+    if (
+        row.found is None
+        or row.p_holm is None
+        or row.p_t_holm is None
+        or row.p_wilcoxon_holm is None
+    ):
         role = row.role if row.role == "reference" else row.differs
         return (str(row.key), title, mean, role, "", "", "", "", "")
     test = row.found
@@ -237,15 +274,15 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
 
 def published_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the results that papers print for the same methods and data, next to the computed ones."""
-    # Published averages are from test parts,
-    # so that sealed runs are left out.
+    # Published averages are from test parts, so that sealed runs are left out.
     runs = [run for run in source.runs if not source.is_sealed(run)]
     if len(runs) < len(source.runs):
-        yield Paragraph(f"{sealed_text(source)} Published averages are from test parts.")
+        yield Paragraph(
+            f"{sealed_text(source)} Published averages are from test parts."
+        )
     if not runs:
         return
-    # One row for each published number of
-    # a run's method on the run's data.
+    # One row for each published number of a run's method on the run's data.
     titles = {run.number: run.title for run in runs}
     rows = tuple(
         (
@@ -263,9 +300,23 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
         for row in published_rows((run.number, run.result) for run in runs)
     )
     if not rows:
-        yield Paragraph("No published numbers are known for these methods on these data.", muted=True)
+        yield Paragraph(
+            "No published numbers are known for these methods on these data.",
+            muted=True,
+        )
         return
-    header = ("run", "method", "set", "data", "measure", "ours", "printed", "difference", "called", "source")
+    header = (
+        "run",
+        "method",
+        "set",
+        "data",
+        "measure",
+        "ours",
+        "printed",
+        "difference",
+        "called",
+        "source",
+    )
     note = "Averages over the five test parts; the difference is ours minus the printed value."
     yield TextTable(
         "Printed and computed",

@@ -1,7 +1,7 @@
 """Feature logs and models of Elasticsearch, OpenSearch, Solr and Vespa, and cascades of two models.
 
-For users who run a search engine: its logged features are the data, and the model that they are selected for
-ranks there, within a budget of time.
+For users who run a search engine: its logged features are the data, and the model that
+they are selected for ranks there, within a budget of time.
 
 References
 ----------

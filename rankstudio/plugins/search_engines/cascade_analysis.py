@@ -22,7 +22,12 @@ from rankstudio.engine.methods.catalog.analysis import (
 )
 from rankstudio.engine.support.number_format import significant
 from rankstudio.engine.support.work import Waiting
-from rankstudio.plugins.search_engines.cascades import DEPTHS, Cascade, CascadeFront, find_cascades
+from rankstudio.plugins.search_engines.cascades import (
+    DEPTHS,
+    Cascade,
+    CascadeFront,
+    find_cascades,
+)
 
 
 def cascade_result(
@@ -43,13 +48,15 @@ def cascade_result(
     run : RunResult
     data : FoldedDataset
     costs : FeatureCosts, optional
-        Costs of the features; by default those of the run or, if it has none, of the data.
+        Costs of the features; by default those of the run or, if it has none, of the
+        data.
     name : str
         Name of a measure of the run; it takes precedence over ``measure``.
     budget : float or None
         Limit in milliseconds per query; the best cascade within this limit is marked.
     measure : str or None
-        Measure of the run; by default the measure that selects the model, or the first one.
+        Measure of the run; by default the measure that selects the model, or the first
+        one.
     depths : int or tuple of int
         Numbers of documents that the second model ranks again.
 
@@ -58,23 +65,27 @@ def cascade_result(
     PlanError
         If there are no costs, or no cascades.
     """
-    # Costs given as an argument precede those
-    # of the plan and those of the data.
+    # Costs given as an argument precede those of the plan and those of the data.
     plan = run.plan
     costs = costs or plan.extension(FeatureCosts) or data.extension(FeatureCosts)
     if costs is None:
-        raise PlanError(tr("The run has no costs of features. Import them before the run."))
+        raise PlanError(
+            tr("The run has no costs of features. Import them before the run.")
+        )
     depths = (depths,) if isinstance(depths, int) else depths
-    # Data without any test part, such as those
-    # of a sealed run, give no test measures.
+    # Data without any test part, such as those of a sealed run, give no test measures.
     is_sealed = all(fold.test is None for fold in data.folds)
     measure = name or measure or _selecting_measure(plan)
-    front = yield from find_cascades(run, data, costs, measure, depths, sealed=is_sealed)
+    front = yield from find_cascades(
+        run, data, costs, measure, depths, sealed=is_sealed
+    )
     # Warn if no cascade is within the budget.
     best = front.within(budget) if budget is not None else None
     warnings: tuple[str, ...] = ()
     if budget is not None and best is None:
-        text = tr("no cascade costs at most {budget:g} ms; the cheapest costs {least} ms.")
+        text = tr(
+            "no cascade costs at most {budget:g} ms; the cheapest costs {least} ms."
+        )
         least = significant(front.cascades[0].milliseconds)
         warnings = (text.format(budget=budget, least=least),)
     tables = (_cascade_table(run, front, best),)
@@ -93,8 +104,7 @@ def _selecting_measure(plan: Plan) -> str:
 
 def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
     """Return a front as dicts and lists of plain values."""
-    # A single model has no second stage;
-    # a sealed test measure is left out.
+    # A single model has no second stage; a sealed test measure is left out.
     rows = [
         {
             "first_features": cascade.first,
@@ -105,7 +115,8 @@ def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
             **({} if isnan(cascade.test) else {"test": cascade.test}),
             "chosen": cascade is best,
             "features": [
-                {"first": list(first), "second": list(second)} for first, second in cascade.features
+                {"first": list(first), "second": list(second)}
+                for first, second in cascade.features
             ],
         }
         for cascade in front.cascades
@@ -113,7 +124,9 @@ def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
     return {"measure": front.measure, "tried": front.n_tried, "cascades": rows}
 
 
-def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) -> AnalysisTable:
+def _cascade_table(
+    run: RunResult, front: CascadeFront, best: Cascade | None
+) -> AnalysisTable:
     """Return the table of the cascades on the front, with the chosen one marked."""
     # Lines above the table: the run, and the
     # parameters of the path whose models are combined.
@@ -121,16 +134,23 @@ def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) ->
     path = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in axes)
     text = tr("{run} on {data}: cascades that no other of {count:,} beats")
     line = text.format(run=run.plan.title, data=run.data_name, count=front.n_tried)
-    models = tr("Models of the path with {path}").format(path=path) if path else tr("Models of its path")
+    models = (
+        tr("Models of the path with {path}").format(path=path)
+        if path
+        else tr("Models of its path")
+    )
     # The test part is sealed, or the data have none.
     is_untested = all(isnan(candidate.test) for candidate in front.cascades)
     # One row for each cascade; a single model has no second stage.
     rows: list[tuple[Cell, ...]] = []
     for cascade in front.cascades:
-        second_stage: tuple[float, float] = (float("nan"), float("nan"))  # shown as empty cells
+        # shown as empty cells
+        second_stage: tuple[float, float] = (float("nan"), float("nan"))
         if cascade.depth is not None:
             second_stage = (cascade.second, cascade.depth)
-        values = (cascade.validation,) if is_untested else (cascade.validation, cascade.test)
+        values = (
+            (cascade.validation,) if is_untested else (cascade.validation, cascade.test)
+        )
         rows.append(
             (
                 formatted(cascade.milliseconds, significant),
@@ -140,8 +160,7 @@ def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) ->
                 tr("chosen") if cascade is best else "",
             )
         )
-    # The header has a column for the test
-    # part only if the rows have one.
+    # The header has a column for the test part only if the rows have one.
     titles = [tr("validation {measure}")]
     if not is_untested:
         titles.append(tr("test {measure}"))

@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.tried_models.tried_models import TriedPath, can_measure, tried_models
+from rankstudio.engine.analysis.tried_models.tried_models import (
+    TriedPath,
+    can_measure,
+    tried_models,
+)
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -36,9 +40,11 @@ class Cascade:
     Attributes
     ----------
     first : int
-        Number of features of the model that ranks all documents; mean over the folds, rounded.
+        Number of features of the model that ranks all documents; mean over the folds,
+        rounded.
     second : int
-        Number of features of the model that ranks the first documents again; ``first`` for a single model.
+        Number of features of the model that ranks the first documents again; ``first``
+        for a single model.
     depth : int or None
         Number of documents per query that are ranked again, K; None for a single model.
     milliseconds : float
@@ -48,7 +54,8 @@ class Cascade:
     test : float
         Mean of the test measure over the folds; NaN without a test part.
     features : tuple of (tuple of int, tuple of int)
-        For each fold the features of the two models, by 1-based id in the order of selection.
+        For each fold the features of the two models, by 1-based id in the order of
+        selection.
     """
 
     first: int
@@ -86,28 +93,35 @@ class CascadeFront:
 
         Return None if there is no such cascade.
         """
-        limit = budget * (1 + 1e-12)  # so that rounding does not exclude a cascade that costs the budget
-        affordable = [cascade for cascade in self.cascades if cascade.milliseconds <= limit]
+        # so that rounding does not exclude a cascade that costs the budget
+        limit = budget * (1 + 1e-12)
+        affordable = [
+            cascade for cascade in self.cascades if cascade.milliseconds <= limit
+        ]
         return affordable[-1] if affordable else None
 
 
-def cascade_scores(first: Floats, second: Floats, query_ptr: Ints, depth: int) -> Floats:
+def cascade_scores(
+    first: Floats, second: Floats, query_ptr: Ints, depth: int
+) -> Floats:
     """Return scores that rank documents as a cascade does.
 
     Parameters
     ----------
     first, second : ndarray of shape (m,)
-        Scores of the model that ranks all documents, and of the model that ranks the first ones again.
+        Scores of the model that ranks all documents, and of the model that ranks the
+        first ones again.
     query_ptr : ndarray of shape (Q + 1,)
         Bounds of the queries.
     depth : int
-        Number of documents per query that are ranked again. Of documents with equal first scores, the earlier
-        ones in the data are ranked again.
+        Number of documents per query that are ranked again. Of documents with equal
+        first scores, the earlier ones in the data are ranked again.
 
     Returns
     -------
     ndarray of shape (m,)
-        Scores of which only the order matters. Documents with equal scores in their stage have equal scores.
+        Scores of which only the order matters. Documents with equal scores in their
+        stage have equal scores.
 
     Notes
     -----
@@ -119,7 +133,8 @@ def cascade_scores(first: Floats, second: Floats, query_ptr: Ints, depth: int) -
     position[order] = np.arange(first.size) - query_ptr[query[order]]
     below = position >= depth
     stage_scores = np.where(below, first, second)
-    # Ranks replace scores, because scores of the two models are not comparable; ties have to stay ties.
+    # Ranks replace scores, because scores of the two models are not comparable; ties
+    # have to stay ties.
     order = np.lexsort((-stage_scores, below, query))
     keys = [key[order] for key in (query, below, stage_scores)]
     differs_from_last = np.any([key[1:] != key[:-1] for key in keys], axis=0)
@@ -129,7 +144,11 @@ def cascade_scores(first: Floats, second: Floats, query_ptr: Ints, depth: int) -
 
 
 def cascade_milliseconds(
-    costs: FeatureCosts, first: Sequence[int], second: Sequence[int], documents: Ints, depth: int | None
+    costs: FeatureCosts,
+    first: Sequence[int],
+    second: Sequence[int],
+    documents: Ints,
+    depth: int | None,
 ) -> float:
     """Return the mean time per query of a cascade.
 
@@ -137,7 +156,8 @@ def cascade_milliseconds(
     ----------
     costs : FeatureCosts
     first, second : sequence of int
-        Features of the two models by 1-based id; values of common features are computed only once.
+        Features of the two models by 1-based id; values of common features are computed
+        only once.
     documents : ndarray of shape (Q,)
         Number of documents of each query.
     depth : int or None
@@ -152,8 +172,12 @@ def cascade_milliseconds(
 
 def _sorted_depths(depths: Sequence[int]) -> list[int]:
     sorted_depths = sorted(set(depths))
-    if not sorted_depths or any(not isinstance(depth, int) or depth < 1 for depth in sorted_depths):
-        raise ParameterError("depths", list(depths), tr("whole numbers from 1 up, such as 10, 50"))
+    if not sorted_depths or any(
+        not isinstance(depth, int) or depth < 1 for depth in sorted_depths
+    ):
+        raise ParameterError(
+            "depths", list(depths), tr("whole numbers from 1 up, such as 10, 50")
+        )
     return sorted_depths
 
 
@@ -168,9 +192,10 @@ def find_cascades(
 ) -> Waiting[CascadeFront]:
     """Return the cascades of a run's best path that no other cascade beats.
 
-    The path is that of the parameters with the best mean validation measure. Its models of up to 12 sizes
-    are combined in pairs, each with every depth; single models are candidates as well. The validation part
-    determines the front; the test part is measured for the cascades on the front only.
+    The path is that of the parameters with the best mean validation measure. Its models
+    of up to 12 sizes are combined in pairs, each with every depth; single models are
+    candidates as well. The validation part determines the front; the test part is
+    measured for the cascades on the front only.
 
     Parameters
     ----------
@@ -188,7 +213,8 @@ def find_cascades(
     Raises
     ------
     PlanError
-        If the run selects no features, has no validation part or did not compute the measure.
+        If the run selects no features, has no validation part or did not compute the
+        measure.
     ParameterError
         For an invalid depth.
 
@@ -198,24 +224,26 @@ def find_cascades(
     """
     sorted_depths = _sorted_depths(depths)
     higher_is_better = measure(name).higher_is_better
-    # The models of the best path that are
-    # combined, by their positions on the path.
+    # The models of the best path that are combined, by their positions on the path.
     path = _best_path(run, data, name, higher_is_better)
     places = _combined_positions(path)
-    # The models of each fold with the fold's
-    # data, which give measures and costs.
+    # The models of each fold with the fold's data, which give measures and costs.
     parts = {fold.number: fold.parts for fold in data.folds}
     folds = []
-    for index, (fold_result, fold_path) in enumerate(zip(run.folds, path.paths, strict=True)):
+    for index, (fold_result, fold_path) in enumerate(
+        zip(run.folds, path.paths, strict=True)
+    ):
         steps = [fold_path.steps[int(i)] for i in path.positions[places, index]]
         folds.append(_Fold(parts[fold_result.fold], steps, run, name))
     # Indices of the first and the second model, and the depth; None for a single model.
     tried: list[tuple[int, int, int | None]] = [
-        (i, j, depth) for j in range(len(places)) for i in range(j) for depth in sorted_depths
+        (i, j, depth)
+        for j in range(len(places))
+        for i in range(j)
+        for depth in sorted_depths
     ]
     tried += [(i, i, None) for i in range(len(places))]
-    # The mean validation measure and cost
-    # over the folds for each combination.
+    # The mean validation measure and cost over the folds for each combination.
     values = []
     times = []
     for number, (i, j, depth) in enumerate(tried):
@@ -252,16 +280,19 @@ def find_cascades(
     )
 
 
-def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better: bool) -> TriedPath:
+def _best_path(
+    run: RunResult, data: FoldedDataset, name: str, higher_is_better: bool
+) -> TriedPath:
     """Return the path with the best mean validation measure.
 
     Raise PlanError if the method selects no features, or the run has no such measure.
     """
-    # Cascades need models of several sizes and
-    # a measure that can be computed for them.
+    # Cascades need models of several sizes and a measure that can be computed for them.
     if not run.plan.entry.selects:
         raise PlanError(
-            tr("{title} selects no features, so it has no cheap model.").format(title=run.plan.title)
+            tr("{title} selects no features, so it has no cheap model.").format(
+                title=run.plan.title
+            )
         )
     if lacking(name):
         raise PlanError(lacking(name))
@@ -280,8 +311,8 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better:
 def _combined_positions(path: TriedPath) -> Ints:
     """Return the positions of the models to combine.
 
-    These are one model for each size on a short path; on a longer path, one model for each of a few sizes,
-    and the largest one.
+    These are one model for each size on a short path; on a longer path, one model for
+    each of a few sizes, and the largest one.
     """
     sizes, positions = np.unique(path.sizes, return_index=True)
     is_long = len(path.sizes) > len(_COMBINED_SIZES) + 1
@@ -311,7 +342,13 @@ class _Fold:
         self._ids = run.feature_ids
         self._parts = parts
         self._evaluators = {
-            key: Evaluator(part.y, part.query_ptr, run.plan.convention, (name,), grading=part.grading)
+            key: Evaluator(
+                part.y,
+                part.query_ptr,
+                run.plan.convention,
+                (name,),
+                grading=part.grading,
+            )
             for key, part in parts.items()
         }
         self._scores: dict[tuple[str, int], Floats] = {}
@@ -319,7 +356,9 @@ class _Fold:
     def _scores_of(self, part: str, model: int) -> Floats:
         """Return the scores of a model for the documents of a part; these are computed once."""
         if (part, model) not in self._scores:
-            self._scores[part, model] = ScoredPart(self._parts[part]).scores(self.steps[model])
+            self._scores[part, model] = ScoredPart(self._parts[part]).scores(
+                self.steps[model]
+            )
         return self._scores[part, model]
 
     def features(self, model: int) -> tuple[int, ...]:
@@ -332,7 +371,9 @@ class _Fold:
         Return NaN without the part, or without a feature of the models.
         """
         has_part = part in self._parts
-        if not has_part or not all(self.steps[i].covers(self._parts[part].X) for i in {first, second}):
+        if not has_part or not all(
+            self.steps[i].covers(self._parts[part].X) for i in {first, second}
+        ):
             return float("nan")
         scores = self._scores_of(part, first)
         if depth is not None:
@@ -340,7 +381,11 @@ class _Fold:
             scores = cascade_scores(scores, self._scores_of(part, second), ptr, depth)
         return self._evaluators[part].evaluate(scores)[self._name]
 
-    def milliseconds(self, costs: FeatureCosts, first: int, second: int, depth: int | None) -> float:
+    def milliseconds(
+        self, costs: FeatureCosts, first: int, second: int, depth: int | None
+    ) -> float:
         """Return the mean time per validation query."""
         documents = np.diff(self._parts["vali"].query_ptr)
-        return cascade_milliseconds(costs, self.features(first), self.features(second), documents, depth)
+        return cascade_milliseconds(
+            costs, self.features(first), self.features(second), documents, depth
+        )

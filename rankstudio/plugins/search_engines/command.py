@@ -19,10 +19,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY", type=Path, help="study file")
     add_run_number(parser, "--run")
     parser.add_argument(
-        "--budget", type=float, metavar="MS", help="milliseconds per query; the best cascade within is marked"
+        "--budget",
+        type=float,
+        metavar="MS",
+        help="milliseconds per query; the best cascade within is marked",
     )
     parser.add_argument(
-        "--measure", metavar="NAME", help="measure of the run; by default the one that selects, or the first"
+        "--measure",
+        metavar="NAME",
+        help="measure of the run; by default the one that selects, or the first",
     )
     parser.add_argument(
         "--depths",
@@ -41,7 +46,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the subject of the analysis (run, data, costs, measure), and its other parameters."""
-    from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
+    from rankstudio.engine.analysis.measurements.measurement import (
+        sealed_data,
+        sealed_run,
+    )
     from rankstudio.engine.metrics.names import measure
 
     # Numbers are checked before the study is opened.
@@ -51,10 +59,13 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         raise ParameterError("--budget", args.budget, "milliseconds greater than 0")
     opened = opened_run(args.study, args.number)
     name = measure(args.measure).name if args.measure else ""
-    # Costs of the options precede those
-    # of the plan and those of the data.
+    # Costs of the options precede those of the plan and those of the data.
     plan = opened.plan
-    costs = costs_from(args, plan) or plan.extension(FeatureCosts) or opened.dataset.extension(FeatureCosts)
+    costs = (
+        costs_from(args, plan)
+        or plan.extension(FeatureCosts)
+        or opened.dataset.extension(FeatureCosts)
+    )
     if costs is None:
         raise PlanError(
             f"--costs: run {opened.key.id} of {args.study} has no costs; expected a file of them."

@@ -14,7 +14,13 @@ FORMATS = (
         (".ndjson", ".jsonl", ".json"),
         "JSON with `_ltrlog` (Elasticsearch, OpenSearch), `[features]` (Solr) or `matchfeatures` (Vespa), "
         "next to a file of judgments with `qrel`, `judgment` or `rating` in its name; read only",
-        marks=('"_ltrlog"', '"[features]"', '"matchfeatures"', '"summaryfeatures"', '"rankfeatures"'),
+        marks=(
+            '"_ltrlog"',
+            '"[features]"',
+            '"matchfeatures"',
+            '"summaryfeatures"',
+            '"rankfeatures"',
+        ),
         is_joined=True,
         parsed_as="logs",
         code=FormatCode(

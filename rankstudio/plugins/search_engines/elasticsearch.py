@@ -13,9 +13,20 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.exported_names import FEATURE_SET, SHIFTED
 from rankstudio.engine.export.formats import ranklib_text
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+    json_bytes,
+)
 from rankstudio.engine.export.formats.trial import weighted_sum
-from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, shifted
+from rankstudio.engine.export.score_function import (
+    ModelInput,
+    ScoreFunction,
+    ValueRanges,
+    shifted,
+)
 from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr, translatable
 
@@ -26,8 +37,8 @@ _RANKLIB = "model/ranklib"
 def write(function: ScoreFunction) -> Files:
     """Return the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the feature set.
 
-    Known feature definitions are exported unchanged. Trees are in RankLib's format, which identifies features
-    by position in the feature set, from 1.
+    Known feature definitions are exported unchanged. Trees are in RankLib's format,
+    which identifies features by position in the feature set, from 1.
     """
     features = _set_features(function)
     names = list(function.called)  # by column
@@ -38,14 +49,22 @@ def write(function: ScoreFunction) -> Files:
     else:
         # Trees are in the format of RankLib, with
         # the numbers of the features in the set.
-        shifted_trees = replace(function, trees=tuple(moved(tree, function) for tree in function.trees))
-        number_of = {feature["name"]: number for number, feature in enumerate(features, start=1)}
+        shifted_trees = replace(
+            function, trees=tuple(moved(tree, function) for tree in function.trees)
+        )
+        number_of = {
+            feature["name"]: number for number, feature in enumerate(features, start=1)
+        }
         kind = _RANKLIB
-        definition = ranklib_text.model_text(shifted_trees, [number_of[name] for name in names])
+        definition = ranklib_text.model_text(
+            shifted_trees, [number_of[name] for name in names]
+        )
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
     return {
         "": json_bytes({"model": model}),
-        FEATURE_SET: json_bytes({"featureset": {"name": function.name, "features": features}}),
+        FEATURE_SET: json_bytes(
+            {"featureset": {"name": function.name, "features": features}}
+        ),
     }
 
 
@@ -56,7 +75,10 @@ def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
     """
     if function.listed:
         return [json.loads(definition) for definition in function.listed]
-    return [{"name": i.identifier, "params": [], "template": field_query(i)} for i in function.inputs]
+    return [
+        {"name": i.identifier, "params": [], "template": field_query(i)}
+        for i in function.inputs
+    ]
 
 
 def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
@@ -71,22 +93,29 @@ def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
 def field_query(model_input: ModelInput) -> dict[str, Any]:
     """Return a query whose score is the value of a field; users replace it by the query of their feature.
 
-    Since Elasticsearch 7, scores must not be negative, so a feature with negative values has a shift. A value
-    that is still negative after the shift counts as 0.
+    Since Elasticsearch 7, scores must not be negative, so a feature with negative
+    values has a shift. A value that is still negative after the shift counts as 0.
     """
     match_all: dict[str, Any] = {"match_all": {}}
     if not model_input.shift:
         field = {"field": model_input.identifier, "missing": 0}
         return {"function_score": {"query": match_all, "field_value_factor": field}}
     parameters = {"field": model_input.identifier, "shift": model_input.shift}
-    return {"script_score": {"query": match_all, "script": {"source": SHIFTED, "params": parameters}}}
+    return {
+        "script_score": {
+            "query": match_all,
+            "script": {"source": SHIFTED, "params": parameters},
+        }
+    }
 
 
-def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+def not_negative(
+    function: ScoreFunction, ranges: ValueRanges
+) -> tuple[ScoreFunction, ...]:
     """Return the function with a shift of each feature that has negative values.
 
-    The shift is the power of two above the absolute value of the lowest value. A function with its own
-    feature set stays as it is, with the set's templates.
+    The shift is the power of two above the absolute value of the lowest value. A
+    function with its own feature set stays as it is, with the set's templates.
     """
     if function.listed:
         return (function,)
@@ -99,24 +128,29 @@ def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFun
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like the plug-in, in single precision."""
-    # The features of the set have numbers
-    # from 1; unused ones have no column.
+    # The features of the set have numbers from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]
     columns = function.called
     features = json.loads(files[FEATURE_SET])["featureset"]["features"]
     places = {
-        number: columns[f["name"]] for number, f in enumerate(features, start=1) if f["name"] in columns
+        number: columns[f["name"]]
+        for number, f in enumerate(features, start=1)
+        if f["name"] in columns
     }
     # Serve the values that the queries of the feature set return.
     X = np.array(documents.X, dtype=np.float64)
-    if not function.listed:  # with its own feature set, the values already are those of its queries
+    # with its own feature set, the values already are those of its queries
+    if not function.listed:
         for feature in features:
             serve(X[:, columns[feature["name"]]], feature["name"], feature["template"])
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
         return ranklib_text.scores(model["definition"], places, documents)
     # Weights are added up in the order of the feature set.
-    weights = {columns[name]: float(weight) for name, weight in json.loads(model["definition"]).items()}
+    weights = {
+        columns[name]: float(weight)
+        for name, weight in json.loads(model["definition"]).items()
+    }
     return weighted_sum(X, [(c, weights[c]) for c in places.values()], documents.dtype)
 
 

@@ -10,27 +10,44 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+    json_bytes,
+)
 from rankstudio.engine.export.formats.trial import tree_sum
 from rankstudio.engine.export.score_function import ModelInput, ScoreFunction
 from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import tr, translatable
-from rankstudio.plugins.search_engines.elasticsearch import field_query, moved, not_negative, serve
+from rankstudio.plugins.search_engines.elasticsearch import (
+    field_query,
+    moved,
+    not_negative,
+    serve,
+)
 
-# Languages of templates that are queries; templates in other languages compute a value from other features.
+# Languages of templates that are queries; templates in other languages compute a value
+# from other features.
 _QUERY_LANGUAGES = ("mustache", "")
 
 
 def write(function: ScoreFunction) -> Files:
     """Return the model, for ``PUT _ml/trained_models/NAME``.
 
-    The value of each feature is the score of a query: the one in its feature set or, without a set, one that
-    reads the field of the feature's name.
+    The value of each feature is the score of a query: the one in its feature set or,
+    without a set, one that reads the field of the feature's name.
     """
     # Each feature is extracted by a query.
     names = list(function.called)
     extractors = [
-        {"query_extractor": {"feature_name": model_input.called, "query": _feature_query(model_input)}}
+        {
+            "query_extractor": {
+                "feature_name": model_input.called,
+                "query": _feature_query(model_input),
+            }
+        }
         for model_input in function.inputs
     ]
     # The score is the sum of the trees.
@@ -64,7 +81,10 @@ def _feature_query(model_input: ModelInput) -> dict[str, Any]:
             tr(
                 "Elasticsearch's own Learning To Rank takes queries, but the feature {feature} is a "
                 "{language}. Export to the plug-in (elasticsearch), or ban the feature."
-            ).format(feature=model_input.called, language=defined.get("template_language", "text"))
+            ).format(
+                feature=model_input.called,
+                language=defined.get("template_language", "text"),
+            )
         )
     return dict(template)
 
@@ -76,7 +96,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
     def place(node: int) -> int:
         """Return the position of a node.
 
-        The position of a split is its number, the position of a leaf -1 minus its number.
+        The position of a split is its number, the position of a leaf -1 minus its
+        number.
         """
         return node if node >= 0 else n_splits - 1 - node
 
@@ -88,16 +109,21 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
             "threshold": threshold,
             "left_child": place(below),
             "right_child": place(above),
-            # A query that does not match has no score, which here is a missing value; the plug-in logs 0
-            # then.
+            # A query that does not match has no score, which here is a missing value;
+            # the plug-in logs 0 then.
             "default_left": threshold >= 0.0,
         }
         for number, (column, threshold, below, above) in enumerate(tree.splits)
     ]
     leaves = [
-        {"node_index": n_splits + number, "leaf_value": value} for number, value in enumerate(tree.leaves)
+        {"node_index": n_splits + number, "leaf_value": value}
+        for number, value in enumerate(tree.leaves)
     ]
-    return {"target_type": "regression", "feature_names": names, "tree_structure": [*splits, *leaves]}
+    return {
+        "target_type": "regression",
+        "feature_names": names,
+        "tree_structure": [*splits, *leaves],
+    }
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
@@ -109,22 +135,35 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     ensemble = model["definition"]["trained_model"]["ensemble"]
     columns = function.called
     X = np.array(documents.X, dtype=np.float64)
-    for extractor in model["inference_config"]["learning_to_rank"]["feature_extractors"]:
+    for extractor in model["inference_config"]["learning_to_rank"][
+        "feature_extractors"
+    ]:
         query = extractor["query_extractor"]
-        if not function.listed:  # with its own feature set, the values already are those of its queries
-            serve(X[:, columns[query["feature_name"]]], query["feature_name"], query["query"])
+        # with its own feature set, the values already are those of its queries
+        if not function.listed:
+            serve(
+                X[:, columns[query["feature_name"]]],
+                query["feature_name"],
+                query["query"],
+            )
     places = [columns[name] for name in ensemble["feature_names"]]
     trees = [
-        _parsed_node(member["tree"]["tree_structure"], 0, places) for member in ensemble["trained_models"]
+        _parsed_node(member["tree"]["tree_structure"], 0, places)
+        for member in ensemble["trained_models"]
     ]
     return tree_sum(X.astype(documents.dtype).astype(np.float64), trees, np.float64)
 
 
-def _parsed_node(nodes: list[Mapping[str, Any]], number: int, places: list[int]) -> Node:
+def _parsed_node(
+    nodes: list[Mapping[str, Any]], number: int, places: list[int]
+) -> Node:
     node = nodes[number]
     if "leaf_value" in node:
         return float(node["leaf_value"])
-    below, above = (_parsed_node(nodes, node[side], places) for side in ("left_child", "right_child"))
+    below, above = (
+        _parsed_node(nodes, node[side], places)
+        for side in ("left_child", "right_child")
+    )
     return places[node["split_feature"]], float(node["threshold"]), below, above
 
 

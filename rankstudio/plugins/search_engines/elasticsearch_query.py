@@ -9,7 +9,13 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+    json_bytes,
+)
 from rankstudio.engine.export.formats.trial import weighted_sum
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, shifted
 from rankstudio.engine.language import tr, translatable
@@ -24,7 +30,8 @@ _SCRIPT = (
 )
 """The script contains no names of features: these are parameters, so that no name can be taken for code."""
 
-# Of the 23 bits of a float's fraction, a rank_feature field drops 15; with the implicit first bit, 9 remain.
+# Of the 23 bits of a float's fraction, a rank_feature field drops 15; with the implicit
+# first bit, 9 remain.
 _N_DROPPED_BITS = 15
 
 
@@ -37,7 +44,11 @@ def write_script(function: ScoreFunction) -> Files:
         "about": clean_text(function.about),
     }
     script = {"source": _SCRIPT, "params": parameters}
-    return {"": json_bytes({"query": {"script_score": {"query": {"match_all": {}}, "script": script}}})}
+    return {
+        "": json_bytes(
+            {"query": {"script_score": {"query": {"match_all": {}}, "script": script}}}
+        )
+    }
 
 
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
@@ -55,15 +66,20 @@ def read_script(files: Files, function: ScoreFunction, documents: Documents) -> 
     return np.asarray(scores.astype(documents.dtype), dtype=np.float64)
 
 
-def _without_negative_terms(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+def _without_negative_terms(
+    function: ScoreFunction, ranges: ValueRanges
+) -> tuple[ScoreFunction, ...]:
     """Return the function with shifts of its inputs by which no term of the sum is negative.
 
     Scores must not be negative.
     The shifts are powers of two, so that sums keep their digits.
     """
     shifts = []
-    for weight, low, high in zip(function.weights, ranges.low, ranges.high, strict=True):
-        # The value farthest on the side where the term is negative, and the sign of the shift against it.
+    for weight, low, high in zip(
+        function.weights, ranges.low, ranges.high, strict=True
+    ):
+        # The value farthest on the side where the term is negative, and the sign of the
+        # shift against it.
         excess, sign = (-low, 1.0) if weight >= 0 else (high, -1.0)
         _, exponent = math.frexp(excess)
         shifts.append(sign * 2.0**exponent if excess > 0 else 0.0)
@@ -73,7 +89,8 @@ def _without_negative_terms(function: ScoreFunction, ranges: ValueRanges) -> tup
 def write_rank_features(function: ScoreFunction) -> Files:
     """Return the body of a search that adds ``rank_feature`` queries.
 
-    Elasticsearch evaluates such queries fast, as it skips documents that cannot be among the first.
+    Elasticsearch evaluates such queries fast, as it skips documents that cannot be
+    among the first.
 
     Raises
     ------
@@ -89,14 +106,22 @@ def write_rank_features(function: ScoreFunction) -> Files:
                 ).format(feature=model_input.name, weight=weight)
             )
     clauses = [
-        {"rank_feature": {"field": clause_input.identifier, "linear": {}, "boost": weight}}
+        {
+            "rank_feature": {
+                "field": clause_input.identifier,
+                "linear": {},
+                "boost": weight,
+            }
+        }
         for clause_input, weight in zip(function.inputs, function.weights, strict=True)
         if weight
     ]
     return {"": json_bytes({"query": {"bool": {"should": clauses}}})}
 
 
-def read_rank_features(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+def read_rank_features(
+    files: Files, function: ScoreFunction, documents: Documents
+) -> Floats:
     """Score documents with the clauses, in the precision of rank_feature fields.
 
     Raises
@@ -116,7 +141,9 @@ def read_rank_features(files: Files, function: ScoreFunction, documents: Documen
                     "Export to elasticsearch-script."
                 ).format(feature=query["field"], low=values.min())
             )
-        total += query["boost"] * (_stored_values(values) if documents.dtype == np.float32 else values)
+        total += query["boost"] * (
+            _stored_values(values) if documents.dtype == np.float32 else values
+        )
     return np.asarray(total.astype(documents.dtype), dtype=np.float64)
 
 

@@ -1,8 +1,8 @@
 """Feature values that search engines logged, joined with judgments.
 
-The reader takes the ``_ltrlog`` of hits of Elasticsearch and OpenSearch, Solr's documents with
-``[features]``, and the ``matchfeatures`` of Vespa's hits: in whole responses, in a list of responses, or one
-on each line.
+The reader takes the ``_ltrlog`` of hits of Elasticsearch and OpenSearch, Solr's
+documents with ``[features]``, and the ``matchfeatures`` of Vespa's hits: in whole
+responses, in a list of responses, or one on each line.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ _QUERY_KEYS = (*_QUERY_ID_KEYS, "query_text", "keywords", "query", "q")
 _DOCUMENT_KEYS = ("id", "docid", "doc_id", "document_id", "_id")
 _MAX_LISTED_IDS = 10  # ids in a sentence
 _DOCUMENTS_PER_PIECE = 4096  # documents that are written at once
-_MAX_EXACT_INTEGER = 1 << 53  # floats represent all whole numbers up to this one exactly
+# floats represent all whole numbers up to this one exactly
+_MAX_EXACT_INTEGER = 1 << 53
 _VESPA_ID_BEGINNING = "id:"
 _TENSOR_MARK = math.inf  # stands for a tensor; numbers in a log are finite
 
@@ -81,7 +82,8 @@ class LoggedDocument:
     values : Mapping of str to float
         Values by the name of the feature; NaN if the engine had no value.
     absent : float
-        Value of features that are not logged: 0 for Solr, which omits zeros, and NaN otherwise.
+        Value of features that are not logged: 0 for Solr, which omits zeros, and NaN
+        otherwise.
     """
 
     queries: tuple[str, ...]
@@ -96,8 +98,8 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     Raises
     ------
     FormatError
-        At the first line that is not JSON, or that has a document without an id or a value that is not a
-        number.
+        At the first line that is not JSON, or that has a document without an id or a
+        value that is not a number.
     DatasetError
         If the log has no document.
     """
@@ -110,7 +112,9 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
         except _UnreadableError as error:
             raise line_error(file.path, line, error.found, error.expected) from None
         except RecursionError:  # lists nested too deeply
-            raise line_error(file.path, line, "[" * _MAX_LISTED_IDS, tr(EXPECTED)) from None
+            raise line_error(
+                file.path, line, "[" * _MAX_LISTED_IDS, tr(EXPECTED)
+            ) from None
     if not has_documents:
         raise DatasetError(
             tr("{path}: found no logged features, expected {expected}.").format(
@@ -125,18 +129,23 @@ class _UnreadableError(Exception):
     def __init__(self, excerpt: object, expected: str) -> None:
         super().__init__(expected)
         self.found = (
-            excerpt if isinstance(excerpt, str) else json.dumps(excerpt, ensure_ascii=False, default=str)
+            excerpt
+            if isinstance(excerpt, str)
+            else json.dumps(excerpt, ensure_ascii=False, default=str)
         )
         self.expected = expected
 
 
 def _documents_of_response(
-    response: Any, queries: tuple[str, ...], path: Path, keys: Sequence[str] = _QUERY_KEYS
+    response: Any,
+    queries: tuple[str, ...],
+    path: Path,
+    keys: Sequence[str] = _QUERY_KEYS,
 ) -> Iterator[LoggedDocument]:
     """Yield the documents of a response, of a list of responses, or of a single hit.
 
-    The query is read from one of the ``keys``. In the hits of a response, only keys of query ids count,
-    because a document may have its own field "keywords" or "query".
+    The query is read from one of the ``keys``. In the hits of a response, only keys of
+    query ids count, because a document may have its own field "keywords" or "query".
     """
     # A list of responses, each with a query of its own.
     if isinstance(response, list):
@@ -145,15 +154,28 @@ def _documents_of_response(
         return
     if not isinstance(response, dict):
         raise _UnreadableError(response, tr(EXPECTED))
-    # The query of this object holds for the
-    # hits in it, unless they name their own.
-    queries = _texts_under_keys(response, keys) or _query_of_request(response) or queries
-    # Objects that contain the hits: "response" in Solr, "root" in Vespa, "hits" in Elasticsearch.
-    inner = [response[key] for key in ("response", "root", "hits") if isinstance(response.get(key), dict)]
-    inner += [response["responses"]] if isinstance(response.get("responses"), list) else []
+    # The query of this object holds for the hits in it, unless they name their own.
+    queries = (
+        _texts_under_keys(response, keys) or _query_of_request(response) or queries
+    )
+    # Objects that contain the hits: "response" in Solr, "root" in Vespa, "hits" in
+    # Elasticsearch.
+    inner = [
+        response[key]
+        for key in ("response", "root", "hits")
+        if isinstance(response.get(key), dict)
+    ]
+    inner += (
+        [response["responses"]] if isinstance(response.get("responses"), list) else []
+    )
     # A list of hits; it is empty, not None, for a response without any.
     hits = next(
-        (response[key] for key in ("hits", "docs", "children") if isinstance(response.get(key), list)), None
+        (
+            response[key]
+            for key in ("hits", "docs", "children")
+            if isinstance(response.get(key), list)
+        ),
+        None,
     )
     for part in inner:
         yield from _documents_of_response(part, queries, path, keys)
@@ -178,31 +200,47 @@ def _query_of_request(response: Mapping[str, Any]) -> tuple[str, ...]:
     """
     header = response.get("responseHeader")
     parameters = header.get("params") if isinstance(header, dict) else None
-    return _texts_under_keys(parameters, _QUERY_KEYS) if isinstance(parameters, dict) else ()
+    return (
+        _texts_under_keys(parameters, _QUERY_KEYS)
+        if isinstance(parameters, dict)
+        else ()
+    )
 
 
-def _texts_under_keys(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
+def _texts_under_keys(
+    fields: Mapping[str, Any], keys: Sequence[str]
+) -> tuple[str, ...]:
     """Return the texts and numbers under some keys, as texts.
 
     The number 17.0 gives the texts "17" and "17.0".
     """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
-        if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
+        if isinstance(value, bool) or (
+            isinstance(value, float) and not math.isfinite(value)
+        ):
             raise _UnreadableError(value, tr("an id that is a text or a number"))
-        if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_EXACT_INTEGER:
+        if (
+            isinstance(value, float)
+            and value.is_integer()
+            and abs(value) < _MAX_EXACT_INTEGER
+        ):
             texts.append(str(int(value)))
         if isinstance(value, str | int | float):
             texts.append(str(value))
     return tuple(filter(None, map(one_line, texts)))
 
 
-def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
+def _logged_document(
+    hit: Mapping[str, Any], queries: tuple[str, ...]
+) -> LoggedDocument | None:
     """Return the logged values of a hit; None for a hit without any."""
     # Vespa has the features in an object among the fields of a hit.
     fields = hit.get("fields")
     fields = fields if isinstance(fields, dict) else {}
-    vespa_features = next((fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None)
+    vespa_features = next(
+        (fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None
+    )
     # Each program has the features in a form of
     # its own; the keys decide which one it is.
     ids: tuple[str, ...]
@@ -216,7 +254,9 @@ def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> Logged
         )
     elif "_ltrlog" in fields:  # a hit of Elasticsearch
         ids = _texts_under_keys(hit, ("_id",))
-        logged = LoggedDocument(queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"])))
+        logged = LoggedDocument(
+            queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"]))
+        )
     elif vespa_features is not None:
         # Documents of Vespa have several ids, any
         # of which may be that of the judgments.
@@ -253,7 +293,9 @@ def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
         earlier = value_by_name.get(name, value)
         is_same = earlier == value or (math.isnan(earlier) and math.isnan(value))
         if not is_same:
-            raise _UnreadableError(name, tr("each feature of a hit once, or with the same value"))
+            raise _UnreadableError(
+                name, tr("each feature of a hit once, or with the same value")
+            )
         value_by_name[name] = value
     return value_by_name
 
@@ -261,18 +303,31 @@ def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
 def _elasticsearch_values(logged: Any) -> Iterator[tuple[str, float]]:
     """Yield name and value of the features in ``_ltrlog``.
 
-    ``_ltrlog`` is a list of objects. The values of each object are lists of features with "name" and "value".
+    ``_ltrlog`` is a list of objects. The values of each object are lists of features
+    with "name" and "value".
     """
     entries = logged if isinstance(logged, list) else []
-    lists = [values for entry in entries if isinstance(entry, dict) for values in entry.values()]
+    lists = [
+        values
+        for entry in entries
+        if isinstance(entry, dict)
+        for values in entry.values()
+    ]
     if not lists or not all(isinstance(values, list) for values in lists):
         raise _UnreadableError(logged, tr('a list of "name" and "value" in _ltrlog'))
     for logged_feature in (feature for values in lists for feature in values):
         name = logged_feature.get("name") if isinstance(logged_feature, dict) else None
         if not isinstance(name, str):
-            raise _UnreadableError(logged_feature, tr('a list of "name" and "value" in _ltrlog'))
+            raise _UnreadableError(
+                logged_feature, tr('a list of "name" and "value" in _ltrlog')
+            )
         # A feature whose query did not match has no value.
-        yield name, _finite_or_nan(logged_feature["value"]) if "value" in logged_feature else math.nan
+        yield (
+            name,
+            _finite_or_nan(logged_feature["value"])
+            if "value" in logged_feature
+            else math.nan,
+        )
 
 
 def _solr_values(text: str) -> Iterator[tuple[str, float]]:
@@ -291,7 +346,12 @@ def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """
     for name, value in features.items():
         if name != _CACHED:
-            yield name, _TENSOR_MARK if isinstance(value, dict | list) else _finite_or_nan(value)
+            yield (
+                name,
+                _TENSOR_MARK
+                if isinstance(value, dict | list)
+                else _finite_or_nan(value),
+            )
 
 
 def _finite_or_nan(value: object) -> float:
@@ -300,7 +360,9 @@ def _finite_or_nan(value: object) -> float:
         return value
     if value is None:
         return math.nan
-    is_number_or_text = isinstance(value, str | int | float) and not isinstance(value, bool)
+    is_number_or_text = isinstance(value, str | int | float) and not isinstance(
+        value, bool
+    )
     parsed = number(str(value)) if is_number_or_text else None
     if parsed is None or math.isinf(parsed):
         raise _UnreadableError(value, tr("a finite number as the value of a feature"))
@@ -318,14 +380,14 @@ class JudgedDocuments:
     Attributes
     ----------
     labels : ndarray of shape (D, J)
-        The grade of each document by each judge; NaN for a document without a grade by a judge.
+        The grade of each document by each judge; NaN for a document without a grade by
+        a judge.
     query : ndarray of shape (D,)
         Number of the query of each document.
     """
 
     def __init__(self, judges: Sequence[Grades]) -> None:
-        # Every document that any judge graded
-        # gets a number, query by query.
+        # Every document that any judge graded gets a number, query by query.
         all_grades = judged_by_any(judges) if len(judges) > 1 else judges[0]
         number = count()
         self._numbers = {
@@ -333,13 +395,14 @@ class JudgedDocuments:
             for query, grade_by_document in all_grades.items()
             if grade_by_document
         }
-        # One column of labels for each judge,
-        # with NaN where the judge gave none.
+        # One column of labels for each judge, with NaN where the judge gave none.
         n_documents = next(number)  # numbers begin at 0
         self.labels = np.full((n_documents, len(judges)), np.nan)
         for judge, grades in enumerate(judges):
             for query, grade_by_document in grades.items():
-                rows = [self._numbers[query][document] for document in grade_by_document]
+                rows = [
+                    self._numbers[query][document] for document in grade_by_document
+                ]
                 self.labels[rows, judge] = [*grade_by_document.values()]
         # The number of the query of each document.
         sizes = [len(documents) for documents in self._numbers.values()]
@@ -365,15 +428,19 @@ class JudgedDocuments:
         Such a document has a negative row.
         """
         for query, documents in self._numbers.items():
-            yield from ((query, document) for document, number in documents.items() if rows[number] < 0)
+            yield from (
+                (query, document)
+                for document, number in documents.items()
+                if rows[number] < 0
+            )
 
 
 class _JoinedDocuments:
     """Puts the logged documents that are judged into a table, one after the other.
 
-    If a document is logged several times, its last values count: each time it gets a new row, and `facts`
-    says which rows are kept. Documents that are only logged or only judged are counted, and the first ones
-    listed.
+    If a document is logged several times, its last values count: each time it gets a
+    new row, and `facts` says which rows are kept. Documents that are only logged or
+    only judged are counted, and the first ones listed.
     """
 
     def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
@@ -383,11 +450,14 @@ class _JoinedDocuments:
         self._tensors: set[str] = set()
         # whether absent features are missing (else 0), in the documents so far
         self._absent: set[bool] = set()
-        self._rows = np.full(len(judged.labels), -1, dtype=np.int64)  # last row of each judged document
-        self._hashes = np.zeros(len(judged.labels), dtype=np.int64)  # of the values in that row
+        # last row of each judged document
+        self._rows = np.full(len(judged.labels), -1, dtype=np.int64)
+        # of the values in that row
+        self._hashes = np.zeros(len(judged.labels), dtype=np.int64)
         # Documents to be written: ids under which they are judged, number, and values.
         self._waiting: list[tuple[str, str, int, LoggedDocument]] = []
-        self._whole_ids: dict[int, str] = {}  # Vespa's ids of documents that are judged by the user's part
+        # Vespa's ids of documents that are judged by the user's part
+        self._whole_ids: dict[int, str] = {}
         self._n_unjudged = 0
         self._n_repeated = 0
         self._first_unjudged: list[tuple[str, str]] = []
@@ -398,14 +468,15 @@ class _JoinedDocuments:
 
         Return whether enough documents wait to be written.
         """
-        # A document without a judgment is left
-        # out; the first ones are named in a note.
+        # A document without a judgment is left out; the first ones are named in a note.
         self._example = self._example or document
         matched = self._judged.find(document)
         if matched is None:
             self._n_unjudged += 1
             if len(self._first_unjudged) <= _MAX_LISTED_IDS:
-                self._first_unjudged.append((document.queries[0], document.documents[0]))
+                self._first_unjudged.append(
+                    (document.queries[0], document.documents[0])
+                )
             return False
         # The row that the document will have in the table.
         query, judged_as, number = matched
@@ -414,16 +485,26 @@ class _JoinedDocuments:
         # A document that is logged again replaces the
         # earlier row; it is counted if its values differ.
         values_hash = hash(frozenset(document.values.items()))
-        self._n_repeated += bool(self._rows[number] >= 0 and self._hashes[number] != values_hash)
+        self._n_repeated += bool(
+            self._rows[number] >= 0 and self._hashes[number] != values_hash
+        )
         self._rows[number] = row
         self._hashes[number] = values_hash
         self._waiting.append((query, judged_as, number, document))
         return len(self._waiting) >= _DOCUMENTS_PER_PIECE
 
-    def _check_id(self, document: LoggedDocument, judged_as: str, number: int, path: Path) -> None:
+    def _check_id(
+        self, document: LoggedDocument, judged_as: str, number: int, path: Path
+    ) -> None:
         """Raise DatasetError if two documents of Vespa have the same user's part, by which one is judged."""
-        full_id = next((name for name in document.documents if _user_part_of_id(name)), judged_as)
-        first_id = full_id if judged_as == full_id else self._whole_ids.setdefault(number, full_id)
+        full_id = next(
+            (name for name in document.documents if _user_part_of_id(name)), judged_as
+        )
+        first_id = (
+            full_id
+            if judged_as == full_id
+            else self._whole_ids.setdefault(number, full_id)
+        )
         if first_id != full_id:
             text = tr(
                 "{path}: found the documents {first} and {second}, and one judgment of {document}. Name "
@@ -448,7 +529,12 @@ class _JoinedDocuments:
         self._absent |= {math.isnan(document.absent) for document in documents}
         self._builder.padding = math.nan if True in self._absent else 0.0
         # Columns with tensors are noted, and left out at the end.
-        X = np.array([[d.values.get(name, d.absent) for name in self._columns] for d in documents])
+        X = np.array(
+            [
+                [d.values.get(name, d.absent) for name in self._columns]
+                for d in documents
+            ]
+        )
         has_tensor = np.isinf(X).any(axis=0)  # only `_TENSOR_MARK` is infinite
         self._tensors |= {self._columns[j] for j in np.flatnonzero(has_tensor).tolist()}
         # Labels of the documents; negative grades count as 0.
@@ -457,7 +543,9 @@ class _JoinedDocuments:
         piece = DocumentPiece(
             X=X,
             y=y if y.shape[1] > 1 else y[:, 0],
-            comments=TextComments.of(_document_comment(query, name) for query, name, *_ in self._waiting),
+            comments=TextComments.of(
+                _document_comment(query, name) for query, name, *_ in self._waiting
+            ),
             missing=np.zeros(0, dtype=np.int64),
             runs=(),
             place_of=int,
@@ -468,7 +556,9 @@ class _JoinedDocuments:
     def _add_columns(self, documents: Sequence[LoggedDocument], path: Path) -> None:
         """Add a column for each feature that these documents are the first to have."""
         existing = set(self._columns)
-        names = dict.fromkeys(name for document in documents for name in document.values)
+        names = dict.fromkeys(
+            name for document in documents for name in document.values
+        )
         new = [name for name in names if name not in existing]
         self._columns += new
         if len(self._columns) > MOST_FEATURES:
@@ -487,11 +577,11 @@ class _JoinedDocuments:
         DatasetError
             If no document is both logged and judged, or no document has a feature.
         """
-        # Without a common document, the error
-        # shows an example of each side.
+        # Without a common document, the error shows an example of each side.
         logged_rows = np.flatnonzero(self._rows >= 0)
         if not logged_rows.size:
-            assert self._example is not None  # a log without documents is refused earlier
+            # a log without documents is refused earlier
+            assert self._example is not None
             raise _nothing_joined_error(
                 path,
                 judgments,
@@ -505,17 +595,29 @@ class _JoinedDocuments:
         # Names are compared as they are shown, because
         # different names may look the same on one line.
         titles = list(map(one_line, names))
-        if repeated := next((name for name, n in Counter(titles).items() if n > 1), None):
-            text = tr("{path}: found two features named {name}, expected different names.")
+        if repeated := next(
+            (name for name, n in Counter(titles).items() if n > 1), None
+        ):
+            text = tr(
+                "{path}: found two features named {name}, expected different names."
+            )
             raise DatasetError(text.format(path=path, name=quoted(repeated)))
         # The rows were written in the order of the logs; they
         # are gathered in the order of the judgments, by query.
-        sizes = np.bincount(self._judged.query[logged_rows], minlength=len(self._judged.queries))
+        sizes = np.bincount(
+            self._judged.query[logged_rows], minlength=len(self._judged.queries)
+        )
         gathered = GatheredRows(
             order=self._rows[logged_rows],
             query_ptr=np.cumsum([0, *sizes[sizes > 0].tolist()], dtype=np.int64),
-            query_ids=tuple(q for q, size in zip(self._judged.queries, sizes.tolist(), strict=True) if size),
-            without=tuple(j for j, name in enumerate(self._columns) if name in self._tensors),
+            query_ids=tuple(
+                q
+                for q, size in zip(self._judged.queries, sizes.tolist(), strict=True)
+                if size
+            ),
+            without=tuple(
+                j for j, name in enumerate(self._columns) if name in self._tensors
+            ),
         )
         negative = int((self._judged.labels[logged_rows] < 0).sum())
         return TableFacts(
@@ -536,7 +638,11 @@ class _JoinedDocuments:
                 "{n} logged documents without a judgment are left out: {ids}.",
                 self._n_unjudged,
             )
-            sentences.append(text.format(n=count_text(self._n_unjudged), ids=_ids_text(self._first_unjudged)))
+            sentences.append(
+                text.format(
+                    n=count_text(self._n_unjudged), ids=_ids_text(self._first_unjudged)
+                )
+            )
         if n_unlogged:
             text = trn(
                 "{n} judged document is not in the logs and left out: {ids}.",
@@ -544,7 +650,9 @@ class _JoinedDocuments:
                 n_unlogged,
             )
             first = [*islice(self._judged.without(self._rows), _MAX_LISTED_IDS + 1)]
-            sentences.append(text.format(n=count_text(n_unlogged), ids=_ids_text(first)))
+            sentences.append(
+                text.format(n=count_text(n_unlogged), ids=_ids_text(first))
+            )
         # Values that cannot be feature values, and
         # documents that were logged several times.
         if self._tensors:
@@ -563,12 +671,15 @@ class _JoinedDocuments:
 
 
 def read_logs(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+    part: PartFiles,
+    files: Iterable[SourceFile],
+    builder: TableBuilder,
+    progress: ReadProgress,
 ) -> TableFacts:
     """Read feature logs joined with the judgments of a part; see `FormatReader`.
 
-    Documents that are only logged, or only judged, are left out, counted and listed. A negative grade is 0.
-    With several judges, the labels have a column for each judge.
+    Documents that are only logged, or only judged, are left out, counted and listed. A
+    negative grade is 0. With several judges, the labels have a column for each judge.
 
     Notes
     -----
@@ -586,7 +697,9 @@ def read_logs(
                 joined.write(file.path, (finished + file.done) / max(total, 1))
         finished += file.size
         joined.write(file.path, finished / max(total, 1))
-    return joined.facts(part.paths[0], part.judgments[0].path if judges else part.paths[0])
+    return joined.facts(
+        part.paths[0], part.judgments[0].path if judges else part.paths[0]
+    )
 
 
 def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
@@ -594,7 +707,9 @@ def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in paths:
-            for document in logged_documents(StreamedFile(path, progress.silent(), pool)):
+            for document in logged_documents(
+                StreamedFile(path, progress.silent(), pool)
+            ):
                 grades.setdefault(document.queries[0], {})[document.documents[0]] = 0.0
     return grades
 
@@ -631,9 +746,14 @@ def _feature_count_error(path: Path, n_features: int) -> DatasetError:
 def _document_comment(query: str, document: str) -> str:
     """Return the comment of a document.
 
-    The comment includes the query if it has blanks, which LETOR text cannot contain in a query.
+    The comment includes the query if it has blanks, which LETOR text cannot contain in
+    a query.
     """
-    return f"docid = {document} query = {query}" if len(query.split()) > 1 else f"docid = {document}"
+    return (
+        f"docid = {document} query = {query}"
+        if len(query.split()) > 1
+        else f"docid = {document}"
+    )
 
 
 def _nothing_joined_error(
@@ -645,8 +765,7 @@ def _nothing_joined_error(
         "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
         "the query {query}; judged is {other_document} for the query {other_query}. Both need the same ids."
     )
-    # If the query was named after the file,
-    # the response may only lack its query.
+    # If the query was named after the file, the response may only lack its query.
     if logged.queries == (_query_of_file(logs),):
         text += " " + tr(
             'A response names its query in a field "query" or "qid" that you add; without it, the file name '
@@ -669,5 +788,11 @@ def _ids_text(places: Sequence[tuple[str, str]]) -> str:
 
     Of a long list, only the first ones are named.
     """
-    listed = "; ".join(f"{query} {document}" for query, document in places[:_MAX_LISTED_IDS])
-    return tr("{ids} and others").format(ids=listed) if len(places) > _MAX_LISTED_IDS else listed
+    listed = "; ".join(
+        f"{query} {document}" for query, document in places[:_MAX_LISTED_IDS]
+    )
+    return (
+        tr("{ids} and others").format(ids=listed)
+        if len(places) > _MAX_LISTED_IDS
+        else listed
+    )

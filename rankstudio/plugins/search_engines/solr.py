@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers, json_bytes
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+    json_bytes,
+)
 from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
-from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, centred
+from rankstudio.engine.export.score_function import (
+    ModelInput,
+    ScoreFunction,
+    ValueRanges,
+    centred,
+)
 from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import clean_text
@@ -18,7 +29,8 @@ from rankstudio.engine.support.escaping import clean_text
 FEATURES = "-features.json"
 _PACKAGE = "org.apache.solr.ltr"
 _NORM_CLASS = "StandardNormalizer"
-_DEFAULT_STORE = "_DEFAULT_"  # Solr's feature store for features that do not name their store
+# Solr's feature store for features that do not name their store
+_DEFAULT_STORE = "_DEFAULT_"
 _THRESHOLD_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
 
@@ -31,11 +43,16 @@ def write(function: ScoreFunction) -> Files:
         kind = "LinearModel"
         parameters = {"weights": dict(zip(names, function.weights, strict=True))}
     else:
-        trees = [{"weight": "1", "root": _node_as_dict(tree.nested(), names)} for tree in function.trees]
+        trees = [
+            {"weight": "1", "root": _node_as_dict(tree.nested(), names)}
+            for tree in function.trees
+        ]
         kind = "MultipleAdditiveTreesModel"
         parameters = {"trees": trees}
     # The model names the store of its features.
-    features = [_store_feature(model_input, function.name) for model_input in function.inputs]
+    features = [
+        _store_feature(model_input, function.name) for model_input in function.inputs
+    ]
     store = features[0].get("store", _DEFAULT_STORE) if features else function.name
     model = {
         "class": f"{_PACKAGE}.model.{kind}",
@@ -74,7 +91,9 @@ def _model_feature(model_input: ModelInput) -> dict[str, Any]:
     }
 
 
-def _centred_variants(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+def _centred_variants(
+    function: ScoreFunction, ranges: ValueRanges
+) -> tuple[ScoreFunction, ...]:
     """Return the function and, for a weighted sum, one of centered values, which are more exact as floats."""
     return (function, centred(function, ranges)) if function.linear else (function,)
 
@@ -91,7 +110,8 @@ def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
 def _threshold_text(value: float) -> str:
     """Return the text of a threshold to which Solr adds its slack, so that the sum is ``value`` as a float.
 
-    Because of rounding, the neighbors of the difference are tried, too; if none fits, the difference is used.
+    Because of rounding, the neighbors of the difference are tried, too; if none fits,
+    the difference is used.
     """
     target = np.float32(value)
     lowered = target - _THRESHOLD_SLACK
@@ -101,7 +121,12 @@ def _threshold_text(value: float) -> str:
         np.nextafter(lowered, np.float32(-np.inf)),
         target,
     )
-    return str(next((number for number in candidates if number + _THRESHOLD_SLACK == target), lowered))
+    return str(
+        next(
+            (number for number in candidates if number + _THRESHOLD_SLACK == target),
+            lowered,
+        )
+    )
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
@@ -113,18 +138,26 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     columns = function.called
     if "weights" in model["params"]:
         weights = model["params"]["weights"]
-        terms = [(columns[f["name"]], float(weights[f["name"]])) for f in model["features"]]
-        return weighted_sum(_normalized_values(model, columns, documents), terms, documents.dtype)
+        terms = [
+            (columns[f["name"]], float(weights[f["name"]])) for f in model["features"]
+        ]
+        return weighted_sum(
+            _normalized_values(model, columns, documents), terms, documents.dtype
+        )
     trees = [_parsed_node(tree["root"], columns) for tree in model["params"]["trees"]]
     return tree_sum(documents.X, trees, np.float32)
 
 
-def _normalized_values(model: dict[str, Any], columns: dict[str, int], documents: Documents) -> Floats:
+def _normalized_values(
+    model: dict[str, Any], columns: dict[str, int], documents: Documents
+) -> Floats:
     """Return the values, from which the averages in the features' normalizers are subtracted."""
     X = documents.X.astype(documents.dtype)
     for feature in model["features"]:
         if "norm" in feature:
-            X[:, columns[feature["name"]]] -= documents.dtype(feature["norm"]["params"]["avg"])
+            X[:, columns[feature["name"]]] -= documents.dtype(
+                feature["norm"]["params"]["avg"]
+            )
     return X
 
 

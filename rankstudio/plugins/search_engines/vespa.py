@@ -8,7 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, Readers
+from rankstudio.engine.export.formats.model_format import (
+    Documents,
+    Files,
+    ModelFormat,
+    Readers,
+)
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
@@ -21,29 +26,35 @@ _N_RERANKED = 100
 def write(function: ScoreFunction) -> Files:
     """Return the profile, for ``schemas/SCHEMA/NAME.profile``.
 
-    Known rank features are used unchanged in a second phase, because many of them are too slow for every
-    matching document. Otherwise attributes are named after the features.
+    Known rank features are used unchanged in a second phase, because many of them are
+    too slow for every matching document. Otherwise attributes are named after the
+    features.
     """
-    # The terms of the score: weighted
-    # features, or the value of each tree.
+    # The terms of the score: weighted features, or the value of each tree.
     names = _input_names(function)
     if function.linear:
         terms = [
-            f"{'-' if w < 0 else '+'} {abs(w)!r} * {n}" for n, w in zip(names, function.weights, strict=True)
+            f"{'-' if w < 0 else '+'} {abs(w)!r} * {n}"
+            for n, w in zip(names, function.weights, strict=True)
         ]
     else:
         terms = [f"+ {_if_text(t.nested(), names)}" for t in function.trees]
-    # If the profile defines features itself,
-    # the model ranks again in the second phase.
+    # If the profile defines features itself, the model ranks again in the second phase.
     has_definitions = any(model_input.definition for model_input in function.inputs)
     begin = [f"rank-profile {function.name} {{", "    first-phase {"]
     if has_definitions:
-        begin = [f"rank-profile {function.name} inherits default {{", *_lines_before_expression(names)]
+        begin = [
+            f"rank-profile {function.name} inherits default {{",
+            *_lines_before_expression(names),
+        ]
     # The profile: comments, the sections before
     # the expression, and the sum of the terms.
     lines = [
         f"# {comment_text(function.about, 'hash')}",
-        *(f"# {i.identifier}: feature {i.id}, {comment_text(i.name, 'hash')}" for i in function.inputs),
+        *(
+            f"# {i.identifier}: feature {i.id}, {comment_text(i.name, 'hash')}"
+            for i in function.inputs
+        ),
         *begin,
         "        expression {",
         "            0",
@@ -58,7 +69,8 @@ def write(function: ScoreFunction) -> Files:
 def _input_names(function: ScoreFunction) -> list[str]:
     """Return the name of each input in the expression."""
     return [
-        model_input.definition or f"attribute({model_input.identifier})" for model_input in function.inputs
+        model_input.definition or f"attribute({model_input.identifier})"
+        for model_input in function.inputs
     ]
 
 
@@ -82,8 +94,13 @@ def _if_text(node: Node, names: list[str]) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the expression, in double precision like Vespa."""
     _, _, body = files[""].decode().partition("expression {")
-    values = {name: documents.X[:, column] for column, name in enumerate(_input_names(function))}
-    return _Expression(body.partition("}")[0], values).value() + np.zeros(documents.X.shape[0])
+    values = {
+        name: documents.X[:, column]
+        for column, name in enumerate(_input_names(function))
+    }
+    return _Expression(body.partition("}")[0], values).value() + np.zeros(
+        documents.X.shape[0]
+    )
 
 
 class _Expression:
@@ -145,20 +162,26 @@ class _Expression:
         """
         token = self._tokens[self._position]
         if expected is not None and token != expected:
-            raise ValueError(f"found {token!r} in the expression, expected {expected!r}")
+            raise ValueError(
+                f"found {token!r} in the expression, expected {expected!r}"
+            )
         self._position += 1
         return token
 
 
 def _tokens(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the tokens of an expression: numbers, names, ``if`` and signs."""
-    longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    longest_first = "|".join(
+        re.escape(name) for name in sorted(names, key=len, reverse=True)
+    )
     token = re.compile(rf"\s*({longest_first + '|' if longest_first else ''}{_TOKEN})")
     position = 0
     while text[position:].strip():
         token_match = token.match(text, position)
         if token_match is None:
-            raise ValueError(f"found {text[position : position + 20]!r} in the expression")
+            raise ValueError(
+                f"found {text[position : position + 20]!r} in the expression"
+            )
         yield token_match[1]
         position = token_match.end()
 

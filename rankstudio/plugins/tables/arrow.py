@@ -13,14 +13,26 @@ from numpy.typing import NDArray
 from rankstudio.engine.data.data_format import ContentsNeed, DataFormat, FirstRows
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.file_access import PARQUET, packed_pieces, regular_file_size
-from rankstudio.engine.data.formats.dataset_writer import column_names as feature_columns
+from rankstudio.engine.data.formats.dataset_writer import (
+    column_names as feature_columns,
+)
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import LoadedFile, SourceFile
-from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts, check_memory
+from rankstudio.engine.data.table_builder import (
+    PartFiles,
+    TableBuilder,
+    TableFacts,
+    check_memory,
+)
 from rankstudio.engine.data.tabular.documents import ColumnsReader
 from rankstudio.engine.data.tabular.recognition import COMMENT_NAME, column_names, short
 from rankstudio.engine.data.tabular.table_columns import TableColumns
-from rankstudio.engine.data.tabular.vectors import check_length, length_expected, length_found, vector_names
+from rankstudio.engine.data.tabular.vectors import (
+    check_length,
+    length_expected,
+    length_found,
+    vector_names,
+)
 from rankstudio.engine.errors import (
     ColumnValueError,
     DataError,
@@ -36,12 +48,17 @@ from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import write_pieces
 
 ROWS = 1 << 14  # read at a time
-_BUFFER_BYTES = 1 << 15  # read at a time for a column, whose page takes a megabyte of memory besides
-_BATCH_VALUES = 1 << 23  # values of features in a written row group, or batch of records
+# read at a time for a column, whose page takes a megabyte of memory besides
+_BUFFER_BYTES = 1 << 15
+# values of features in a written row group, or batch of records
+_BATCH_VALUES = 1 << 23
 
 
 def read_arrow(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+    part: PartFiles,
+    files: Iterable[SourceFile],
+    builder: TableBuilder,
+    progress: ReadProgress,
 ) -> TableFacts:
     """Read Parquet and Arrow files; see `FormatReader`."""
     total_rows = sum(_ArrowFile(path).n_rows() for path in part.paths)
@@ -55,7 +72,9 @@ def read_arrow(
             progress.check()
             if frame.num_rows:
                 share_read = (builder.n_documents + frame.num_rows) / max(total_rows, 1)
-                reader.add(file.path, _table_columns(file.path, frame, first_row), share_read)
+                reader.add(
+                    file.path, _table_columns(file.path, frame, first_row), share_read
+                )
     return reader.facts("row")
 
 
@@ -67,10 +86,14 @@ def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
     return ContentsNeed(arrow_size(path), float(regular_file_size(path)))
 
 
-def write_arrow(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+def write_arrow(
+    form: DataFormat, dataset: RankingDataset, path: Path, comments: bool
+) -> None:
     """Write a dataset as Parquet or Arrow, with a column of comments if there are any and they are wanted."""
     comment_column = COMMENT_NAME if comments and any(dataset.comments) else ""
-    table = arrow_pieces(dataset, path, form.key, feature_columns(dataset), comment_column)
+    table = arrow_pieces(
+        dataset, path, form.key, feature_columns(dataset), comment_column
+    )
     write_pieces(path, packed_pieces(path, table))
 
 
@@ -146,7 +169,10 @@ class _ArrowFile:
                 with self._pq.ParquetFile(self._source()) as file:
                     return int(file.metadata.num_rows), file.schema_arrow
             with self._source() as source, self._pa.ipc.open_file(source) as reader:
-                rows = sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches))
+                rows = sum(
+                    reader.get_batch(i).num_rows
+                    for i in range(reader.num_record_batches)
+                )
                 return rows, reader.schema
         except Exception as error:  # a damaged file fails in many ways
             raise _damaged(self._path, error) from None
@@ -164,7 +190,9 @@ class _ArrowFile:
                 if batch is None:
                     return
                 batch.validate(full=True)
-                frame = _without_lists(self._with_equal_lists(self._pa.Table.from_batches([batch]), n_done))
+                frame = _without_lists(
+                    self._with_equal_lists(self._pa.Table.from_batches([batch]), n_done)
+                )
                 # This decodes the names, which fails if they are damaged.
                 frame = frame.rename_columns(list(column_names(frame.column_names)))
             except RankStudioError:
@@ -178,7 +206,8 @@ class _ArrowFile:
     def n_columns(self) -> int:
         """Return the number of columns of the tables of :meth:`frames`, which have no lists.
 
-        The first rows are read if a type does not fix the length of the lists in a column.
+        The first rows are read if a type does not fix the length of the lists in a
+        column.
         """
         schema = self.schema()
         n_columns = sum(getattr(field.type, "list_size", 1) for field in schema)
@@ -198,7 +227,8 @@ class _ArrowFile:
         Raises
         ------
         DataError
-            If the lists of a column differ in length, or the first rows of the file have no list.
+            If the lists of a column differ in length, or the first rows of the file
+            have no list.
         """
         for position, field in enumerate(table.schema):
             if self._is_list(field.type):
@@ -227,15 +257,21 @@ class _ArrowFile:
         """
         import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
-        # Rows that have a list; a missing
-        # list has no length to compare.
-        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)  # nan for a missing list
+        # Rows that have a list; a missing list has no length to compare. nan for a
+        # missing list
+        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
         # The first list of the file gives the length of all others.
         if name not in self._lengths:
             if not rows.size:
-                text = tr('{path}: found no list in the first {n} rows of column "{name}", expected one.')
-                raise DatasetError(text.format(path=shown_path(self._path), n=len(lengths), name=short(name)))
+                text = tr(
+                    '{path}: found no list in the first {n} rows of column "{name}", expected one.'
+                )
+                raise DatasetError(
+                    text.format(
+                        path=shown_path(self._path), n=len(lengths), name=short(name)
+                    )
+                )
             self._lengths[name] = int(lengths[rows[0]])
             check_length(shown_path(self._path), short(name), self._lengths[name])
         # The first row with another length is the one in the error.
@@ -259,7 +295,9 @@ class _ArrowFile:
         From Parquet, batches of ``ROWS`` rows are made.
         """
         if self._is_parquet:
-            with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+            with self._pq.ParquetFile(
+                self._source(), pre_buffer=False, buffer_size=_BUFFER_BYTES
+            ) as file:
                 yield from file.iter_batches(batch_size=ROWS)
             return
         with self._source() as source, self._pa.ipc.open_file(source) as reader:
@@ -292,12 +330,17 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
         except Exception as error:
             raise _damaged(path, error) from None
 
-    # Rows are counted from 1 in messages,
-    # and from the first row of the file.
-    def error(row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
+    # Rows are counted from 1 in messages, and from the first row of the file.
+    def error(
+        row: int, excerpt: str, expected: str, missing: bool = False
+    ) -> DataError:
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(
-            path, line=0, column=0, found=f"{excerpt}, row {first_row + row + 1}", expected=expected
+            path,
+            line=0,
+            column=0,
+            found=f"{excerpt}, row {first_row + row + 1}",
+            expected=expected,
         )
 
     return TableColumns(
@@ -317,7 +360,9 @@ def _without_lists(table: Any) -> Any:
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
-    lists = [field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)]
+    lists = [
+        field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)
+    ]
     if not lists:
         return table
     columns = []
@@ -329,7 +374,9 @@ def _without_lists(table: Any) -> Any:
             continue
         # Each place of the lists becomes a column.
         columns += [
-            pa.chunked_array([_value_at(chunk, i) for chunk in column.chunks], field.type.value_type)
+            pa.chunked_array(
+                [_value_at(chunk, i) for chunk in column.chunks], field.type.value_type
+            )
             for i in range(field.type.list_size)
         ]
         names += vector_names(field.name, field.type.list_size, is_only=len(lists) == 1)
@@ -351,7 +398,9 @@ def _damaged(path: Path, error: Exception) -> FileAccessError:
     if isinstance(error, MemoryError):
         return FileAccessError(path, "the contents of the file do not fit into memory.")
     text = short(" ".join(str(error).split()), 200).rstrip(".")
-    return FileAccessError(path, f"the file could not be read as Parquet or Arrow: {text}.")
+    return FileAccessError(
+        path, f"the file could not be read as Parquet or Arrow: {text}."
+    )
 
 
 def arrow_pieces(
@@ -381,8 +430,7 @@ def arrow_pieces(
     # Each batch of rows has about the same number of values.
     rows_per_batch = max(1, _BATCH_VALUES // max(1, dataset.n_features))
     for first in range(0, dataset.n_documents, rows_per_batch):
-        # The columns: query, label, features,
-        # and comments if they are wanted.
+        # The columns: query, label, features, and comments if they are wanted.
         rows = slice(first, min(first + rows_per_batch, dataset.n_documents))
         columns: dict[str, Any] = {
             "qid": pa.array(dataset.query_keys[dataset.query_index[rows]]),
@@ -391,16 +439,16 @@ def arrow_pieces(
         for i, name in enumerate(names):
             columns[name] = pa.array(np.ascontiguousarray(dataset.X[rows, i]))
         if comments:
-            columns[comments] = pa.array([dataset.comments[row] for row in range(rows.start, rows.stop)])
+            columns[comments] = pa.array(
+                [dataset.comments[row] for row in range(rows.start, rows.stop)]
+            )
         table = pa.table(columns)
-        # The writer needs the types of the
-        # columns, which the first batch has.
+        # The writer needs the types of the columns, which the first batch has.
         if writer is None:
             new_writer = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
             writer = new_writer(out, table.schema)
         writer.write_table(table)
-        # Memory of the rows is released, and
-        # bytes are yielded as they are written.
+        # Memory of the rows is released, and bytes are yielded as they are written.
         release(dataset.X[rows])
         yield from out.drained()
     writer.close()

@@ -1,6 +1,7 @@
 """JSON Lines of plain records, with an object per document on each line; or a list of such objects.
 
-A value in a record is a number, a text, null, or a list of numbers that stands for several features.
+A value in a record is a number, a text, null, or a list of numbers that stands for
+several features.
 """
 
 from __future__ import annotations
@@ -25,15 +26,24 @@ from rankstudio.engine.data.tabular.documents import ColumnsReader
 from rankstudio.engine.data.tabular.recognition import clean_name, column_names
 from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.data.tabular.vectors import with_vectors
-from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DataError,
+    FormatError,
+    MissingValueError,
+    shown_path,
+)
 from rankstudio.engine.language import tr, translatable
 
-EXPECTED = translatable("an object with the query, the label and the features of a document on each line")
+EXPECTED = translatable(
+    "an object with the query, the label and the features of a document on each line"
+)
 
 _BLOCK_SIZE = 4096  # records read at a time
 _SHOWN_CHARACTERS = 40  # of a name or a value in a message
 _SEARCH_RESPONSE = re.compile(rb'"(?:hits|root|responses?)"\s*:\s*[\[{]')
-_FIRST_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")  # after a byte-order mark, or in a list
+# after a byte-order mark, or in a list
+_FIRST_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
 
 
 def is_records(beginning: bytes) -> bool:
@@ -44,17 +54,23 @@ def is_records(beginning: bytes) -> bool:
 
 
 def read_records(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+    part: PartFiles,
+    files: Iterable[SourceFile],
+    builder: TableBuilder,
+    progress: ReadProgress,
 ) -> TableFacts:
     """Read records of JSON; see `FormatReader`.
 
-    The keys of the first records are the columns; later records may leave some of them out.
+    The keys of the first records are the columns; later records may leave some of them
+    out.
     """
     reader = ColumnsReader(part, builder, progress)
     for file in files:
         for block in _record_blocks(file):
             progress.check()
-            reader.add(file.path, with_vectors(block.columns()), file.done / max(file.size, 1))
+            reader.add(
+                file.path, with_vectors(block.columns()), file.done / max(file.size, 1)
+            )
     return reader.facts("line")
 
 
@@ -68,9 +84,13 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
     """
     block = _Block(path)
     try:
-        for line, value in islice(JsonValues(path, io.BytesIO(beginning), tr(EXPECTED)), n_rows):
+        for line, value in islice(
+            JsonValues(path, io.BytesIO(beginning), tr(EXPECTED)), n_rows
+        ):
             block.add(line, value)
-    except DataError:  # the beginning may end within an object; the records before it are shown
+    except (
+        DataError
+    ):  # the beginning may end within an object; the records before it are shown
         if not block.lines:
             raise
     table = with_vectors(block.columns())
@@ -123,13 +143,19 @@ class _Block:
             If the record is no object, or has a key that it may not have.
         """
         if not isinstance(record, dict):
-            raise line_error(self.path, line, repr(record)[:_SHOWN_CHARACTERS], tr(EXPECTED))
+            raise line_error(
+                self.path, line, repr(record)[:_SHOWN_CHARACTERS], tr(EXPECTED)
+            )
         for key in record:
             if key in self.values:
                 continue
             if self.keys is not None:
-                text = tr('the new key "{name}"').format(name=clean_name(key)[:_SHOWN_CHARACTERS])
-                raise FormatError(self.path, line, 0, text, tr("the keys of the records before"))
+                text = tr('the new key "{name}"').format(
+                    name=clean_name(key)[:_SHOWN_CHARACTERS]
+                )
+                raise FormatError(
+                    self.path, line, 0, text, tr("the keys of the records before")
+                )
             self.values[key] = [None] * len(self.lines)
         self.lines.append(line)
         for key, column in self.values.items():
@@ -148,9 +174,13 @@ class _Block:
             unit="line",
         )
 
-    def _error(self, row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
+    def _error(
+        self, row: int, excerpt: str, expected: str, missing: bool = False
+    ) -> DataError:
         error_type = MissingValueError if missing else ColumnValueError
-        return error_type(self.path, line=self.lines[row], column=0, found=excerpt, expected=expected)
+        return error_type(
+            self.path, line=self.lines[row], column=0, found=excerpt, expected=expected
+        )
 
 
 def _as_array(values: list[Any]) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """Boosted regression trees: LambdaMART by LightGBM, the trees of XGBoost and CatBoost, and selection by them.
 
-For comparing linear models and selections with the strongest rankers that are not linear, and for selecting
-features where only trees will rank with them.
+For comparing linear models and selections with the strongest rankers that are not
+linear, and for selecting features where only trees will rank with them.
 
 References
 ----------

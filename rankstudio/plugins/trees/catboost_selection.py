@@ -40,20 +40,22 @@ _ALGORITHMS = {
 class CatBoostSelection(PathSelector):
     """CatBoost selection drops the least important features of CatBoost, stage by stage.
 
-    It calls ``CatBoostRanker.select_features`` for one stage at a time, down to one feature. The last
-    remaining feature is the first of the path. Constant features come last. If no query has two different
-    labels, all features come in the order of their columns.
+    It calls ``CatBoostRanker.select_features`` for one stage at a time, down to one
+    feature. The last remaining feature is the first of the path. Constant features come
+    last. If no query has two different labels, all features come in the order of their
+    columns.
 
     Parameters
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     importance : {"loss", "shap", "scores"}, default "loss"
-        CatBoost's algorithm: ``RecursiveByLossFunctionChange``, ``RecursiveByShapValues`` or
-        ``RecursiveByPredictionValuesChange``.
+        CatBoost's algorithm: ``RecursiveByLossFunctionChange``,
+        ``RecursiveByShapValues`` or ``RecursiveByPredictionValuesChange``.
     n_stages : int, default 5
-        Maximum number of times that CatBoost is trained, 1 to 1000 (``steps``). Stage s of S leaves n^(1 -
-        s/S) of n features, rounded; stages that would drop no feature are skipped.
+        Maximum number of times that CatBoost is trained, 1 to 1000 (``steps``). Stage s
+        of S leaves n^(1 - s/S) of n features, rounded; stages that would drop no
+        feature are skipped.
     n_rounds : int, default 100
         Number of trees of each stage, 1 to 10,000.
     learning_rate, depth, objective, seed
@@ -116,17 +118,26 @@ class CatBoostSelection(PathSelector):
         # The number of features after each stage falls
         # by the same factor from stage to stage.
         n_stages = min(n_stages, columns_left.size - 1) if learnable(rows) else 0
-        sizes = [round(columns_left.size ** (1 - s / n_stages)) for s in range(1, n_stages + 1)]
-        # Each stage drops the least important
-        # of the features that are left.
+        sizes = [
+            round(columns_left.size ** (1 - s / n_stages))
+            for s in range(1, n_stages + 1)
+        ]
+        # Each stage drops the least important of the features that are left.
         for number, size in enumerate(sizes, start=1):
-            if size == columns_left.size:  # CatBoost cannot be asked to drop no feature: it would drop all
+            # CatBoost cannot be asked to drop no feature: it would drop all
+            if size == columns_left.size:
                 continue
             pool = pool_of(catboost, rows, columns_left)
-            stage = partial(_dropped_columns, catboost, parameters, pool, size, algorithm)
+            stage = partial(
+                _dropped_columns, catboost, parameters, pool, size, algorithm
+            )
             with refusals(self.entry.label, catboost):
-                growing = watched(stage, tr("eliminating features"), parameters["iterations"])
-                eliminated = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
+                growing = watched(
+                    stage, tr("eliminating features"), parameters["iterations"]
+                )
+                eliminated = yield from part_of(
+                    growing, (number - 1) / n_stages, number / n_stages
+                )
             # The least important column comes first in `eliminated`,
             # and the one dropped last comes first in `dropped`.
             dropped = [*columns_left[eliminated[::-1]].tolist(), *dropped]
@@ -139,7 +150,12 @@ class CatBoostSelection(PathSelector):
 
 
 def _dropped_columns(
-    catboost: Any, parameters: dict[str, Any], pool: Any, size: int, algorithm: str, go_on: Callable[[], bool]
+    catboost: Any,
+    parameters: dict[str, Any],
+    pool: Any,
+    size: int,
+    algorithm: str,
+    go_on: Callable[[], bool],
 ) -> list[int]:
     """Return the columns that CatBoost drops to leave ``size`` columns, the least important first."""
 
@@ -164,7 +180,8 @@ def _dropped_columns(
 
         evaluate.no_jit = True  # type: ignore[attr-defined]
 
-    # CatBoost creates a folder, by default in the current one, although it writes no files.
+    # CatBoost creates a folder, by default in the current one, although it writes no
+    # files.
     with TemporaryDirectory(prefix="rankstudio-") as folder:
         model = catboost.CatBoostRanker(
             **parameters,

@@ -19,11 +19,18 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, MissingExtraError, between, one_line
-from rankstudio.engine.export.foreign.tree_libraries import catboost_model, xgboost_model
+from rankstudio.engine.export.foreign.tree_libraries import (
+    catboost_model,
+    xgboost_model,
+)
 from rankstudio.engine.export.trees import ScoreTree, model_text
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.support.lightgbm_library import boosting_library
 from rankstudio.engine.support.work import Value, Waiting, WorkProgress
 from rankstudio.plugins.trees.entries import CATBOOST, XGBOOST
@@ -40,10 +47,13 @@ from rankstudio.plugins.trees.lambdamart import (
 _BYTES_PER_BIN = 1.0  # of the bin of a value
 _BYTES_PER_VALUE = 4.0  # of a value before it is binned
 _XGBOOST_BYTES_PER_BIN = 2.0  # of the bin of a value, stored by rows and by columns
-_SKETCH_BYTES_PER_FEATURE = 3e5  # of the sketch by which the bins of a feature are found
-_HISTOGRAM_BYTES_PER_FEATURE = 4096.0  # in each node of a level: two sums for each of 256 bins
+# of the sketch by which the bins of a feature are found
+_SKETCH_BYTES_PER_FEATURE = 3e5
+# in each node of a level: two sums for each of 256 bins
+_HISTOGRAM_BYTES_PER_FEATURE = 4096.0
 _BYTES_PER_DOCUMENT = 120.0  # of scores, derivatives, leaves and labels
-_BYTES_PER_GROUPED_DOCUMENT = 400.0  # the same in CatBoost, with the orders of documents in groups
+# the same in CatBoost, with the orders of documents in groups
+_BYTES_PER_GROUPED_DOCUMENT = 400.0
 
 TINY = float(np.finfo(np.float64).tiny)
 """Gain assigned to a split without a gain, so that its feature counts as one that the model uses."""
@@ -68,7 +78,8 @@ class ConvertedTrees(GrownTrees):
 
         Return the scores (m,) of the training documents by this tree.
         """
-        # For contributions LightGBM divides by counts, so the count of an empty leaf, as CatBoost has, is 1.
+        # For contributions LightGBM divides by counts, so the count of an empty leaf,
+        # as CatBoost has, is 1.
         counts = np.maximum(np.bincount(leaves, minlength=len(tree.leaves)), 1)
         self._texts.append(tree.text(counts=counts.tolist()))
         return np.asarray(tree.leaves)[leaves]
@@ -107,7 +118,9 @@ def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
     """Return the leaf (m,) of each document in X (m, n)."""
     if not tree.splits:
         return np.zeros(X.shape[0], dtype=np.int64)
-    booster = without_data(_model_text([tree.text()], [f"Column_{column}" for column in range(X.shape[1])]))
+    booster = without_data(
+        _model_text([tree.text()], [f"Column_{column}" for column in range(X.shape[1])])
+    )
     leaves = booster.predict(X, pred_leaf=True, num_threads=threads_for(X))
     return np.asarray(leaves).reshape(-1).astype(np.int64)
 
@@ -115,9 +128,10 @@ def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
 class ConvertedRanker(TreeRanker):
     """Base class of rankers whose trees another library grows.
 
-    Subclasses implement ``_grow``. The trees are those of the library, with two changes: each threshold is
-    moved so that values in doubles fall on the same side as the library's floats, and the constant that a
-    library adds to all scores is left out.
+    Subclasses implement ``_grow``. The trees are those of the library, with two
+    changes: each threshold is moved so that values in doubles fall on the same side as
+    the library's floats, and the constant that a library adds to all scores is left
+    out.
     """
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
@@ -134,8 +148,8 @@ class ConvertedRanker(TreeRanker):
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step per tree.
 
-        The criterion of a step is the negative NDCG@k of the training documents, in LightGBM's convention:
-        the value of a query without a relevant document is 1.
+        The criterion of a step is the negative NDCG@k of the training documents, in
+        LightGBM's convention: the value of a query without a relevant document is 1.
 
         Raises
         ------
@@ -167,7 +181,8 @@ class ConvertedRanker(TreeRanker):
                 number += 1
                 scores = scores + grown.add(tree, leaves)
                 by_gain = sorted(gains, key=lambda column: (-gains[column], column))
-                features.update(dict.fromkeys(by_gain))  # columns that are known already keep their place
+                # columns that are known already keep their place
+                features.update(dict.fromkeys(by_gain))
                 # The sums of gains are the coefficients.
                 coef = coef.copy()
                 for column, gain in gains.items():
@@ -181,8 +196,7 @@ class ConvertedRanker(TreeRanker):
                     grown=grown,
                 )
         finally:
-            # The library may still be growing
-            # trees if the caller stops early.
+            # The library may still be growing trees if the caller stops early.
             trees.close()
             if number:
                 grown.finish()
@@ -192,9 +206,10 @@ class ConvertedRanker(TreeRanker):
 class XGBoostTrees(ConvertedRanker):
     """XGBoost's boosted trees for NDCG (Chen and Guestrin 2016), with its objective ``rank:ndcg``.
 
-    This is LambdaMART as XGBoost grows it: level by level on binned features (``tree_method="hist"``). Pairs
-    are formed by the first documents of the current ranking and all other documents of the query
-    (``lambdarank_pair_method="topk"``). XGBoost's defaults apply to all parameters that are not listed below.
+    This is LambdaMART as XGBoost grows it: level by level on binned features
+    (``tree_method="hist"``). Pairs are formed by the first documents of the current
+    ranking and all other documents of the query (``lambdarank_pair_method="topk"``).
+    XGBoost's defaults apply to all parameters that are not listed below.
 
     Parameters
     ----------
@@ -207,11 +222,12 @@ class XGBoostTrees(ConvertedRanker):
     min_child_weight : float, default 1.0
         Minimum sum of second derivatives per leaf, 0 or more.
     ndcg_at : int, default 10
-        Number of first documents of the current ranking whose pairs count, 1 to 10,000 (XGBoost's
-        ``lambdarank_num_pair_per_sample``); also k of the criterion's NDCG@k.
+        Number of first documents of the current ranking whose pairs count, 1 to 10,000
+        (XGBoost's ``lambdarank_num_pair_per_sample``); also k of the criterion's
+        NDCG@k.
     feature_fraction : float, default 1.0
-        Share of the features available to each tree, drawn at random (``colsample_bytree``); greater than 0,
-        up to 1.
+        Share of the features available to each tree, drawn at random
+        (``colsample_bytree``); greater than 0, up to 1.
     seed : int, default 0
         Seed of the draw of features, 0 to 2,147,483,647.
 
@@ -265,10 +281,14 @@ class XGBoostTrees(ConvertedRanker):
         }
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        kept_bytes = _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
+        kept_bytes = (
+            _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
+        )
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         n_nodes = min(2.0**self.max_depth, shape.m)  # of a level
-        sum_bytes = (_SKETCH_BYTES_PER_FEATURE + _HISTOGRAM_BYTES_PER_FEATURE * n_nodes) * shape.n
+        sum_bytes = (
+            _SKETCH_BYTES_PER_FEATURE + _HISTOGRAM_BYTES_PER_FEATURE * n_nodes
+        ) * shape.n
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
         return MemoryNeed(
             read + kept_bytes + sum_bytes,
@@ -291,8 +311,13 @@ class XGBoostTrees(ConvertedRanker):
             tree_booster = booster[number : number + 1]
             values = json.loads(tree_booster.save_raw("json"))
             (tree,) = xgboost_model(values).trees
-            # XGBoost returns the node of each document, which numbers splits and leaves together.
-            nodes = tree_booster.predict(training, pred_leaf=True).reshape(-1).astype(np.int64)
+            # XGBoost returns the node of each document, which numbers splits and leaves
+            # together.
+            nodes = (
+                tree_booster.predict(training, pred_leaf=True)
+                .reshape(-1)
+                .astype(np.int64)
+            )
             yield tree, _loss_changes(values), _leaf_numbers(values)[nodes]
             if not tree.splits and parameters["colsample_bytree"] == 1.0:
                 return
@@ -314,9 +339,9 @@ class CatBoostTrees(ConvertedRanker):
     depth : int, default 6
         Depth of a tree, 1 to 16.
     objective : {"YetiRank", "PairLogit", "QueryRMSE"}, default "YetiRank"
-        "YetiRank": pairs near the top of randomly perturbed rankings, weighted by the change of the measure.
-        "PairLogit": logistic loss of all pairs. "QueryRMSE": squared error of the labels up to a constant for
-        each query.
+        "YetiRank": pairs near the top of randomly perturbed rankings, weighted by the
+        change of the measure. "PairLogit": logistic loss of all pairs. "QueryRMSE":
+        squared error of the labels up to a constant for each query.
     seed : int, default 0
         Seed of CatBoost's random numbers, 0 to 2,147,483,647.
 
@@ -349,19 +374,19 @@ class CatBoostTrees(ConvertedRanker):
         values = (_BYTES_PER_BIN + _BYTES_PER_VALUE) * shape.m * shape.n
         return MemoryNeed(shape.read + values + _BYTES_PER_GROUPED_DOCUMENT * shape.m)
 
-    def _grow(self, training: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
+    def _grow(
+        self, training: TrainingData
+    ) -> Generator[Grown | WorkProgress, None, None]:
         """Grow all trees with CatBoost, then yield each with its gains and the documents' leaves."""
         data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
-        # Data from which nothing can be learned
-        # give one tree of a single leaf.
+        # Data from which nothing can be learned give one tree of a single leaf.
         if not learnable(data):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaf_of_each_document(tree, data.X)
             return
-        # CatBoost fits in another thread, and
-        # asks after each tree whether to go on.
+        # CatBoost fits in another thread, and asks after each tree whether to go on.
         model = catboost.CatBoostRanker(**parameters)
         pool = pool_of(catboost, data)
 
@@ -379,9 +404,15 @@ class CatBoostTrees(ConvertedRanker):
             path = Path(folder) / "model.json"
             model.save_model(str(path), format="json")
             values = json.loads(path.read_text(encoding="utf-8"))
-        trees = zip(catboost_model(values).trees, values["oblivious_trees"], strict=True)
+        trees = zip(
+            catboost_model(values).trees, values["oblivious_trees"], strict=True
+        )
         for tree, tree_values in trees:
-            yield tree, _value_changes(tree_values), _leaf_of_each_document(tree, data.X)
+            yield (
+                tree,
+                _value_changes(tree_values),
+                _leaf_of_each_document(tree, data.X),
+            )
 
 
 def _xgboost_library(needed_by: str) -> Any:
@@ -389,7 +420,9 @@ def _xgboost_library(needed_by: str) -> Any:
     xgboost = boosting_library("XGBoost", needed_by)
     major, minor = map(int, xgboost.__version__.split(".")[:2])
     if (major, minor) < (3, 1):
-        reason = tr("version {found} is too old; install 3.1 or later.").format(found=xgboost.__version__)
+        reason = tr("version {found} is too old; install 3.1 or later.").format(
+            found=xgboost.__version__
+        )
         raise MissingExtraError(needed_by, "XGBoost", "xgboost", reason)
     return xgboost
 
@@ -397,8 +430,8 @@ def _xgboost_library(needed_by: str) -> Any:
 def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
     """Return an iterator from which XGBoost reads the shards one after the other, several times.
 
-    XGBoost's bins do not depend on the division into shards, because its sketch of a feature takes one value
-    after the other.
+    XGBoost's bins do not depend on the division into shards, because its sketch of a
+    feature takes one value after the other.
     """
 
     class Shards(xgboost.DataIter):  # type: ignore[misc]
@@ -410,8 +443,11 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
             if self._next == len(data.shards):
                 return False
             shard = data.shard(self._next)
-            first = data.shards[self._next].first_query  # for query numbers that are unique over all shards
-            queries = np.repeat(np.arange(first, first + shard.ptr.size - 1), np.diff(shard.ptr))
+            # for query numbers that are unique over all shards
+            first = data.shards[self._next].first_query
+            queries = np.repeat(
+                np.arange(first, first + shard.ptr.size - 1), np.diff(shard.ptr)
+            )
             input_data(data=shard.X, label=shard.y, qid=queries)
             data.release(self._next)
             self._next += 1
@@ -492,23 +528,29 @@ def refusals(label: str, catboost: Any) -> Iterator[None]:
         # CatBoost's texts are "path/file.cpp:123: reason".
         reason = str(error).rpartition(".cpp:")[2].partition(": ")[2] or str(error)
         raise DatasetError(
-            tr("{label} cannot learn from these data: {reason}").format(label=label, reason=one_line(reason))
+            tr("{label} cannot learn from these data: {reason}").format(
+                label=label, reason=one_line(reason)
+            )
         ) from error
 
 
-def watched(work: Callable[[Callable[[], bool]], Value], message: str, n_trees: int) -> Waiting[Value]:
+def watched(
+    work: Callable[[Callable[[], bool]], Value], message: str, n_trees: int
+) -> Waiting[Value]:
     """Run CatBoost on a thread, and yield progress after each tree; closing the generator stops CatBoost.
 
     Parameters
     ----------
     work : callable
-        Runs CatBoost. It is given a function to call after each tree, which returns whether to go on.
+        Runs CatBoost. It is given a function to call after each tree, which returns
+        whether to go on.
     message : str
         Text of the progress.
     n_trees : int
         Number of trees.
     """
-    ticks: SimpleQueue[bool] = SimpleQueue()  # True for each tree, then False at the end
+    # True for each tree, then False at the end
+    ticks: SimpleQueue[bool] = SimpleQueue()
     stop = threading.Event()
 
     def go_on() -> bool:
@@ -543,19 +585,23 @@ def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
 def _value_changes(tree: Mapping[str, Any]) -> dict[int, float]:
     """Return the importance of each column, from CatBoost's JSON of a symmetric tree.
 
-    The importance of a split is CatBoost's ``PredictionValuesChange`` before normalization: for each pair of
-    leaves that differ only in the side of this split, the weighted squared distances from their mean, summed.
-    A split whose other side is always empty has an importance of 0, but may still decide about new documents.
+    The importance of a split is CatBoost's ``PredictionValuesChange`` before
+    normalization: for each pair of leaves that differ only in the side of this split,
+    the weighted squared distances from their mean, summed. A split whose other side is
+    always empty has an importance of 0, but may still decide about new documents.
     """
     gains: dict[int, float] = {}
     for level, split in enumerate(tree["splits"] or ()):
-        # Bit `level` of a leaf's number is the side of this split, which becomes the axis of size 2.
+        # Bit `level` of a leaf's number is the side of this split, which becomes the
+        # axis of size 2.
         values, weights = (
             np.array(tree[name], dtype=np.float64).reshape(-1, 2, 2**level)
             for name in ("leaf_values", "leaf_weights")
         )
         total = weights.sum(axis=1, keepdims=True)
-        mean = (weights * values).sum(axis=1, keepdims=True) / np.where(total > 0, total, 1.0)
+        mean = (weights * values).sum(axis=1, keepdims=True) / np.where(
+            total > 0, total, 1.0
+        )
         change = float((weights * (values - mean) ** 2).sum())
         column = split["float_feature_index"]
         gains[column] = gains.get(column, 0.0) + max(change, TINY)

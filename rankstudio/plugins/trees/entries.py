@@ -15,7 +15,13 @@ from rankstudio.engine.methods.catalog.method import (
     StepKind,
 )
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
-from rankstudio.engine.methods.catalog.shared import COSTS, LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE, rounds
+from rankstudio.engine.methods.catalog.shared import (
+    COSTS,
+    LEAVE_QUERY_OUT,
+    RANKING_LAMBDA,
+    SIZE,
+    rounds,
+)
 
 LAMBDAMART = Method(
     key="lambdamart",
@@ -24,7 +30,9 @@ LAMBDAMART = Method(
     description=Description(
         citation="Burges 2010",
         title="From RankNet to LambdaRank to LambdaMART: an overview",
-        summary=("A sum of regression trees that maximise NDCG, by LightGBM. The model is not linear."),
+        summary=(
+            "A sum of regression trees that maximise NDCG, by LightGBM. The model is not linear."
+        ),
         formula="λ_ij = −|ΔNDCG_ij| / (1 + exp(s_i − s_j));  each tree is fitted to the sums of λ",
     ),
     criterion=Criterion("NDCG of the training documents", measured=True),
@@ -33,7 +41,9 @@ LAMBDAMART = Method(
     library=("costs",),
     requires=Requirement("lightgbm"),
     greatest_label=30,  # LightGBM's table of gains, 2^l - 1 for label l, ends at l = 30
-    candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),
+    candidate_score=CandidateScore(
+        "gain of its splits", "over all trees so far", ScoreSource.WEIGHT
+    ),
     traits=("drops_features",),
     estimator="rankstudio.plugins.trees.lambdamart:LambdaMART",
     seconds=Seconds(0.0, 25.0, 50.0),
@@ -213,7 +223,8 @@ CATBOOST = Method(
                 "alike; QueryRMSE fits the labels within queries."
             ),
             source="Gulin et al. 2011; CatBoost, loss_function",
-            option="--loss-function",  # the method "evidence" has an option --loss of its own
+            # the method "evidence" has an option --loss of its own
+            option="--loss-function",
             basic=False,
             choices=(
                 ("YetiRank", "YetiRank"),
@@ -246,7 +257,9 @@ LAMBDAMART_TOP = Method(
     ranks_with="LambdaMART",
     parameters=(
         replace(SIZE, source="LightGBM, feature importance"),
-        replace(LAMBDAMART.parameters[0], default=30, help="Number of trees in every model."),
+        replace(
+            LAMBDAMART.parameters[0], default=30, help="Number of trees in every model."
+        ),
         *LAMBDAMART.parameters[1:],
         replace(
             COSTS,
@@ -318,10 +331,18 @@ CATBOOST_SELECTION = Method(
             low=1,
             high=1000,
         ),
-        replace(CATBOOST.parameters[0], default=100, help="Number of trees in each stage."),
+        replace(
+            CATBOOST.parameters[0], default=100, help="Number of trees in each stage."
+        ),
         replace(CATBOOST.parameters[1], kind=Kind.NUMBER, default=0.1),
         *CATBOOST.parameters[2:],
     ),
 )
 
-METHODS: tuple[Method, ...] = (LAMBDAMART_TOP, CATBOOST_SELECTION, LAMBDAMART, XGBOOST, CATBOOST)
+METHODS: tuple[Method, ...] = (
+    LAMBDAMART_TOP,
+    CATBOOST_SELECTION,
+    LAMBDAMART,
+    XGBOOST,
+    CATBOOST,
+)

@@ -17,7 +17,11 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker, prices_of
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.lightgbm_library import lightgbm_library
 from rankstudio.engine.support.threads import available, worthwhile
@@ -31,11 +35,13 @@ LightGBM refuses to rank more.
 """
 
 _SAMPLED_DOCUMENTS = 200_000  # LightGBM finds the bins from a sample of this size
-# LightGBM keeps each sampled value in its row and in its column, with its position in the column.
+# LightGBM keeps each sampled value in its row and in its column, with its position in
+# the column.
 _BYTES_PER_SAMPLED_VALUE = 20.0
 _BYTES_PER_DOCUMENT = 80.0  # for scores, slopes, leaves and labels
 
-# LightGBM writes each tree as lines "key=value"; these keys follow the number of leaves.
+# LightGBM writes each tree as lines "key=value"; these keys follow the number of
+# leaves.
 _UNDEFINED_LEAF_WEIGHT = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
 _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 
@@ -43,8 +49,9 @@ _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 def defined(text: str) -> str:
     """Return LightGBM's text of a model with weight 0 for every leaf that is a whole tree.
 
-    LightGBM does not initialize this weight, so the texts of equal models could differ. The weight is never
-    used. The head of the text lists the sizes of the trees in bytes, which change with the weights.
+    LightGBM does not initialize this weight, so the texts of equal models could differ.
+    The weight is never used. The head of the text lists the sizes of the trees in
+    bytes, which change with the weights.
     """
     if "\nnum_leaves=1\n" not in text:
         return text
@@ -52,7 +59,12 @@ def defined(text: str) -> str:
     head, *trees = re.split(r"(?m)^(?=Tree=\d+$)", before)
     trees = [_UNDEFINED_LEAF_WEIGHT.sub(r"\g<1>0", tree) for tree in trees]
     sizes = " ".join(str(len(tree.encode())) for tree in trees)
-    return _TREE_SIZES_LINE.sub(f"tree_sizes={sizes}", head) + "".join(trees) + ending + after
+    return (
+        _TREE_SIZES_LINE.sub(f"tree_sizes={sizes}", head)
+        + "".join(trees)
+        + ending
+        + after
+    )
 
 
 class GrownTrees:
@@ -77,13 +89,15 @@ class GrownTrees:
 class TreeStep(Step):
     """A round of boosting. ``coef`` contains the total gain so far of the splits on each feature.
 
-    This gain is the importance of a feature. The model is nonlinear: :meth:`scores` scores documents.
+    This gain is the importance of a feature. The model is nonlinear: :meth:`scores`
+    scores documents.
 
     Attributes
     ----------
     grown : object
-        The model of the whole run, to which later rounds add trees; all steps share it, and its first
-        ``number`` trees are those of this step. The binned training data are released at the end of the run.
+        The model of the whole run, to which later rounds add trees; all steps share it,
+        and its first ``number`` trees are those of this step. The binned training data
+        are released at the end of the run.
     """
 
     linear: ClassVar[bool] = False
@@ -104,7 +118,11 @@ class TreeStep(Step):
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the trees; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
-        return {"kind": "trees", "columns": [int(i) for i in ids], "lightgbm": self.model_text()}
+        return {
+            "kind": "trees",
+            "columns": [int(i) for i in ids],
+            "lightgbm": self.model_text(),
+        }
 
     def model_text(self) -> str:
         """Return the model up to this round in LightGBM's text format.
@@ -126,8 +144,8 @@ class TreeRanker(LinearRanker):
     booster_ : lightgbm.Booster
         Model without the training data.
     coef_ : ndarray of shape (n,)
-        Importance of each feature: the total gain of the splits on it, not normalized. The model is not
-        linear.
+        Importance of each feature: the total gain of the splits on it, not normalized.
+        The model is not linear.
     feature_importances_ : ndarray of shape (n,)
         ``coef_`` divided by its sum; all 0 for a model without a split.
     n_iter_ : int
@@ -146,7 +164,8 @@ class TreeRanker(LinearRanker):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         last = steps[-1]
         assert isinstance(last, TreeStep)
-        self.booster_ = last.detached()  # the booster of the step would keep the training data alive
+        # the booster of the step would keep the training data alive
+        self.booster_ = last.detached()
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 
@@ -171,10 +190,11 @@ class LeafwiseTrees(LinearRanker):
 class LambdaMART(TreeRanker, LeafwiseTrees):
     """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
 
-    Every round grows one tree on the paper's λ_i, a sum over the pairs of document i with the documents of
-    its query that have another label. Each pair adds the slope of its logistic loss times the change of NDCG
-    if the two documents were swapped. LightGBM grows the trees leaf by leaf on binned features (objective
-    ``lambdarank``), with its defaults for all parameters that are not listed below.
+    Every round grows one tree on the paper's λ_i, a sum over the pairs of document i
+    with the documents of its query that have another label. Each pair adds the slope of
+    its logistic loss times the change of NDCG if the two documents were swapped.
+    LightGBM grows the trees leaf by leaf on binned features (objective ``lambdarank``),
+    with its defaults for all parameters that are not listed below.
 
     Parameters
     ----------
@@ -187,17 +207,19 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     min_data_in_leaf : int, default 20
         Minimum number of documents per leaf, 1 to 1,000,000,000.
     ndcg_at : int, default 10
-        k of the NDCG@k to maximize, 1 to 10,000: only pairs with a document among the first k of the current
-        ranking count (LightGBM's ``lambdarank_truncation_level``).
+        k of the NDCG@k to maximize, 1 to 10,000: only pairs with a document among the
+        first k of the current ranking count (LightGBM's
+        ``lambdarank_truncation_level``).
     feature_fraction : float, default 1.0
-        Share of the features available to each tree, drawn at random; greater than 0, up to 1.
+        Share of the features available to each tree, drawn at random; greater than 0,
+        up to 1.
     seed : int, default 0
-        Seed of the draw of features, and of the sample of 200,000 documents from which LightGBM finds the
-        bins of larger data; 0 to 2,147,483,647.
+        Seed of the draw of features, and of the sample of 200,000 documents from which
+        LightGBM finds the bins of larger data; 0 to 2,147,483,647.
     costs : array-like of shape (n,), optional
-        Cost of each feature, subtracted from the gain of the first split on it (LightGBM's
-        ``cegb_penalty_feature_coupled``, Peter et al. 2017). Features are then used only if their gain is
-        greater than their cost.
+        Cost of each feature, subtracted from the gain of the first split on it
+        (LightGBM's ``cegb_penalty_feature_coupled``, Peter et al. 2017). Features are
+        then used only if their gain is greater than their cost.
 
     Notes
     -----
@@ -206,12 +228,13 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     split has a gain, unless the next tree may draw other features. Data with several shards are binned shard
     by shard, at one byte per value, and give the same model as all documents at once.
 
-    Equal data, parameters and seeds give the same bits with any number of threads: one thread sums the
-    histogram of a feature, in row order (``force_col_wise``). LightGBM's row-wise sums depend on the number
-    of threads even with ``deterministic``.
+    Equal data, parameters and seeds give the same bits with any number of threads: one
+    thread sums the histogram of a feature, in row order (``force_col_wise``).
+    LightGBM's row-wise sums depend on the number of threads even with
+    ``deterministic``.
 
-    Labels are whole numbers from 0 to 30, and queries have at most 10,000 documents: these are limits of
-    LightGBM.
+    Labels are whole numbers from 0 to 30, and queries have at most 10,000 documents:
+    these are limits of LightGBM.
 
     Examples
     --------
@@ -236,8 +259,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step per tree.
 
-        The criterion of a step is the negative NDCG@k of the training documents in LightGBM's convention: a
-        query without a relevant document counts 1.
+        The criterion of a step is the negative NDCG@k of the training documents in
+        LightGBM's convention: a query without a relevant document counts 1.
 
         Raises
         ------
@@ -253,7 +276,9 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         data = training_data(data)
         parameters = self._parameters() | {"num_threads": threads_for(data.X)}
         if self.costs is not None:
-            parameters["cegb_penalty_feature_coupled"] = prices_of(self.costs, data.X.shape[1]).tolist()
+            parameters["cegb_penalty_feature_coupled"] = prices_of(
+                self.costs, data.X.shape[1]
+            ).tolist()
         check_labels(self.entry, data)
         longest = int(np.diff(data.ptr).max())
         if longest > LONGEST_QUERY:
@@ -283,7 +308,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         coef = np.zeros(data.X.shape[1])
         try:
             for _ in range(n_rounds):
-                # LightGBM adds no tree if no split has a gain, except that the first tree may be one leaf.
+                # LightGBM adds no tree if no split has a gain, except that the first
+                # tree may be one leaf.
                 no_split_gains = booster.update()
                 if booster.num_trees() > number:
                     number += 1
@@ -329,18 +355,23 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
 class TrainingLoss:
     """The negative NDCG@k of the training documents, in LightGBM's convention.
 
-    In LightGBM's own sum over queries the last bits depend on the number of threads; in this sum they do not.
+    In LightGBM's own sum over queries the last bits depend on the number of threads; in
+    this sum they do not.
     """
 
     def __init__(self, data: TrainingData, k: int) -> None:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._name = f"NDCG@{k}"
-        self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name], grading=data.grading)
+        self._evaluator = Evaluator(
+            data.y, data.ptr, "lightgbm", [self._name], grading=data.grading
+        )
 
     def of(self, booster: Any) -> float:
         """Return the loss for the scores of the training documents that LightGBM keeps."""
-        ((_part_name, _measure_name, value, _higher_is_better),) = booster.eval_train(self._measure)
+        ((_part_name, _measure_name, value, _higher_is_better),) = booster.eval_train(
+            self._measure
+        )
         return -float(value)
 
     def at(self, scores: Floats) -> float:
@@ -354,7 +385,11 @@ class TrainingLoss:
 def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
     """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
     scores: Floats = booster.predict(
-        X, start_iteration=first, num_iteration=count, raw_score=True, num_threads=threads_for(X)
+        X,
+        start_iteration=first,
+        num_iteration=count,
+        raw_score=True,
+        num_threads=threads_for(X),
     )
     return scores
 
@@ -390,8 +425,8 @@ def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
 def _sample_seed(seed: int) -> int:
     """Return the ``data_random_seed`` that LightGBM derives from a ``seed`` for data in one array.
 
-    LightGBM does not derive it for data given as sequences. The number is the first one of LightGBM's linear
-    congruential generator with 15 bits, below 2^15 - 1.
+    LightGBM does not derive it for data given as sequences. The number is the first one
+    of LightGBM's linear congruential generator with 15 bits, below 2^15 - 1.
     """
     first_number = (214_013 * seed + 2_531_011) >> 16 & 0x7FFF
     return first_number % 0x7FFF
@@ -412,7 +447,10 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
     """
     lightgbm.Sequence.register(_ShardRows)
     reader = _ShardReader(data)
-    return [_ShardRows(reader, index, shard.n_documents) for index, shard in enumerate(data.shards)]
+    return [
+        _ShardRows(reader, index, shard.n_documents)
+        for index, shard in enumerate(data.shards)
+    ]
 
 
 class _ShardReader:

@@ -26,20 +26,22 @@ from rankstudio.plugins.trees.lambdamart import LambdaMART, LeafwiseTrees, TreeS
 class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     """LambdaMART retrained on the k features with the largest total split gain.
 
-    A single LambdaMART with all features gives the order. Its trees cannot be reused with k features: a split
-    on a removed feature would leave its documents without a branch. LambdaMART is therefore trained for every
-    k with the same parameters. To use only the order, choose another method as the final ranker.
+    A single LambdaMART with all features gives the order. Its trees cannot be reused
+    with k features: a split on a removed feature would leave its documents without a
+    branch. LambdaMART is therefore trained for every k with the same parameters. To use
+    only the order, choose another method as the final ranker.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default all features that occur in a split. No others are selected.
+        Maximum number of features, k; by default all features that occur in a split. No
+        others are selected.
     learning_rate, num_leaves, min_data_in_leaf, ndcg_at, feature_fraction, seed
         As in :class:`LambdaMART`.
     costs : array-like of shape (n,), optional
-        Cost of each feature. ``cost_weight`` times the cost is subtracted from the gain of the first split on
-        a feature in LambdaMART with all features (LightGBM's ``cegb`` parameters), so that expensive features
-        need a larger gain.
+        Cost of each feature. ``cost_weight`` times the cost is subtracted from the gain
+        of the first split on a feature in LambdaMART with all features (LightGBM's
+        ``cegb`` parameters), so that expensive features need a larger gain.
     n_rounds : int, default 30
         Number of trees of every model, 1 to 10,000. All trees are used.
     cost_weight : float, default 1.0
@@ -54,7 +56,8 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     support_, selection_order_ : ndarray
         As in :class:`rankstudio.engine.methods.selection.base.Selector`.
     gains_ : ndarray of shape (n,)
-        Total gain of the splits on each feature in LambdaMART with all features, which determines the order.
+        Total gain of the splits on each feature in LambdaMART with all features, which
+        determines the order.
     criterion_path_ : ndarray of shape (k,)
         Negative NDCG of the training documents by the model of each size.
     coef_path_ : ndarray of shape (k, n)
@@ -82,7 +85,8 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     cost_weight: float = 1.0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        narrowed_copy = 0.0 if shape.on_disk else shape.documents  # a copy with the selected features
+        # a copy with the selected features
+        narrowed_copy = 0.0 if shape.on_disk else shape.documents
         return self._ranker().memory_need(shape).plus(narrowed_copy)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
@@ -93,7 +97,13 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         data = training_data(data)
         n_wanted = self._n_to_select(data.X.shape[1])
         # Invalid parameters are refused before the long fit begins.
-        for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
+        for name in (
+            "n_rounds",
+            "learning_rate",
+            "num_leaves",
+            "min_data_in_leaf",
+            "ndcg_at",
+        ):
             self.checked(name)
         ranker = self._ranker()
         # Only the model with all features takes the costs into account.
@@ -104,7 +114,9 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         # The model with all features orders them by their gains.
         stage = tr("growing trees with all features")
         work = replace(ranker, costs=costs).work(data)
-        grown = yield from steps_of(work, lambda step: WorkProgress(stage, step.number / self.n_rounds))
+        grown = yield from steps_of(
+            work, lambda step: WorkProgress(stage, step.number / self.n_rounds)
+        )
         self.gains_ = gains = grown[-1].coef
         by_gain = np.argsort(-gains, kind="stable").tolist()
         # Features without a gain are never selected.
@@ -114,7 +126,9 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
         for event in two_stage_steps(ranker, data, sets):
             if isinstance(event, Step):
-                yield replace(event, candidates=without(gains, list(event.selected[:-1])))
+                yield replace(
+                    event, candidates=without(gains, list(event.selected[:-1]))
+                )
             else:
                 yield event
 

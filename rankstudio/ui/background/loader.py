@@ -39,7 +39,9 @@ class Loader(QObject):
     ended = Signal()
     """Opening has ended: it succeeded, failed or was cancelled."""
 
-    def __init__(self, worker: Worker, names: Path | None = None, parent: QObject | None = None) -> None:
+    def __init__(
+        self, worker: Worker, names: Path | None = None, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._worker = worker
         self._names = names
@@ -104,7 +106,12 @@ class Loader(QObject):
                 self.refused.emit(path, options, outcome)
 
         work = load(path, options, recorded, self._names)
-        self._job = Job(tr("Opening {name}").format(name=name), work, on_message=deliver, on_end=finish)
+        self._job = Job(
+            tr("Opening {name}").format(name=name),
+            work,
+            on_message=deliver,
+            on_end=finish,
+        )
         self.started.emit(name)
         return self._worker.submit(self._job)
 

@@ -13,7 +13,8 @@ from rankstudio.ui.background.worker import Job, Worker
 
 Steps = Iterator[Any]
 
-_MAX_SECONDS_WITHOUT_STEP = 0.1  # a task that gets only None from the generator ends after this time
+# a task that gets only None from the generator ends after this time
+_MAX_SECONDS_WITHOUT_STEP = 0.1
 _END = object()
 
 
@@ -53,7 +54,9 @@ class BackgroundSimulation(QObject):
     changed = Signal()
     failed = Signal(str)
 
-    def __init__(self, worker: Worker, description: str, slot: str, parent: QObject | None = None) -> None:
+    def __init__(
+        self, worker: Worker, description: str, slot: str, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._worker = worker
         self._what = description
@@ -78,8 +81,8 @@ class BackgroundSimulation(QObject):
         Parameters
         ----------
         make : callable
-            Returns the generator; called on the worker's thread. The generator may yield None without a new
-            result, so that other tasks can come between.
+            Returns the generator; called on the worker's thread. The generator may
+            yield None without a new result, so that other tasks can come between.
         """
         self._drop()
         self._steps = _generator_made_on_first_use(make)
@@ -106,7 +109,12 @@ class BackgroundSimulation(QObject):
     def _ask(self) -> None:
         assert self._steps is not None  # it was started
         self._job = self._worker.task(
-            self._what, _next_step, self._steps, on_done=self._receive, on_error=self._fail, slot=self._slot
+            self._what,
+            _next_step,
+            self._steps,
+            on_done=self._receive,
+            on_error=self._fail,
+            slot=self._slot,
         )
 
     def _receive(self, update: Any) -> None:

@@ -1,6 +1,7 @@
 """Tasks for workers: load data, compute a path, test a model, assess features, warm up.
 
-Everything here runs on a worker's thread; the engine's heavy modules are imported there.
+Everything here runs on a worker's thread; the engine's heavy modules are imported
+there.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
 _MAX_PREPARED_FOLDS = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03  # between two reports of progress: two frames of the screen
-_MAX_WAIT_SECONDS = 0.05  # other tasks wait at most this long, unless a single step takes longer
+# other tasks wait at most this long, unless a single step takes longer
+_MAX_WAIT_SECONDS = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +68,27 @@ class LivePath:
 
 
 def load(
-    path: str | Path, plan: Plan, recorded: RecordedData | None = None, names: Path | None = None
+    path: str | Path,
+    plan: Plan,
+    recorded: RecordedData | None = None,
+    names: Path | None = None,
 ) -> JobFunction:
     """Make the job that opens a file, a folder or the sample; it yields shares read, then a FoldedDataset.
 
-    The plan determines how the data are read and divided into folds. Data that differ from ``recorded`` are
-    refused. The folder ``names`` contains the user's names, groups and costs of features.
+    The plan determines how the data are read and divided into folds. Data that differ
+    from ``recorded`` are refused. The folder ``names`` contains the user's names,
+    groups and costs of features.
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):
-            difference = recorded.difference(message) if recorded and not isinstance(message, float) else ""
+            difference = (
+                recorded.difference(message)
+                if recorded and not isinstance(message, float)
+                else ""
+            )
             if difference:
                 raise ChangedDataError(difference)
             yield message
@@ -87,7 +97,11 @@ def load(
 
 
 def _open_dataset(
-    path: str, plan: Plan, names: Path | None, progress: Callable[[int, int], None], cancelled: CancelFlag
+    path: str,
+    plan: Plan,
+    names: Path | None,
+    progress: Callable[[int, int], None],
+    cancelled: CancelFlag,
 ) -> FoldedDataset:
     """Open a dataset, divide it by the plan, and add the names, groups and costs of its features."""
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
@@ -113,7 +127,9 @@ def _open_dataset(
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     annotated = dataset.extended(GroupedFeatures(notes.groups))
-    if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(notes.costs.per_query):
+    if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(
+        notes.costs.per_query
+    ):
         annotated = annotated.extended(notes.costs)
     if notes.feature_set is not None:
         with suppress(
@@ -125,7 +141,9 @@ def _open_dataset(
     return parse_protocol(plan.protocol).divide(annotated, plan.seed)
 
 
-def recognise(dataset: FoldedDataset, among: Sequence[RecordedData]) -> set[RecordedData]:
+def recognise(
+    dataset: FoldedDataset, among: Sequence[RecordedData]
+) -> set[RecordedData]:
     """Return those of the recorded data whose checksum is that of a dataset, which is read completely."""
     checksum = fingerprint(dataset).checksum
     return {recorded for recorded in among if recorded.checksum == checksum}
@@ -136,7 +154,8 @@ def _with_progress(
 ) -> Iterator[float | FoldedDataset]:
     """Turn a call that reports through a callback into a generator that yields shares, then the value.
 
-    The call runs on a thread of its own, so that the shares that it reports can be yielded meanwhile.
+    The call runs on a thread of its own, so that the shares that it reports can be
+    yielded meanwhile.
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
@@ -160,9 +179,13 @@ class FoldCache:
     """
 
     def __init__(self) -> None:
-        self._prepared: OrderedDict[tuple[int, str, bool], tuple[Fold, FoldContext]] = OrderedDict()
+        self._prepared: OrderedDict[tuple[int, str, bool], tuple[Fold, FoldContext]] = (
+            OrderedDict()
+        )
 
-    def path(self, request: PathWanted, cancelled: CancelFlag = lambda: False) -> LivePath:
+    def path(
+        self, request: PathWanted, cancelled: CancelFlag = lambda: False
+    ) -> LivePath:
         """Compute the whole requested path.
 
         Raises
@@ -177,19 +200,30 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
-        # A run fails if no model meets its plan's rule; here the best model is shown instead. A fold may have
-        # no validation part until the data are divided as the plan says: then the criterion selects.
-        select_by = request.plan.select_by if request.plan.select_by in path.validation else CRITERION
+        # A run fails if no model meets its plan's rule; here the best model is shown
+        # instead. A fold may have no validation part until the data are divided as the
+        # plan says: then the criterion selects.
+        select_by = (
+            request.plan.select_by
+            if request.plan.select_by in path.validation
+            else CRITERION
+        )
         plan = request.plan.changed(rule="best", select_by=select_by)
         return LivePath(request, path, best=select_model(plan, [path]).step)
 
     def left_out(
-        self, request: PathWanted, path: PathResult, names: Sequence[str], convention: str, first: int
+        self,
+        request: PathWanted,
+        path: PathResult,
+        names: Sequence[str],
+        convention: str,
+        first: int,
     ) -> Iterator[list[dict[str, float]] | None]:
         """Yield the measures of a path's steps on left-out queries, from the position ``first`` on.
 
-        Each list holds the measures of the steps that were done within about 50 ms. None is yielded if no
-        step was done in that time, so that other tasks can come between.
+        Each list holds the measures of the steps that were done within about 50 ms.
+        None is yielded if no step was done in that time, so that other tasks can come
+        between.
         """
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
@@ -213,7 +247,8 @@ class FoldCache:
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
-        # The cached entry holds the fold itself, so that its id cannot be given to another fold meanwhile.
+        # The cached entry holds the fold itself, so that its id cannot be given to
+        # another fold meanwhile.
         key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
@@ -236,8 +271,9 @@ def look_at_features(
 def warm_up() -> None:
     """Load the engine's heavy modules and compiled kernels before they are needed.
 
-    Garbage collection is off while modules load, and `gc.freeze()` exempts them afterwards: collecting this
-    many objects would block the window for more than 100 ms each time.
+    Garbage collection is off while modules load, and `gc.freeze()` exempts them
+    afterwards: collecting this many objects would block the window for more than 100 ms
+    each time.
     """
     with HOLD:
         _rehearse_run()

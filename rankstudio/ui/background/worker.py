@@ -1,8 +1,9 @@
 """A thread for the engine's work, and the timer that brings its messages to the window.
 
-The thread uses no widgets and emits no signals: messages go into a deque, which a timer of the GUI thread
-empties. So a thousand events per second cost one turn of the event loop every 33 ms, callbacks run on the
-GUI thread, and no message arrives of a job that was abandoned.
+The thread uses no widgets and emits no signals: messages go into a deque, which a timer
+of the GUI thread empties. So a thousand events per second cost one turn of the event
+loop every 33 ms, callbacks run on the GUI thread, and no message arrives of a job that
+was abandoned.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Outcome:
     text : str
         A whole sentence if the job failed, else "".
     error : RankStudioError or None
-        The error that the text describes; None without an error, and for an unexpected one.
+        The error that the text describes; None without an error, and for an unexpected
+        one.
     """
 
     ending: Ending
@@ -77,11 +79,13 @@ class Job:
     is_step : callable
         Returns whether a message ends a single step.
     slot : str
-        Of two waiting jobs with the same slot, only the later one is carried out; "" for a slot of its own.
+        Of two waiting jobs with the same slot, only the later one is carried out; ""
+        for a slot of its own.
     paused : bool
         Whether the job starts paused.
     gives_way : bool
-        Whether jobs that arrive meanwhile are carried out between two messages of this job.
+        Whether jobs that arrive meanwhile are carried out between two messages of this
+        job.
     """
 
     def __init__(
@@ -194,9 +198,12 @@ class Job:
 
 _log = logging.getLogger(__name__)
 
-_STACK_BYTES = 16 * 2**20  # numba compiles on this thread; the default of some platforms is 512 KB
-_TURN_SECONDS = 0.010  # messages are delivered for this long in one turn of the event loop
-_MOST_WAITING = 4096  # with more undelivered messages than this, the worker waits for the window
+# numba compiles on this thread; the default of some platforms is 512 KB
+_STACK_BYTES = 16 * 2**20
+# messages are delivered for this long in one turn of the event loop
+_TURN_SECONDS = 0.010
+# with more undelivered messages than this, the worker waits for the window
+_MOST_WAITING = 4096
 
 _Letter = tuple[Job, Any]  # a job, and one of its messages or its outcome
 Result = TypeVar("Result")
@@ -214,12 +221,15 @@ class _Thread(QThread):
         self._changed = threading.Condition()
         self._stopping = False
         self._held = False
-        self._under_way: list[Job] = []  # the last job works; the jobs before it have given way to it
+        # the last job works; the jobs before it have given way to it
+        self._under_way: list[Job] = []
 
     def submit(self, job: Job) -> list[Job]:
         """Add a job at the end; return the waiting jobs of the same slot, which it replaces."""
         with self._changed:
-            replaced = [other for other in self._waiting if job.slot and other.slot == job.slot]
+            replaced = [
+                other for other in self._waiting if job.slot and other.slot == job.slot
+            ]
             for other in replaced:
                 self._waiting.remove(other)
             self._waiting.append(job)
@@ -245,7 +255,9 @@ class _Thread(QThread):
             self._carry_out(job)
 
     def _carry_out(self, job: Job) -> None:
-        outcome = _carry_out(job, self._outbox, self._give_way if job.gives_way else None)
+        outcome = _carry_out(
+            job, self._outbox, self._give_way if job.gives_way else None
+        )
         with self._changed:
             self._under_way.remove(job)
         self._outbox.append((job, outcome))
@@ -272,7 +284,9 @@ class _Thread(QThread):
             return job
 
 
-def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | None) -> Outcome:
+def _carry_out(
+    job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | None
+) -> Outcome:
     """Take messages from the job's generator until it ends, is cancelled or fails.
 
     ``give_way`` is called after each message, so that other jobs can be carried out.
@@ -304,9 +318,9 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
         return Outcome(Ending.FAILED, _in_words(error), error=error)
     except Exception as error:
         _log.warning("%s failed unexpectedly", job.what, exc_info=True)
-        text = tr("{what} failed unexpectedly with {name}: {error}. See the log for details.").format(
-            what=job.what, name=type(error).__name__, error=str(error).rstrip(".")
-        )
+        text = tr(
+            "{what} failed unexpectedly with {name}: {error}. See the log for details."
+        ).format(what=job.what, name=type(error).__name__, error=str(error).rstrip("."))
         return Outcome(Ending.FAILED, text)
 
 
@@ -317,8 +331,14 @@ def _in_words(error: RankStudioError) -> str:
     """
     if not isinstance(error, ParameterError):
         return str(error)
-    labels = (p.label for entry in methods() for p in entry.parameters if p.name == error.name)
-    return str(ParameterError(next(labels, error.name), error.value, error.expected, error.meant))
+    labels = (
+        p.label for entry in methods() for p in entry.parameters if p.name == error.name
+    )
+    return str(
+        ParameterError(
+            next(labels, error.name), error.value, error.expected, error.meant
+        )
+    )
 
 
 class Worker(QObject):
@@ -335,7 +355,9 @@ class Worker(QObject):
     drained = Signal()
     """Messages or outcomes were delivered, so that the window can be redrawn."""
 
-    def __init__(self, name: str, *, interval: int = 33, parent: QObject | None = None) -> None:
+    def __init__(
+        self, name: str, *, interval: int = 33, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName(name)
         self._outbox: deque[_Letter] = deque()
@@ -404,7 +426,9 @@ class Worker(QObject):
             if outcome.ending is Ending.FAILED:
                 on_error(outcome.text)
 
-        return self.submit(Job(description, work, on_message=on_done, on_end=end, slot=slot))
+        return self.submit(
+            Job(description, work, on_message=on_done, on_end=end, slot=slot)
+        )
 
     def close(self) -> None:
         """Stop all jobs and wait for the thread to end; no messages are delivered any more."""

@@ -22,7 +22,10 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import name_of_folder
 from rankstudio.engine.errors import ParameterError, PlanError
-from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
+from rankstudio.engine.experiment.plan.difference import (
+    changed_parameters,
+    parameter_texts,
+)
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import method
 from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipeline, Pipelines
@@ -78,7 +81,8 @@ class Offers:
 class ComparisonDialog(QDialog):
     """A dialog in which the user composes a list of pipelines, and ticks the pipelines and data to compare.
 
-    Finished runs are used as they are; the other pipelines are run after the dialog is accepted.
+    Finished runs are used as they are; the other pipelines are run after the dialog is
+    accepted.
 
     Parameters
     ----------
@@ -87,7 +91,8 @@ class ComparisonDialog(QDialog):
     pipelines : Pipelines
         Makes the pipelines, and knows the runs.
     file : str
-        Path of the comparison that is listed first; "" for the finished runs and the current plan.
+        Path of the comparison that is listed first; "" for the finished runs and the
+        current plan.
     parent : QWidget, optional
     """
 
@@ -115,7 +120,10 @@ class ComparisonDialog(QDialog):
             "comparison-ranker",
             tr("Final ranker"),
         )
-        set_notes(self.ranker, {offer.key: offer.hint for offer in offers.rankers if not offer.enabled})
+        set_notes(
+            self.ranker,
+            {offer.key: offer.hint for offer in offers.rankers if not offer.enabled},
+        )
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
         self.plan.addItem(tr("Finished runs and current plan"), "")
@@ -165,15 +173,39 @@ class ComparisonDialog(QDialog):
         """Lay out the lists of methods and pipelines, the choices of data and labels, and the buttons."""
         left_column = QVBoxLayout()
         right_column = QVBoxLayout()
-        titles = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines")
-        adding, ranker, pipelines = (named(PlainLabel(text), role="title") for text in titles)
+        titles = (
+            tr("Add pipelines"),
+            tr("Final ranker after the selectors"),
+            tr("Pipelines"),
+        )
+        adding, ranker, pipelines = (
+            named(PlainLabel(text), role="title") for text in titles
+        )
         data_and_labels = QHBoxLayout()
-        for text, ticks, stretch in ((tr("Data"), self.data, 3), (tr("Labels"), self.labels, 2)):
+        for text, ticks, stretch in (
+            (tr("Data"), self.data, 3),
+            (tr("Labels"), self.labels, 2),
+        ):
             if ticks.count():
-                section = fill(QVBoxLayout(), named(PlainLabel(text), role="title"), ticks, spacing=6)
+                section = fill(
+                    QVBoxLayout(),
+                    named(PlainLabel(text), role="title"),
+                    ticks,
+                    spacing=6,
+                )
                 fill(data_and_labels, (section, stretch), spacing=12)
-        fill(left_column, adding, (self.methods, 1), ranker, self.ranker, self.add, spacing=6)
-        table_header = fill(QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12)
+        fill(
+            left_column,
+            adding,
+            (self.methods, 1),
+            ranker,
+            self.ranker,
+            self.add,
+            spacing=6,
+        )
+        table_header = fill(
+            QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12
+        )
         frame = named(QFrame(), role="panel")
         fill(QVBoxLayout(frame), self.table, margins=(1, 1, 1, 1))
         fill(right_column, table_header, (frame, 1), data_and_labels, spacing=6)
@@ -185,8 +217,12 @@ class ComparisonDialog(QDialog):
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
         lists = fill(QHBoxLayout(), left_column, (right_column, 1), spacing=16)
-        buttons = fill(QHBoxLayout(), (self._work, 1), self._cancel, self._run, spacing=8)
-        fill(QVBoxLayout(self), (lists, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
+        buttons = fill(
+            QHBoxLayout(), (self._work, 1), self._cancel, self._run, spacing=8
+        )
+        fill(
+            QVBoxLayout(self), (lists, 1), buttons, margins=(16, 16, 16, 16), spacing=12
+        )
         self._run.setDefault(True)
         self.resize(*_DIALOG_SIZE)
 
@@ -231,18 +267,32 @@ class ComparisonDialog(QDialog):
                 plans.append(self._pipelines.made(key, str(self.ranker.currentData())))
             except (PlanError, ParameterError) as error:
                 self._work.setText(str(error))
-        return self._pipelines.distinct([*self._listed_plans, *plans])[len(self._listed_plans) :]
+        return self._pipelines.distinct([*self._listed_plans, *plans])[
+            len(self._listed_plans) :
+        ]
 
     @Slot()
     def _update_add_button(self) -> None:
         """Show on the button how many pipelines it adds, and the name of the default ranker."""
-        selectors = [entry for entry in map(method, ticked(self.methods)) if entry.selects]
-        models = ", ".join(dict.fromkeys(entry.final_ranker(None) for entry in selectors))
-        text = tr("Own model: {models}").format(models=models) if models else tr("Own model of the selector")
+        selectors = [
+            entry for entry in map(method, ticked(self.methods)) if entry.selects
+        ]
+        models = ", ".join(
+            dict.fromkeys(entry.final_ranker(None) for entry in selectors)
+        )
+        text = (
+            tr("Own model: {models}").format(models=models)
+            if models
+            else tr("Own model of the selector")
+        )
         self.ranker.setItemText(self.ranker.findData(OWN_MODEL), text)
         n = len(self._new_plans())
         self.add.setEnabled(n > 0)
-        self.add.setText(trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n) if n else tr("&Add"))
+        self.add.setText(
+            trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n)
+            if n
+            else tr("&Add")
+        )
         if ticked(self.methods):
             reason = tr("These pipelines are already in the list.")
         else:
@@ -257,10 +307,13 @@ class ComparisonDialog(QDialog):
     def _remove(self) -> None:
         """Remove the selected pipelines from the list, on all data."""
         removed_positions = {
-            index.data(ROW_ROLE).position for index in self.table.selectionModel().selectedRows()
+            index.data(ROW_ROLE).position
+            for index in self.table.selectionModel().selectedRows()
         }
         self._listed_plans = [
-            plan for position, plan in enumerate(self._listed_plans) if position not in removed_positions
+            plan
+            for position, plan in enumerate(self._listed_plans)
+            if position not in removed_positions
         ]
         self._update()
 
@@ -283,15 +336,23 @@ class ComparisonDialog(QDialog):
         several_labels = len(labels) > 1
         if (several_data, several_labels) != self._has_data_and_label_columns:
             self._has_data_and_label_columns = several_data, several_labels
-            columns = _columns(lambda row: row.plan not in self._unticked_plans, several_data, several_labels)
+            columns = _columns(
+                lambda row: row.plan not in self._unticked_plans,
+                several_data,
+                several_labels,
+            )
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
-        self._run.setText(tr("&Run in the background") if plans or not rows else tr("&Compare"))
+        self._run.setText(
+            tr("&Run in the background") if plans or not rows else tr("&Compare")
+        )
         self._run.setEnabled(bool(rows))
         left_out = self._pipelines.left_out([row.plan for row in rows])
-        self._work.setText(" ".join(filter(None, (self._work_text(rows, plans), left_out))))
+        self._work.setText(
+            " ".join(filter(None, (self._work_text(rows, plans), left_out)))
+        )
         self._update_add_button()
         self._update_remove_button()
 
@@ -305,7 +366,9 @@ class ComparisonDialog(QDialog):
         runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
         units = trn("{n:,} fit", "{n:,} fits", work.n_units).format(n=work.n_units)
         if work.n_guessed:
-            text = tr("{runs}, {units}: about {seconds}, a rough estimate before the first run.")
+            text = tr(
+                "{runs}, {units}: about {seconds}, a rough estimate before the first run."
+            )
         else:
             text = tr("{runs}, {units}: about {seconds}, estimated from finished runs.")
         return text.format(runs=runs, units=units, seconds=duration(work.seconds))
@@ -314,7 +377,9 @@ class ComparisonDialog(QDialog):
 def ticked(ticks: QListWidget) -> tuple[str, ...]:
     """Return the keys of the ticked entries of a list."""
     items = [ticks.item(row) for row in range(ticks.count())]
-    ticked_items = [item for item in items if item.checkState() == Qt.CheckState.Checked]
+    ticked_items = [
+        item for item in items if item.checkState() == Qt.CheckState.Checked
+    ]
     return tuple(item.data(Qt.ItemDataRole.UserRole) for item in ticked_items)
 
 
@@ -336,7 +401,9 @@ class _Ticks(QListWidget):
         """Tick or untick the clicked entry, unless Qt has already done so because its box was hit."""
         if item.checkState() is self._state_at_press:
             was_ticked = self._state_at_press is Qt.CheckState.Checked
-            item.setCheckState(Qt.CheckState.Unchecked if was_ticked else Qt.CheckState.Checked)
+            item.setCheckState(
+                Qt.CheckState.Unchecked if was_ticked else Qt.CheckState.Checked
+            )
 
 
 def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QListWidget:
@@ -348,14 +415,28 @@ def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QList
         item.setToolTip(plain(offer.hint))
         item.setSizeHint(QSize(0, 28))
         flags = Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable
-        item.setFlags(flags | Qt.ItemFlag.ItemIsEnabled if offer.enabled else Qt.ItemFlag.NoItemFlags)
-        item.setCheckState(Qt.CheckState.Checked if offer.ticked else Qt.CheckState.Unchecked)
+        item.setFlags(
+            flags | Qt.ItemFlag.ItemIsEnabled
+            if offer.enabled
+            else Qt.ItemFlag.NoItemFlags
+        )
+        item.setCheckState(
+            Qt.CheckState.Checked if offer.ticked else Qt.CheckState.Unchecked
+        )
     ticks.setCurrentRow(0)
     return ticks
 
 
-def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool) -> list[Column]:
-    data = Column("data", tr("data"), value=lambda row: data_name(row.plan.data), tone="muted", width=96)
+def _columns(
+    is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool
+) -> list[Column]:
+    data = Column(
+        "data",
+        tr("data"),
+        value=lambda row: data_name(row.plan.data),
+        tone="muted",
+        width=96,
+    )
     label = Column("label", tr("label"), value=_label_column, tone="muted", width=96)
     return [
         tick_column(is_ticked, tr("Tick the pipelines to compare (Space)")),
@@ -378,11 +459,15 @@ def data_name(source: str) -> str:
 
 
 def _changed_parameters_text(row: Pipeline) -> str:
-    return " · ".join(f"{label} {text}" for label, text in changed_parameters(row.plan).items())
+    return " · ".join(
+        f"{label} {text}" for label, text in changed_parameters(row.plan).items()
+    )
 
 
 def _all_parameters_text(row: Pipeline) -> str:
-    return "\n".join(f"{label} {text}" for label, text in parameter_texts(row.plan).items())
+    return "\n".join(
+        f"{label} {text}" for label, text in parameter_texts(row.plan).items()
+    )
 
 
 _RUN_STATE_TEXTS = {
@@ -403,7 +488,11 @@ def _state_text(row: Pipeline) -> str:
 
 
 def _time_text(row: Pipeline) -> str:
-    return duration(row.seconds) if row.finished else tr("≈ {time}").format(time=duration(row.seconds))
+    return (
+        duration(row.seconds)
+        if row.finished
+        else tr("≈ {time}").format(time=duration(row.seconds))
+    )
 
 
 def _time_hint(row: Pipeline) -> str:
@@ -439,7 +528,9 @@ _COLUMNS = (
         "state",
         tr("status"),
         value=_state_text,
-        tooltip=tr("Finished runs are used as they are; interrupted runs are resumed, others started"),
+        tooltip=tr(
+            "Finished runs are used as they are; interrupted runs are resumed, others started"
+        ),
         tone=lambda row: "ok" if row.finished else "muted",
         width=184,
     ),

@@ -9,7 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.engine.analysis.comparisons.batch import Comparison, is_comparison, load_comparison
+from rankstudio.engine.analysis.comparisons.batch import (
+    Comparison,
+    is_comparison,
+    load_comparison,
+)
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
@@ -18,7 +22,12 @@ from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support.files import is_there
 from rankstudio.engine.support.resources import resource
 from rankstudio.ui.background.worker import Ending, Outcome
-from rankstudio.ui.compare.comparison_dialog import ComparisonDialog, Offer, Offers, data_name
+from rankstudio.ui.compare.comparison_dialog import (
+    ComparisonDialog,
+    Offer,
+    Offers,
+    data_name,
+)
 from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipelines, usual
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -48,13 +57,16 @@ class ComparisonRuns(Controller):
     goOnAsked = Signal(object)
     """An interrupted run of the comparison is to be resumed (RunRecord)."""
 
-    def __init__(self, models: Models, settings: Settings, theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self, models: Models, settings: Settings, theme: Theme, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._models = models
         self._settings = settings
         self._window = parent
-        self._waiting_groups: deque[tuple[Plan, ...]] = deque()  # the plans of a group read the same data
+        # the plans of a group read the same data
+        self._waiting_groups: deque[tuple[Plan, ...]] = deque()
         models.loader.ended.connect(self._load_next)
 
     @property
@@ -101,7 +113,11 @@ class ComparisonRuns(Controller):
         PlanError
             If the file is not the plan of a comparison.
         """
-        bundled = [file for file in sorted(resource("plans").glob("*.toml")) if is_comparison(file)]
+        bundled = [
+            file
+            for file in sorted(resource("plans").glob("*.toml"))
+            if is_comparison(file)
+        ]
         files = [file for file in bundled if str(file) != path]
         if path:
             files.insert(0, Path(path))
@@ -121,11 +137,19 @@ class ComparisonRuns(Controller):
             groups.setdefault((plan.data, *reading(plan)), []).append(plan)
         for key, group in groups.items():
             dataset = session.dataset
-            if dataset is not None and session.has_documents and key == self._key_of_open_data():
+            if (
+                dataset is not None
+                and session.has_documents
+                and key == self._key_of_open_data()
+            ):
                 self._queue(group, dataset)
             else:
                 self._waiting_groups.append(tuple(group))
-        self.said.emit(trn("{n} run is waiting", "{n} runs are waiting", len(plans)).format(n=len(plans)))
+        self.said.emit(
+            trn("{n} run is waiting", "{n} runs are waiting", len(plans)).format(
+                n=len(plans)
+            )
+        )
         self._load_next()
 
     def _key_of_open_data(self) -> tuple[object, ...]:
@@ -134,7 +158,9 @@ class ComparisonRuns(Controller):
         Return () if they are not read as the plan says.
         """
         plan = self._models.session.plan
-        return (plan.data, *reading(plan)) if self._models.session.read_as_planned else ()
+        return (
+            (plan.data, *reading(plan)) if self._models.session.read_as_planned else ()
+        )
 
     @Slot()
     def _load_next(self) -> None:
@@ -147,7 +173,9 @@ class ComparisonRuns(Controller):
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
             interrupted_runs = [
-                record for plan in plans if (record := pipelines.interrupted(plan)) is not None
+                record
+                for plan in plans
+                if (record := pipelines.interrupted(plan)) is not None
             ]
 
             def adopt(records: list[RunRecord]) -> None:
@@ -167,10 +195,12 @@ class ComparisonRuns(Controller):
         session = self._models.session
         runs = self._models.runs
         pipelines = Pipelines(session, runs, {})
-        is_shown = dataset is session.dataset and runs.shown is None  # else the view stays as it is
+        # else the view stays as it is
+        is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
             run = pipelines.interrupted(plan)
-            if run is None or run.dataset is not dataset:  # its files may have changed since
+            # its files may have changed since
+            if run is None or run.dataset is not dataset:
                 runs.start(plan, dataset, is_shown=is_shown)
             elif dataset is session.dataset:
                 self.goOnAsked.emit(run)
@@ -191,7 +221,11 @@ class ComparisonRuns(Controller):
     def _rankers(self) -> tuple[Offer, ...]:
         return (
             Offer(OWN_MODEL, ""),
-            *(offer for m, offer in zip(methods(), self._methods(), strict=True) if not m.selects),
+            *(
+                offer
+                for m, offer in zip(methods(), self._methods(), strict=True)
+                if not m.selects
+            ),
         )
 
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
@@ -199,7 +233,10 @@ class ComparisonRuns(Controller):
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
         judges = columns.judges if dataset is not None else ()
-        return tuple(Offer(name, name, ticked=are_all_chosen or name == columns.label) for name in judges)
+        return tuple(
+            Offer(name, name, ticked=are_all_chosen or name == columns.label)
+            for name in judges
+        )
 
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
         """Return the open data, the data of a plan, the recently opened data and the sample.
@@ -207,7 +244,9 @@ class ComparisonRuns(Controller):
         The data of the plan are ticked, or without a plan the open data.
         """
         session = self._models.session
-        planned_sources = _data_sources(Path(path).parent, plan.data) if plan is not None else []
+        planned_sources = (
+            _data_sources(Path(path).parent, plan.data) if plan is not None else []
+        )
         open_sources = [session.plan.data] if session.dataset is not None else []
         recent_sources = [
             recent_path
@@ -216,8 +255,13 @@ class ComparisonRuns(Controller):
         ]
         known_sources = {SAMPLE, *open_sources}
         ticked_sources = planned_sources or open_sources
-        sources = dict.fromkeys((*open_sources, *planned_sources, *recent_sources, SAMPLE))
-        return tuple(_offer(source, source in known_sources, source in ticked_sources) for source in sources)
+        sources = dict.fromkeys(
+            (*open_sources, *planned_sources, *recent_sources, SAMPLE)
+        )
+        return tuple(
+            _offer(source, source in known_sources, source in ticked_sources)
+            for source in sources
+        )
 
 
 def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
@@ -232,7 +276,15 @@ def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
 def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
     """Return the entry of data, disabled if they are neither known nor found."""
     is_available = is_known or is_there(Path(source))
-    hint = source if is_available else tr("{place} not found: open the data first.").format(place=source)
+    hint = (
+        source
+        if is_available
+        else tr("{place} not found: open the data first.").format(place=source)
+    )
     return Offer(
-        source, data_name(source), ticked=is_chosen and is_available, hint=hint, enabled=is_available
+        source,
+        data_name(source),
+        ticked=is_chosen and is_available,
+        hint=hint,
+        enabled=is_available,
     )

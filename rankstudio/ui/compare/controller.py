@@ -9,7 +9,12 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.compare.curves_view import CurvesView
-from rankstudio.ui.compare.feeders import ComparisonScope, CurvesFeeder, PairedTests, ViewFeeder
+from rankstudio.ui.compare.feeders import (
+    ComparisonScope,
+    CurvesFeeder,
+    PairedTests,
+    ViewFeeder,
+)
 from rankstudio.ui.compare.groups import on_every_fold
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.compare.paper_table import TableController
@@ -45,7 +50,9 @@ class CompareController(PageController):
     removalAsked = Signal(object)
     """The user asks to remove runs (tuple of RunRecord)."""
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         session = models.session
         runs = models.runs
@@ -55,7 +62,8 @@ class CompareController(PageController):
         self._runs = runs
         self._measured = measured
         self._marks = marks
-        self._changed_keys: set[int] = set()  # numbers of the runs whose rows are out of date
+        # numbers of the runs whose rows are out of date
+        self._changed_keys: set[int] = set()
         self.views = ResultsPanel(theme)
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
@@ -85,10 +93,15 @@ class CompareController(PageController):
         self.views.folds.foldChosen.connect(session.choose_fold)
         self.views.stability.inspected.connect(session.inspectAsked)
         self.panel.selected.connect(self._select)
-        self.panel.removed.connect(lambda keys: self.removalAsked.emit(tuple(map(runs.record, keys))))
+        self.panel.removed.connect(
+            lambda keys: self.removalAsked.emit(tuple(map(runs.record, keys)))
+        )
         self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
-        self.panel.goOnRequested.connect(lambda key: self.goOnAsked.emit(runs.record(key)))
-        self._labels: list[tuple[Plan, RunLabel]] = []  # of runs on all folds that are not added yet
+        self.panel.goOnRequested.connect(
+            lambda key: self.goOnAsked.emit(runs.record(key))
+        )
+        # of runs on all folds that are not added yet
+        self._labels: list[tuple[Plan, RunLabel]] = []
         self.panel.everyFoldAsked.connect(self._run_on_every_fold)
         runs.added.connect(self._name)
         for signal in (runs.added, runs.changed, runs.eventNoted, runs.ended):
@@ -125,19 +138,32 @@ class CompareController(PageController):
     @Slot()
     def _show(self) -> None:
         """List the runs, with new rows for those that have changed."""
-        old_rows = {row.key: row for row in self.panel.rows() if row.key not in self._changed_keys}
+        old_rows = {
+            row.key: row
+            for row in self.panel.rows()
+            if row.key not in self._changed_keys
+        }
         self._changed_keys.clear()
         self._show_ticks()
-        rows = [old_rows.get(record.key) or self._row(record) for record in self._runs.records]
+        rows = [
+            old_rows.get(record.key) or self._row(record)
+            for record in self._runs.records
+        ]
         datasets = {record.key: record.dataset for record in self._runs.records}
         measured = [row for row in rows if row.summary.means]
-        is_on_open_data = any(datasets[row.key] is self._session.dataset for row in measured)
+        is_on_open_data = any(
+            datasets[row.key] is self._session.dataset for row in measured
+        )
         self._covered.setVisible(self._session.sealed and is_on_open_data)
         sealed = {
-            row.key: datasets[row.key].name for row in measured if self._session.is_sealed(datasets[row.key])
+            row.key: datasets[row.key].name
+            for row in measured
+            if self._session.is_sealed(datasets[row.key])
         }
         dataset = self._session.dataset
-        self._covered.name_data(dataset.name if dataset is not None and len({*sealed.values()}) > 1 else "")
+        self._covered.name_data(
+            dataset.name if dataset is not None and len({*sealed.values()}) > 1 else ""
+        )
         self.panel.show_runs(rows, self._scope.groups(), sealed=sealed)
 
     def _row(self, record: RunRecord) -> RunRow:
@@ -153,7 +179,9 @@ class CompareController(PageController):
 
     @Slot()
     def _show_ticks(self) -> None:
-        self.panel.show_ticks({r.key for r in self._runs.records if self._marks.is_ticked(r.key)})
+        self.panel.show_ticks(
+            {r.key for r in self._runs.records if self._marks.is_ticked(r.key)}
+        )
 
     @Slot()
     def _show_tests(self) -> None:
@@ -182,7 +210,9 @@ class CompareController(PageController):
             plan = on_every_fold(record.plan)
             if plan not in plans:
                 plans.append(plan)
-                self._labels.append((plan, replace(record.label, note="", hidden=False)))
+                self._labels.append(
+                    (plan, replace(record.label, note="", hidden=False))
+                )
         self.runsAsked.emit(tuple(plans))
 
     @Slot(object)
@@ -190,7 +220,11 @@ class CompareController(PageController):
         """Give a run on all folds the name of the run on some folds that it repeats."""
         labels = [label for plan, label in self._labels if plan.agrees(record.plan)]
         if labels:
-            self._labels = [(plan, label) for plan, label in self._labels if not plan.agrees(record.plan)]
+            self._labels = [
+                (plan, label)
+                for plan, label in self._labels
+                if not plan.agrees(record.plan)
+            ]
             record.label = labels[0]
             self._runs.labelled.emit(record)
 

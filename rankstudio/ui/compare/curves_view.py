@@ -47,8 +47,8 @@ class CurvesView(Panel):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values on the axes of the run's plan,
-        and its position on the path.
+        The model that the user clicked: the run's number, the model's values on the
+        axes of the run's plan, and its position on the path.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     by : Segmented
@@ -60,7 +60,8 @@ class CurvesView(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), name="curves-view", keeps_title=True)
-        self._points: tuple[tuple[_Point, ...], ...] = ()  # the points of each curve that is drawn
+        # the points of each curve that is drawn
+        self._points: tuple[tuple[_Point, ...], ...] = ()
         self._n_runs = 0  # runs that are compared, with a curve or without
         self._n_folds = 0
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
@@ -68,7 +69,9 @@ class CurvesView(Panel):
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
         self.plot.placeholder = _EMPTY_TEXT
         self.plot.one_band = self.plot.names_at_ends = True
-        self.plot.shared = Shared("curves", tr("Curves of the ticked runs"), compares=True)
+        self.plot.shared = Shared(
+            "curves", tr("Curves of the ticked runs"), compares=True
+        )
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self.plot.confirms = True
@@ -91,7 +94,13 @@ class CurvesView(Panel):
         """
         self._costs_are_milliseconds = costs is not None and costs.milliseconds
         has_costs = costs is not None
-        axes = {"size": True, "test": test, "cost": has_costs, "train": shares, "seconds": True}
+        axes = {
+            "size": True,
+            "test": test,
+            "cost": has_costs,
+            "train": shares,
+            "seconds": True,
+        }
         offered = tuple(key for key, is_offered in axes.items() if is_offered)
         if offered != self._offered_axes:
             chosen = self.by.value()
@@ -130,7 +139,11 @@ class CurvesView(Panel):
         """
         x_key = str(self.by.value())
         self._n_runs = len(runs)
-        run_curves = [(key, curve) for key, curve in zip(runs, curves, strict=True) if curve is not None]
+        run_curves = [
+            (key, curve)
+            for key, curve in zip(runs, curves, strict=True)
+            if curve is not None
+        ]
         # Each group of positions in run_curves is drawn as one curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
@@ -147,18 +160,24 @@ class CurvesView(Panel):
         self.plot.set_axes(
             replace(
                 self.plot.axes,
-                title=(tr("test {name}") if x_key == "test" else tr("validation {name}")).format(name=name),
+                title=(
+                    tr("test {name}") if x_key == "test" else tr("validation {name}")
+                ).format(name=name),
                 x_label=PER_QUERY if is_in_milliseconds else _X_LABELS[x_key],
                 integer_x=x_key in ("size", "test"),
             )
         )
         self.plot.higher_is_better = measure(name).higher_is_better
-        last_runs = [points[-1][0] for points in self._points]  # a curve has the title of its last run
+        # a curve has the title of its last run
+        last_runs = [points[-1][0] for points in self._points]
         title_counts = Counter(runs[key][0] for key in last_runs)
         unique_titles = {title for title, n in title_counts.items() if n == 1}
         self._n_folds = max((curve.n_folds for _, curve in run_curves), default=0)
         self.plot.set_curves(
-            [_overlaid_curve(points, runs, reference, unique_titles) for points in self._points]
+            [
+                _overlaid_curve(points, runs, reference, unique_titles)
+                for points in self._points
+            ]
         )
         self.set_caption(self._caption_text(x_key))
 
@@ -170,7 +189,9 @@ class CurvesView(Panel):
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
         differs = inspection is not None and inspection != choice
-        self.plot.inspect(self._point(key, inspection) if inspection is not None and differs else None)
+        self.plot.inspect(
+            self._point(key, inspection) if inspection is not None and differs else None
+        )
 
     def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
         """Return the number of a model's curve and its index on the curve.
@@ -190,12 +211,16 @@ class CurvesView(Panel):
         if not self._points:
             return ""
         if by == "test" and len(self._points) < self._n_runs:
-            return tr("data open for {n} of {of} runs").format(n=len(self._points), of=self._n_runs)
+            return tr("data open for {n} of {of} runs").format(
+                n=len(self._points), of=self._n_runs
+            )
         if by == "test":
             return tr("models selected by validation")
         if by in ("train", "seconds"):
             return tr("best model of each run · double-click to choose")
-        text = trn("{measure}, {n} fold", "{measure}, mean over {n} folds", self._n_folds)
+        text = trn(
+            "{measure}, {n} fold", "{measure}, mean over {n} folds", self._n_folds
+        )
         return text.format(measure=self.plot.axes.title, n=self._n_folds)
 
     @Slot(int, int)
@@ -223,13 +248,17 @@ def _overlaid_curve(
 ) -> OverlaidCurve:
     """Return the curve through some points, with the number and the title of the last point's run.
 
-    The title is written at the curve's end if it is in `unique`, the titles that only one curve has.
+    The title is written at the curve's end if it is in `unique`, the titles that only
+    one curve has.
     """
     key, _, _ = points[-1]
     _, first_curve, _ = points[0]
     title, _ = runs[key]
     x, mean, difference, half = np.array(
-        [[quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)] for _, c, point in points]
+        [
+            [quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)]
+            for _, c, point in points
+        ]
     ).T
     is_of_one_run = len({run for run, *_ in points}) == 1
     return OverlaidCurve(
@@ -237,7 +266,9 @@ def _overlaid_curve(
         label=f"{key} {title}",
         x=x,
         y=mean,
-        notes=tuple(_point_note(runs[run][1], curve, point) for run, curve, point in points),
+        notes=tuple(
+            _point_note(runs[run][1], curve, point) for run, curve, point in points
+        ),
         difference=difference,
         half=half,
         reference=key == reference,
@@ -251,5 +282,7 @@ def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
     """Return the note on a point: its size, its parameters, and the reason if it has no paired difference."""
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
-        part for part in (_size_text(float(curve.sizes[point])), combination, curve.unpaired) if part
+        part
+        for part in (_size_text(float(curve.sizes[point])), combination, curve.unpaired)
+        if part
     )

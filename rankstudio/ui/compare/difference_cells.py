@@ -24,7 +24,8 @@ Scale = tuple[float, float]
 
 _SCALE_MARGIN = 10.0  # pixels at each end of the scale
 _DOT_RADIUS = 4.5
-_RING_RADIUS = 3.5  # a ring looks as large as a dot, as half its line lies outside the radius
+# a ring looks as large as a dot, as half its line lies outside the radius
+_RING_RADIUS = 3.5
 _BAR_WIDTH = 96.0  # pixels of the bar of counts
 _MIN_BAR_WIDTH = 32.0  # a shorter bar is not drawn
 _BAR_HEIGHT = 7.0
@@ -32,7 +33,12 @@ _GAP = 8.0  # pixels between the bar and its numbers
 
 
 def draw_difference(
-    painter: QPainter, rect: QRect, colors: Colors, category: int, test: PairedComparison, scale: Scale
+    painter: QPainter,
+    rect: QRect,
+    colors: Colors,
+    category: int,
+    test: PairedComparison,
+    scale: Scale,
 ) -> None:
     """Draw the reference as a dotted line, and a difference to it as a dot with its 95 % interval.
 
@@ -43,8 +49,8 @@ def draw_difference(
         Room of the cell.
     colors : Colors
     category : int
-        Number of the run's color. The run is a dot on a line, or a ring on a dashed line if an earlier run
-        has this color.
+        Number of the run's color. The run is a dot on a line, or a ring on a dashed
+        line if an earlier run has this color.
     test : PairedComparison
     scale : tuple of float
         Range of the differences of the group.
@@ -54,7 +60,9 @@ def draw_difference(
     middle = rect.center().y() + 0.5
 
     def x_of(value: float) -> float:
-        return rect.left() + _SCALE_MARGIN + (min(max(value, low), high) - low) * per_unit
+        return (
+            rect.left() + _SCALE_MARGIN + (min(max(value, low), high) - low) * per_unit
+        )
 
     zero = x_of(0.0)
     painter.setPen(pen(colors.q("muted"), 1.0, (1.5, 2.5)))
@@ -68,7 +76,9 @@ def draw_difference(
     painter.drawEllipse(QPointF(x_of(test.mean_difference), middle), radius, radius)
 
 
-def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison) -> None:
+def draw_counts(
+    painter: QPainter, rect: QRect, colors: Colors, test: PairedComparison
+) -> None:
     """Draw a bar of better, equal and worse queries, and beside it the numbers of better and worse ones."""
     text = f"{test.wins} · {test.losses}"
     painter.setFont(font(SMALL))
@@ -83,14 +93,22 @@ def draw_counts(painter: QPainter, rect: QRect, colors: Colors, test: PairedComp
 
 
 def _draw_parts(
-    painter: QPainter, rect: QRect, length: float, colors: Colors, test: PairedComparison
+    painter: QPainter,
+    rect: QRect,
+    length: float,
+    colors: Colors,
+    test: PairedComparison,
 ) -> None:
     n_queries = test.wins + test.ties + test.losses
     per_query = length / n_queries if n_queries else 0.0
     top = rect.center().y() - _BAR_HEIGHT / 2 + 1
     x = float(rect.left())
     painter.setPen(Qt.PenStyle.NoPen)
-    for count, role in ((test.wins, "ok"), (test.ties, "line_hover"), (test.losses, "error")):
+    for count, role in (
+        (test.wins, "ok"),
+        (test.ties, "line_hover"),
+        (test.losses, "error"),
+    ):
         painter.setBrush(colors.q(role))
         painter.drawRect(QRectF(x, top, count * per_query, _BAR_HEIGHT))
         x += count * per_query
@@ -122,11 +140,14 @@ class DifferenceCells:
     compared : callable
         Returns the comparison of a run, given the run's number; None if it has none.
     scale : callable
-        Returns the common scale of a run's group, given the run's number; None if the group has none.
+        Returns the common scale of a run's group, given the run's number; None if the
+        group has none.
     """
 
     def __init__(
-        self, compared: Callable[[int], ComparedRun | None], scale: Callable[[int], Scale | None]
+        self,
+        compared: Callable[[int], ComparedRun | None],
+        scale: Callable[[int], Scale | None],
     ) -> None:
         self._compared = compared
         self._scale = scale
@@ -137,7 +158,9 @@ class DifferenceCells:
             "{name} minus that of the reference, mean over all queries, with its bootstrap interval. "
             "The dotted line is the reference. R makes the chosen run the reference."
         )
-        about_p = tr("Fisher's randomisation test over queries, corrected for all ticked runs of the group")
+        about_p = tr(
+            "Fisher's randomisation test over queries, corrected for all ticked runs of the group"
+        )
         return [
             Column(
                 "difference",
@@ -176,7 +199,9 @@ class DifferenceCells:
                 spoken=self._counts_spoken,
                 paint=self._paint_counts,
                 hint=self._counts_spoken,
-                tooltip=tr("Queries in which the run is better than the reference, equal, worse"),
+                tooltip=tr(
+                    "Queries in which the run is better than the reference, equal, worse"
+                ),
                 tone="muted",
                 sort=lambda row: self._value(row, "wins"),
                 width=184,
@@ -209,7 +234,11 @@ class DifferenceCells:
 
     def _role(self, row: Any) -> str:
         run = self._compared(row.key)
-        return "" if run is None or run.found is not None else _ROLE_TEXTS.get(run.role, run.role)
+        return (
+            ""
+            if run is None or run.found is not None
+            else _ROLE_TEXTS.get(run.role, run.role)
+        )
 
     def _difference(self, row: Any) -> str | None:
         test = self._test(row)
@@ -222,14 +251,18 @@ class DifferenceCells:
         test = self._test(row)
         if test is None:
             return self._role(row)
-        return tr("{difference}, 95 % interval from {low} to {high}").format(**_number_texts(test))
+        return tr("{difference}, 95 % interval from {low} to {high}").format(
+            **_number_texts(test)
+        )
 
     def _difference_hint(self, row: Any) -> str:
         run = self._compared(row.key)
         differs = run.differs if run is not None else ""
         return "\n".join(filter(None, (self._difference_spoken(row), differs)))
 
-    def _paint_difference(self, painter: QPainter, rect: QRect, colors: Colors, row: Any) -> QRect | None:
+    def _paint_difference(
+        self, painter: QPainter, rect: QRect, colors: Colors, row: Any
+    ) -> QRect | None:
         scale = self._scale(row.key)
         test = self._test(row)
         if scale is None or test is None:
@@ -249,7 +282,9 @@ class DifferenceCells:
         text = tr("{wins} queries better, {ties} equal, {losses} worse")
         return text.format(wins=test.wins, ties=test.ties, losses=test.losses)
 
-    def _paint_counts(self, painter: QPainter, rect: QRect, colors: Colors, row: Any) -> QRect | None:
+    def _paint_counts(
+        self, painter: QPainter, rect: QRect, colors: Colors, row: Any
+    ) -> QRect | None:
         test = self._test(row)
         if test is None:
             return rect

@@ -18,7 +18,12 @@ from rankstudio.engine.analysis.features.selection_stability import selection_st
 from rankstudio.engine.analysis.measurements.conventions import convention_rows
 from rankstudio.engine.analysis.tried_models.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.tried_models.run_costs import costs_of
-from rankstudio.engine.analysis.tried_models.run_curves import By, RunCurve, learning_curves, run_curves
+from rankstudio.engine.analysis.tried_models.run_curves import (
+    By,
+    RunCurve,
+    learning_curves,
+    run_curves,
+)
 from rankstudio.engine.analysis.tried_models.tried_models import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
@@ -56,9 +61,12 @@ class ComparisonScope:
         self.worker = models.task_worker
         self.measured = models.measured
         self.marks = models.marks
-        # The groups of the last call, and their key. The key contains ids of results: the measured runs are
-        # kept, too, as another object could get the id of one that is deleted.
-        self._last_groups: tuple[object, dict[int, MeasuredRun], tuple[RunGroup, ...]] | None = None
+        # The groups of the last call, and their key. The key contains ids of results:
+        # the measured runs are kept, too, as another object could get the id of one
+        # that is deleted.
+        self._last_groups: (
+            tuple[object, dict[int, MeasuredRun], tuple[RunGroup, ...]] | None
+        ) = None
 
     @property
     def changes(self) -> tuple[SignalInstance, ...]:
@@ -77,17 +85,29 @@ class ComparisonScope:
         """Return the finished ticked runs, by their numbers, with the measures that the runs computed."""
         return self._complete(lambda record: record.result)
 
-    def _complete(self, result_of: Callable[[RunRecord], RunResult | None]) -> dict[int, RunResult]:
-        ticked = (record for record in self.runs.records if self.marks.is_ticked(record.key))
+    def _complete(
+        self, result_of: Callable[[RunRecord], RunResult | None]
+    ) -> dict[int, RunResult]:
+        ticked = (
+            record for record in self.runs.records if self.marks.is_ticked(record.key)
+        )
         by_run = {record.key: result_of(record) for record in ticked}
-        return {key: result for key, result in by_run.items() if result is not None and result.complete}
+        return {
+            key: result
+            for key, result in by_run.items()
+            if result is not None and result.complete
+        }
 
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable runs, the groups on the open dataset first."""
         dataset = self.session.dataset
         first_data = dataset.name if dataset is not None else ""
-        measured = {record.key: self.measured.view(record) for record in self.runs.records}
-        states = tuple((number, id(run.result), run.plan) for number, run in measured.items())
+        measured = {
+            record.key: self.measured.view(record) for record in self.runs.records
+        }
+        states = tuple(
+            (number, id(run.result), run.plan) for number, run in measured.items()
+        )
         key = first_data, states
         if self._last_groups is not None:
             last_key, _, last_groups = self._last_groups
@@ -103,9 +123,17 @@ class ComparisonScope:
         shown_run = self.runs.shown
         if dataset is None:
             return None
-        on_data = {record.key for record in self.runs.records if record.dataset.name == dataset.name}
+        on_data = {
+            record.key
+            for record in self.runs.records
+            if record.dataset.name == dataset.name
+        }
         groups = [group for group in self.groups() if on_data.intersection(group.keys)]
-        shown_groups = (group for group in groups if shown_run is not None and shown_run.key in group.keys)
+        shown_groups = (
+            group
+            for group in groups
+            if shown_run is not None and shown_run.key in group.keys
+        )
         return next(shown_groups, groups[0] if groups else None)
 
     def members(self, group: RunGroup | None) -> dict[int, RunResult]:
@@ -125,7 +153,8 @@ class ComparisonScope:
 
         Return None if the group is not ranked.
 
-        This is the reference that the user has chosen if it is in the group, and the best run otherwise.
+        This is the reference that the user has chosen if it is in the group, and the
+        best run otherwise.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:
@@ -140,7 +169,8 @@ class ComparisonScope:
         return {key: self.runs.record(key).title for key in self.together()}
 
 
-Pair = tuple[int, int, tuple[object, ...]]  # number of a run, number of its reference, and their measurement
+# number of a run, number of its reference, and their measurement
+Pair = tuple[int, int, tuple[object, ...]]
 
 
 class PairedTests(Controller):
@@ -156,20 +186,23 @@ class PairedTests(Controller):
     Attributes
     ----------
     groups : tuple of (RunGroup, tuple of ComparedRun)
-        Every group of ranked runs with its compared runs, the reference first. Tests are corrected within a
-        group.
+        Every group of ranked runs with its compared runs, the reference first. Tests
+        are corrected within a group.
     """
 
     changed = Signal()
 
-    def __init__(self, scope: ComparisonScope, panel: QWidget, parent: QObject | None = None) -> None:
+    def __init__(
+        self, scope: ComparisonScope, panel: QWidget, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._scope = scope
         self._session = scope.session
         self._runs = scope.runs
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         self._tests: dict[Pair, PairedComparison] = {}
-        # Each comparison is a job of its own: a path that the slider needs waits for one of them at most.
+        # Each comparison is a job of its own: a path that the slider needs waits for
+        # one of them at most.
         self._demand = OnDemand(
             self,
             scope.worker,
@@ -221,18 +254,25 @@ class PairedTests(Controller):
         name = self._session.measure
         shown_group = self._scope.group()
         tested: list[tuple[RunGroup, tuple[ComparedRun, ...]]] = []
-        # For each test: whether it is of another group than the shown one, its run and its reference.
+        # For each test: whether it is of another group than the shown one, its run and
+        # its reference.
         waiting: list[tuple[bool, int, int]] = []
         for group in self._scope.groups():
             reference = self._scope.reference(group)
             if reference is None:
                 continue
             runs = self._scope.members(group)
-            tests = {key: self._tests.get(self._pair(key, reference, runs)) for key in runs}
+            tests = {
+                key: self._tests.get(self._pair(key, reference, runs)) for key in runs
+            }
             finished = {key: test for key, test in tests.items() if test is not None}
             rows = tuple(compared_runs(runs, reference, name, finished))
             tested.append((group, rows))
-            waiting += [(group != shown_group, row.key, reference) for row in rows if row.role == "waiting"]
+            waiting += [
+                (group != shown_group, row.key, reference)
+                for row in rows
+                if row.role == "waiting"
+            ]
         self.groups = tuple(tested)
         self.changed.emit()
         if not waiting:
@@ -245,7 +285,9 @@ class PairedTests(Controller):
             self._tests[pair] = test
             self._demand.update()
 
-        text = tr("Testing run {waiting} against run {reference}").format(waiting=key, reference=reference)
+        text = tr("Testing run {waiting} against run {reference}").format(
+            waiting=key, reference=reference
+        )
         return computation(text, keep, compare_with, runs[key], runs[reference], name)
 
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
@@ -284,7 +326,9 @@ class CurvesFeeder(Controller):
     view : CurvesView
     """
 
-    def __init__(self, scope: ComparisonScope, view: CurvesView, parent: QObject | None = None) -> None:
+    def __init__(
+        self, scope: ComparisonScope, view: CurvesView, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._scope = scope
         self._session = scope.session
@@ -299,7 +343,12 @@ class CurvesFeeder(Controller):
             slot="run curves",
             panel=view,
         )
-        signals = view.by.chosen, self._runs.removed, self._runs.labelled, self._runs.cleared
+        signals = (
+            view.by.chosen,
+            self._runs.removed,
+            self._runs.labelled,
+            self._runs.cleared,
+        )
         for signal in (*scope.changes, *signals):
             signal.connect(self.update)
         for signal in (self._session.choiceChanged, self._session.inspectionChanged):
@@ -329,11 +378,15 @@ class CurvesFeeder(Controller):
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
         records = [self._runs.record(key) for key in runs]
-        has_test_part = any(record.dataset.folds[0].test is not None for record in records)
+        has_test_part = any(
+            record.dataset.folds[0].test is not None for record in records
+        )
         test_is_open = has_test_part and not any(
             self._session.is_sealed(record.dataset) for record in records
         )
-        self._view.offer(costs_of(list(runs.values())), shares=shares_differ, test=test_is_open)
+        self._view.offer(
+            costs_of(list(runs.values())), shares=shares_differ, test=test_is_open
+        )
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._by(), measured, labels
@@ -345,7 +398,9 @@ class CurvesFeeder(Controller):
         """
         reference, runs = self._compared()
         name = self._session.measure
-        plans = {key: (self._runs.record(key).title, run.plan) for key, run in runs.items()}
+        plans = {
+            key: (self._runs.record(key).title, run.plan) for key, run in runs.items()
+        }
 
         def show(curves: tuple[RunCurve | None, ...]) -> None:
             self._view.show_curves(plans, curves, reference, name)
@@ -355,8 +410,12 @@ class CurvesFeeder(Controller):
             show(())
             return None
         data = [self._runs.record(key).dataset for key in runs]
-        reference_position = list(runs).index(reference) if reference is not None else None
-        compute_curves = partial(run_curves, list(runs.values()), name, reference_position, data, *self._by())
+        reference_position = (
+            list(runs).index(reference) if reference is not None else None
+        )
+        compute_curves = partial(
+            run_curves, list(runs.values()), name, reference_position, data, *self._by()
+        )
         return computation(tr("Comparing the curves of runs"), show, compute_curves)
 
     @Slot()
@@ -379,7 +438,11 @@ class ViewFeeder(Controller):
     """
 
     def __init__(
-        self, scope: ComparisonScope, tests: PairedTests, views: ResultsPanel, parent: QObject | None = None
+        self,
+        scope: ComparisonScope,
+        tests: PairedTests,
+        views: ResultsPanel,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._scope = scope
@@ -394,7 +457,10 @@ class ViewFeeder(Controller):
             "pareto": self._compare_sizes,
             "conventions": self._compare_conventions,
             "published": self._show_published,
-            **{key: partial(self._look_at, view) for key, view in views.contributed.items()},
+            **{
+                key: partial(self._look_at, view)
+                for key, view in views.contributed.items()
+            },
         }
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, self._runs.removed, self._runs.labelled
@@ -412,7 +478,11 @@ class ViewFeeder(Controller):
         self._runs.cleared.connect(self._forget)
         tests.changed.connect(self._show_new_tests)
         session = self._session
-        for signal in (session.foldChanged, session.choiceChanged, session.inspectionChanged):
+        for signal in (
+            session.foldChanged,
+            session.choiceChanged,
+            session.inspectionChanged,
+        ):
             signal.connect(self._mark)
 
     @Slot()
@@ -425,13 +495,23 @@ class ViewFeeder(Controller):
         record = self._record
         for key, view in self._views.contributed.items():
             self._views.offer(key, view.is_offered(record))
-        measurement = self._session.measure, self._session.convention, self._session.seal_marks
+        measurement = (
+            self._session.measure,
+            self._session.convention,
+            self._session.seal_marks,
+        )
         choices = self._views.folds.scope.value(), self._views.pareto.by.value()
         options = (measurement, self._scope.marks.reference, choices)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
         has_its_tests = self._views.key() != "pareto" or self._tests.complete
         state = self._shown_state(), self._scope.group(), has_its_tests
-        return self._views.key(), options, state, finished, tuple(self._scope.titles().items())
+        return (
+            self._views.key(),
+            options,
+            state,
+            finished,
+            tuple(self._scope.titles().items()),
+        )
 
     def _update_view(self) -> Computation | None:
         task = self._compute[self._views.key()]()
@@ -459,18 +539,34 @@ class ViewFeeder(Controller):
         """
         record = self._record
         folds = self._views.folds
-        table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
+        table = (
+            folds.tables.get(str(folds.scope.value()))
+            if self._session.has_documents
+            else None
+        )
         if table is not None and record is not None and record.result is not None:
             show = partial(folds.show_table, table, run_name(record))
             sealed = self._session.is_sealed(record.dataset)
-            return computation(tr(table.task), show, rows_of, table, record.result, record.dataset, sealed)
+            return computation(
+                tr(table.task),
+                show,
+                rows_of,
+                table,
+                record.result,
+                record.dataset,
+                sealed,
+            )
         if self._views.folds.scope.value() == ALL:
-            self._views.folds.show_runs(self._scope.together(), self._scope.titles(), self._session.measure)
+            self._views.folds.show_runs(
+                self._scope.together(), self._scope.titles(), self._session.measure
+            )
         elif record is None:
             self._views.folds.clear()
         else:
             measured = self._scope.measured.view(record)
-            self._views.folds.show_run(run_name(record), measured.plan, _sorted_folds(measured))
+            self._views.folds.show_run(
+                run_name(record), measured.plan, _sorted_folds(measured)
+            )
         return None
 
     def _compare_features(self) -> Computation | None:
@@ -479,12 +575,18 @@ class ViewFeeder(Controller):
         Return None if the run has no selections.
         """
         record = self._record
-        folds = _sorted_folds(self._scope.measured.view(record)) if record is not None else ()
+        folds = (
+            _sorted_folds(self._scope.measured.view(record))
+            if record is not None
+            else ()
+        )
         if record is None or not folds:
             self._views.stability.clear(run_name(record) if record is not None else "")
             return None
         if not record.plan.entry.selects:
-            self._views.stability.clear(tr("{record} uses all features").format(record=run_name(record)))
+            self._views.stability.clear(
+                tr("{record} uses all features").format(record=run_name(record))
+            )
             return None
         show = partial(self._views.stability.show_stability, run_name(record))
         data = record.dataset
@@ -517,7 +619,13 @@ class ViewFeeder(Controller):
             self._mark()
 
         return computation(
-            tr("Computing the Pareto front"), show, pareto_front_of, tuple(runs.values()), name, data, x_key
+            tr("Computing the Pareto front"),
+            show,
+            pareto_front_of,
+            tuple(runs.values()),
+            name,
+            data,
+            x_key,
         )
 
     def _look_at(self, view: ContributedView) -> Computation | None:
@@ -529,8 +637,14 @@ class ViewFeeder(Controller):
         If there are none, show the reason.
         """
         shown_keys = self._scope.together()
-        runs_by_key = {key: run for key, run in self._scope.own().items() if key in shown_keys}
-        sealed = {key for key in runs_by_key if self._session.is_sealed(self._runs.record(key).dataset)}
+        runs_by_key = {
+            key: run for key, run in self._scope.own().items() if key in shown_keys
+        }
+        sealed = {
+            key
+            for key in runs_by_key
+            if self._session.is_sealed(self._runs.record(key).dataset)
+        }
         runs = [(key, run) for key, run in runs_by_key.items() if key not in sealed]
         if runs or not sealed:
             self._views.published.show_runs(runs)
@@ -546,17 +660,27 @@ class ViewFeeder(Controller):
         shown_keys = self._scope.together()
         runs = self._scope.own() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
-        with_data = {key: (run, self._runs.record(key).dataset) for key, run in runs.items()}
-        on_open_data = {key: (run, data) for key, (run, data) in with_data.items() if data is open_data}
+        with_data = {
+            key: (run, self._runs.record(key).dataset) for key, run in runs.items()
+        }
+        on_open_data = {
+            key: (run, data)
+            for key, (run, data) in with_data.items()
+            if data is open_data
+        }
         methods = {key: self._runs.record(key).title for key in on_open_data}
-        tested = not sealed and open_data is not None and open_data.folds[0].test is not None
+        tested = (
+            not sealed and open_data is not None and open_data.folds[0].test is not None
+        )
         part = tr("test") if tested else tr("validation")
 
         def show(means: dict[int, dict[str, float]]) -> None:
             rows = convention_rows(methods, means, name)
             self._views.conventions.show_rows(rows, name, current_convention, part)
 
-        compute_means = partial(self._scope.measured.means, on_open_data, name, sealed=sealed)
+        compute_means = partial(
+            self._scope.measured.means, on_open_data, name, sealed=sealed
+        )
         return computation(tr("Measuring by every convention"), show, compute_means)
 
     def _show_tests(self) -> None:

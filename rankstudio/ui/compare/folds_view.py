@@ -6,7 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.result_table.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
+from rankstudio.engine.analysis.result_table.fold_table import (
+    FoldRow,
+    MeasureRow,
+    fold_rows,
+    measure_rows,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Axis
@@ -15,7 +20,13 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.plugins.entries import imported
-from rankstudio.engine.plugins.run_tables import RunColumn, RunTable, RunTableRow, RunTableRows, run_tables
+from rankstudio.engine.plugins.run_tables import (
+    RunColumn,
+    RunTable,
+    RunTableRow,
+    RunTableRows,
+    run_tables,
+)
 from rankstudio.ui.compare.view import ALL, ONE, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import axis_value, plain, power
@@ -25,7 +36,9 @@ from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
 
 
-def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
+def rows_of(
+    table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool
+) -> RunTableRows | str:
     """Compute the rows of a run's table, or return the reason why it has none.
 
     It is called by the worker.
@@ -42,15 +55,16 @@ class FoldsView(View):
 
     A click on a row shows its fold.
 
-    For one run the table shows the model that each fold selected, with its measures, or a table of a plug-in.
-    For all runs it shows one measure, with a column for each run.
+    For one run the table shows the model that each fold selected, with its measures, or
+    a table of a plug-in. For all runs it shows one measure, with a column for each run.
 
     Attributes
     ----------
     tables : dict of str to RunTable
         Tables of plug-ins, which can replace the measures of one run, by their keys.
     foldChosen : Signal(object)
-        Number of the fold that the user chose; None for all folds, after a click on the row of the mean.
+        Number of the fold that the user chose; None for all folds, after a click on the
+        row of the mean.
     """
 
     foldChosen = Signal(object)
@@ -60,8 +74,12 @@ class FoldsView(View):
         self._columns_key: tuple[object, ...] = ()  # what the columns depend on
         self.tables = {table.key: table for table in run_tables()}
         choices = [(key, tr(table.label)) for key, table in self.tables.items()]
-        help_lines = [tr("All measures of this run, or one measure of all runs on the same folds")]
-        help_lines += [f"{tr(table.label)}: {tr(table.help)}" for table in self.tables.values()]
+        help_lines = [
+            tr("All measures of this run, or one measure of all runs on the same folds")
+        ]
+        help_lines += [
+            f"{tr(table.label)}: {tr(table.help)}" for table in self.tables.values()
+        ]
         self.scope = self.add_choice(
             [(ONE, tr("this run")), (ALL, tr("all runs")), *choices],
             tr("runs of the folds"),
@@ -71,7 +89,12 @@ class FoldsView(View):
         placeholder = tr("Finished folds of the run appear here.")
         about_table = tr("Selected model and measures of each fold.")
         self.table = self.add_table(
-            "folds", tr("Folds table"), about_table, placeholder, _row_identity, tr("Folds of the run")
+            "folds",
+            tr("Folds table"),
+            about_table,
+            placeholder,
+            _row_identity,
+            tr("Folds of the run"),
         )
         self.sentence = named(PlainLabel(wraps=True), "folds-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 8)
@@ -83,36 +106,63 @@ class FoldsView(View):
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the finished folds of a run called ``name``."""
         rows = fold_rows(folds)
-        tested, validated, left_out = (bool(rows and part) for part in _measures_by_part(rows))
+        tested, validated, left_out = (
+            bool(rows and part) for part in _measures_by_part(rows)
+        )
         measured_parts = (tested, validated, left_out)
-        key = (plan.axes, plan.evaluated, plan.measures, plan.select_by, measured_parts, bool(rows))
+        key = (
+            plan.axes,
+            plan.evaluated,
+            plan.measures,
+            plan.select_by,
+            measured_parts,
+            bool(rows),
+        )
         if key != self._columns_key:
-            columns = _columns_of_one_run(plan, tested, validated, left_out) if rows else ()
+            columns = (
+                _columns_of_one_run(plan, tested, validated, left_out) if rows else ()
+            )
             self._set_columns(key, columns)
         self.table.set_rows(rows)
         rules = rules_text(plan.convention, plan.evaluated)
         self.set_caption(
-            tr("{name} · {rules} · click a row to show its fold").format(name=name, rules=rules)
+            tr("{name} · {rules} · click a row to show its fold").format(
+                name=name, rules=rules
+            )
             if rows
             else name
         )
 
-    def show_runs(self, runs: Mapping[int, RunResult], titles: Mapping[int, str], name: str) -> None:
+    def show_runs(
+        self, runs: Mapping[int, RunResult], titles: Mapping[int, str], name: str
+    ) -> None:
         """Show a measure of runs on the same folds side by side, by their numbers and titles."""
         named_runs = [(number, titles[number]) for number in runs]
         key = ("all", name, *named_runs)
         if key != self._columns_key:
-            self._set_columns(key, _columns_of_several_runs(named_runs, name) if runs else ())
+            self._set_columns(
+                key, _columns_of_several_runs(named_runs, name) if runs else ()
+            )
         self.table.set_rows(measure_rows(runs, name))
-        self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
+        self.set_caption(
+            tr("{name} of every finished run on these folds").format(name=name)
+            if runs
+            else ""
+        )
 
-    def show_table(self, table: RunTable, name: str, contents: RunTableRows | str) -> None:
+    def show_table(
+        self, table: RunTable, name: str, contents: RunTableRows | str
+    ) -> None:
         """Show a table of the run called ``name``, or the reason why it has none."""
         if isinstance(contents, str):
             self._set_columns((table.key,), ())
             self.set_caption(f"{name} · {contents}")
             return
-        columns = (_FOLD_COLUMN, *map(_contributed_column, table.columns), _FILLER_COLUMN)
+        columns = (
+            _FOLD_COLUMN,
+            *map(_contributed_column, table.columns),
+            _FILLER_COLUMN,
+        )
         self._set_columns((table.key,), columns)
         self.table.set_rows(contents.rows)
         self.set_caption(name)
@@ -164,8 +214,11 @@ def _is_mean(row: FoldRow | MeasureRow | RunTableRow) -> bool:
     return row.label == "mean"
 
 
-# The rows of the mean and the deviation have no fold number: they stay below the folds in any order.
-_FOLD_COLUMN = Column("label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean)
+# The rows of the mean and the deviation have no fold number: they stay below the folds
+# in any order.
+_FOLD_COLUMN = Column(
+    "label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean
+)
 _SIZE_COLUMN = Column(
     "size",
     "k",
@@ -208,25 +261,39 @@ def _contributed_column(column: RunColumn) -> Column:
 
 def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
     """Return the first fold's measures on the test part, the validation part and left-out data."""
-    return (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
+    return (
+        (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
+    )
 
 
-def _columns_of_one_run(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[Column]:
+def _columns_of_one_run(
+    plan: Plan, tested: bool, validated: bool, left_out: bool
+) -> list[Column]:
     """Return the columns of one run: fold, selected values, size, and the measures of each part."""
     return [
         _FOLD_COLUMN,
         *(_chosen_value_column(number, axis) for number, axis in enumerate(plan.axes)),
         _SIZE_COLUMN,
         *(_measure_column(name, "test", plan) for name in plan.evaluated if tested),
-        *(_measure_column(name, "validation", plan) for name in plan.evaluated if validated),
-        *(_left_out_column(name, plan) for name in _left_out_measures(plan) if left_out),
+        *(
+            _measure_column(name, "validation", plan)
+            for name in plan.evaluated
+            if validated
+        ),
+        *(
+            _left_out_column(name, plan)
+            for name in _left_out_measures(plan)
+            if left_out
+        ),
         _single_feature_column(plan.measures[0]),
         _FILLER_COLUMN,
     ]
 
 
 def _left_out_measures(plan: Plan) -> tuple[str, ...]:
-    return tuple(name for name in plan.evaluated if not plan.pairs_out or name in PAIR_MEASURES)
+    return tuple(
+        name for name in plan.evaluated if not plan.pairs_out or name in PAIR_MEASURES
+    )
 
 
 def _chosen_value_column(number: int, axis: Axis) -> Column:
@@ -267,12 +334,18 @@ def _left_out_column(name: str, plan: Plan) -> Column:
     """Return the column of a measure on left-out queries or pairs of the training part."""
     tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
-        tooltip = tr("Leave-query-out {name} of the training queries, the selection criterion")
+        tooltip = tr(
+            "Leave-query-out {name} of the training queries, the selection criterion"
+        )
     if plan.pairs_out:
         tooltip = tr("Leave-pair-out {name} of the training documents")
     return Column(
         f"left-out-{name}",
-        (tr("leave-pair-out {name}") if plan.pairs_out else tr("leave-query-out {name}")).format(name=name),
+        (
+            tr("leave-pair-out {name}")
+            if plan.pairs_out
+            else tr("leave-query-out {name}")
+        ).format(name=name),
         "right",
         ".4f",
         value=lambda row: row.left_out.get(name),
@@ -298,7 +371,9 @@ def _single_feature_column(name: str) -> Column:
     )
 
 
-def _chosen_value_getter(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None]:
+def _chosen_value_getter(
+    number: int, axis: Axis
+) -> Callable[[FoldRow], float | str | None]:
     """Return a function that returns the selected value in a row: a number for a grid, else its label."""
 
     def selected_value(row: FoldRow) -> float | str | None:
@@ -310,9 +385,15 @@ def _chosen_value_getter(number: int, axis: Axis) -> Callable[[FoldRow], float |
     return selected_value
 
 
-def _columns_of_several_runs(runs: Sequence[tuple[int, str]], name: str) -> list[Column]:
+def _columns_of_several_runs(
+    runs: Sequence[tuple[int, str]], name: str
+) -> list[Column]:
     """Return the columns of several runs: the fold, and one measure of each run."""
-    return [_FOLD_COLUMN, *(_run_column(key, title, name) for key, title in runs), _FILLER_COLUMN]
+    return [
+        _FOLD_COLUMN,
+        *(_run_column(key, title, name) for key, title in runs),
+        _FILLER_COLUMN,
+    ]
 
 
 def _run_column(key: int, title: str, name: str) -> Column:

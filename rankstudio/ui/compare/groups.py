@@ -35,10 +35,11 @@ class RunGroup:
     part : Part
         Part of the data behind these measures.
     unranked : str
-        Reason why the runs are not ranked, as part of a sentence; "" if they are ranked.
+        Reason why the runs are not ranked, as part of a sentence; "" if they are
+        ranked.
     apart : str
-        Reason why the runs are not ranked with those of an earlier group on the same dataset; "" if there is
-        no such group.
+        Reason why the runs are not ranked with those of an earlier group on the same
+        dataset; "" if there is no such group.
     partial : tuple of int
         Numbers of the runs on some folds only whose plan has no run on all folds.
     n_folds : int
@@ -67,7 +68,9 @@ class RunGroup:
 
 
 def run_groups(
-    records: Iterable[RunRecord], measured: Mapping[int, MeasuredRun], first_data: str = ""
+    records: Iterable[RunRecord],
+    measured: Mapping[int, MeasuredRun],
+    first_data: str = "",
 ) -> tuple[RunGroup, ...]:
     """Return all runs in groups, the groups on the dataset ``first_data`` first.
 
@@ -83,31 +86,47 @@ def run_groups(
     results = complete_results(measured)
     groups = comparable_groups(results)
     # Numbers of the unfinished runs that will join each group, by the group's position.
-    joining_runs: dict[int, list[int]] = {position: [] for position in range(len(groups))}
+    joining_runs: dict[int, list[int]] = {
+        position: [] for position in range(len(groups))
+    }
     # Unfinished runs that will join no finished run, in groups of one kind.
     expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:
             continue
         expected = expected_run(record, measured[record.key].plan)
-        position = next((index for index, group in enumerate(groups) if expected.belongs_to(group)), None)
+        position = next(
+            (index for index, group in enumerate(groups) if expected.belongs_to(group)),
+            None,
+        )
         if position is None:
-            expected_groups.setdefault(expected.kind, (expected, []))[1].append(record.key)
+            expected_groups.setdefault(expected.kind, (expected, []))[1].append(
+                record.key
+            )
         else:
             joining_runs[position].append(record.key)
     by_key = {record.key: record for record in records}
     listed_groups = [
-        _measured_group(group, joining_runs[position], by_key) for position, group in enumerate(groups)
+        _measured_group(group, joining_runs[position], by_key)
+        for position, group in enumerate(groups)
     ]
-    listed_groups += [_expected_group(expected, keys) for expected, keys in expected_groups.values()]
-    datasets = list(dict.fromkeys([first_data, *(group.data for group in listed_groups)]))
+    listed_groups += [
+        _expected_group(expected, keys) for expected, keys in expected_groups.values()
+    ]
+    datasets = list(
+        dict.fromkeys([first_data, *(group.data for group in listed_groups)])
+    )
     return tuple(sorted(listed_groups, key=lambda group: datasets.index(group.data)))
 
 
 def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult]:
     """Return the results of the runs that are complete, by their numbers."""
     results = {key: run.result for key, run in measured.items()}
-    return {key: result for key, result in results.items() if result is not None and result.complete}
+    return {
+        key: result
+        for key, result in results.items()
+        if result is not None and result.complete
+    }
 
 
 def expected_run(record: RunRecord, plan: Plan) -> ExpectedRun:
@@ -133,7 +152,9 @@ def _measured_group(
         part=group.key.part,
         unranked=group.unranked,
         apart=group.apart,
-        partial=tuple(key for key in group.runs if _lacks_folds(records[key], records.values())),
+        partial=tuple(
+            key for key in group.runs if _lacks_folds(records[key], records.values())
+        ),
         n_folds=max(len(records[key].dataset.folds) for key in group.runs),
     )
 
@@ -143,9 +164,13 @@ def _lacks_folds(record: RunRecord, records: Iterable[RunRecord]) -> bool:
     if not 0 < len(record.plan.folds) < len(record.dataset.folds):
         return False
     full_plan = on_every_fold(record.plan)
-    runs_on_data = (other for other in records if other.dataset.name == record.dataset.name)
+    runs_on_data = (
+        other for other in records if other.dataset.name == record.dataset.name
+    )
     return not any(other.plan.agrees(full_plan) for other in runs_on_data)
 
 
 def _expected_group(expected: ExpectedRun, keys: list[int]) -> RunGroup:
-    return RunGroup(expected.data_name, expected.extent, tuple(keys), unranked=tr("not finished"))
+    return RunGroup(
+        expected.data_name, expected.extent, tuple(keys), unranked=tr("not finished")
+    )

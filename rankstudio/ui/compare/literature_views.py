@@ -6,8 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from PySide6.QtGui import QShowEvent
 
-from rankstudio.engine.analysis.comparisons.published import PublishedRow, known_datasets, published_rows
-from rankstudio.engine.analysis.measurements.conventions import ConventionRow, reversed_pairs
+from rankstudio.engine.analysis.comparisons.published import (
+    PublishedRow,
+    known_datasets,
+    published_rows,
+)
+from rankstudio.engine.analysis.measurements.conventions import (
+    ConventionRow,
+    reversed_pairs,
+)
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 from rankstudio.engine.support.number_format import signed
@@ -39,7 +46,9 @@ class ConventionsView(View):
         )
         self.body.addWidget(self.table)
 
-    def show_rows(self, rows: Sequence[ConventionRow], name: str, current: str, part: str) -> None:
+    def show_rows(
+        self, rows: Sequence[ConventionRow], name: str, current: str, part: str
+    ) -> None:
         """Show the means of runs by every convention.
 
         Parameters
@@ -60,12 +69,17 @@ class ConventionsView(View):
         self.set_caption(_caption(tuple(rows), name, current, part))
 
 
-def _caption(rows: tuple[ConventionRow, ...], name: str, current: str, part: str) -> str:
+def _caption(
+    rows: tuple[ConventionRow, ...], name: str, current: str, part: str
+) -> str:
     """Return the caption: the convention that reverses most pairs of runs compared with the current one."""
     if not rows:
         return ""
-    # Of each other convention the number of reversed pairs, and the number of all pairs.
-    counts = {key: reversed_pairs(rows, current, key) for key in CONVENTIONS if key != current}
+    # Of each other convention the number of reversed pairs, and the number of all
+    # pairs.
+    counts = {
+        key: reversed_pairs(rows, current, key) for key in CONVENTIONS if key != current
+    }
     most_different = max(counts, key=lambda key: counts[key][0])
     n_turned, n_pairs = counts[most_different]
     current_label = convention(current).label
@@ -82,7 +96,12 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, current: str, part: str
         )
     label = convention(most_different).label
     return text.format(
-        name=name, part=part, label=label, n_turned=n_turned, n_pairs=n_pairs, here=current_label
+        name=name,
+        part=part,
+        label=label,
+        n_turned=n_turned,
+        n_pairs=n_pairs,
+        here=current_label,
     )
 
 
@@ -109,7 +128,9 @@ def _convention_column(key: str, name: str, current: str) -> Column:
         rules.label,
         "right",
         lambda value: f"{value[0]:.4f}   {value[1]}",
-        value=lambda row: (row.means[key], row.places[key]) if key in row.places else None,
+        value=lambda row: (
+            (row.means[key], row.places[key]) if key in row.places else None
+        ),
         sort=lambda row: row.means[key] if key in row.places else None,
         tooltip=tr("{name}, then the rank of the run. {summary} {bold}").format(
             name=name, summary=tr(rules.summary), bold=bold
@@ -126,7 +147,9 @@ def _row_identity(row: PublishedRow) -> tuple[int, str, str]:
 
 def known_datasets_text() -> str:
     """Return the text on the datasets and methods that have published values."""
-    listing = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
+    listing = "\n\n".join(
+        f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items()
+    )
     return tr(
         "Published averages appear here next to those of a finished run on all five given folds, "
         "if its measures have published values.\n\n{known}"
@@ -149,7 +172,9 @@ class PublishedView(View):
         super().showEvent(event)
         self.table.placeholder = self.table.placeholder or known_datasets_text()
 
-    def show_runs(self, runs: Iterable[tuple[int, RunResult]], reason: str = "") -> None:
+    def show_runs(
+        self, runs: Iterable[tuple[int, RunResult]], reason: str = ""
+    ) -> None:
         """Show the published values for finished runs.
 
         `reason` says why there are no runs to show.
@@ -157,7 +182,11 @@ class PublishedView(View):
         self.table.placeholder = reason or known_datasets_text()
         rows = published_rows(runs)
         self.table.set_rows(rows)
-        self.set_caption(tr("mean of the five test parts · difference: ours minus published") if rows else "")
+        self.set_caption(
+            tr("mean of the five test parts · difference: ours minus published")
+            if rows
+            else ""
+        )
 
 
 _PUBLISHED_COLUMNS = (
@@ -165,19 +194,32 @@ _PUBLISHED_COLUMNS = (
     Column("key", tr("run"), "right", width=44),
     Column("method", tr("method"), value=lambda row: row.run.plan.title, width=170),
     Column(
-        "set", tr("set"), stretch=True, tooltip=tr("Parameters that differ from their defaults"), tone="muted"
+        "set",
+        tr("set"),
+        stretch=True,
+        tooltip=tr("Parameters that differ from their defaults"),
+        tone="muted",
     ),
     Column(
         "data",
         tr("data"),
-        value=lambda row: f"{row.run.data_name} · {convention(row.run.plan.convention).label}",
+        value=lambda row: (
+            f"{row.run.data_name} · {convention(row.run.plan.convention).label}"
+        ),
         width=160,
         tone="muted",
         tooltip=tr("Dataset, and the convention of RankStudio's measures"),
     ),
     Column("measure", tr("measure"), width=92),
     Column("ours", tr("ours"), "right", ".4f", width=76),
-    Column("printed", tr("published"), "right", ".4f", value=lambda row: row.printed.value, width=76),
+    Column(
+        "printed",
+        tr("published"),
+        "right",
+        ".4f",
+        value=lambda row: row.printed.value,
+        width=76,
+    ),
     Column(
         "difference",
         tr("difference"),
@@ -194,5 +236,11 @@ _PUBLISHED_COLUMNS = (
         tooltip=tr("Name of the method in the source"),
         tone="muted",
     ),
-    Column("source", tr("source"), value=lambda row: row.printed.source, width=236, tone="muted"),
+    Column(
+        "source",
+        tr("source"),
+        value=lambda row: row.printed.source,
+        width=236,
+        tone="muted",
+    ),
 )

@@ -31,7 +31,9 @@ class ComparePage(CompareController):
 
     places: ClassVar[Mapping[str, str]] = {"runs-panel": "compare-methods.md#runs"}
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(theme, models, parent)
         self._models = models
         self.views.viewChosen.connect(self.choiceMoved)
@@ -45,10 +47,15 @@ class ComparePage(CompareController):
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         views = row("curves-views", (self.curves, 1, 640), (self.views, 1, 640))
-        return column("compare", (self.panel, 1, 320), (views, 1, 320), *panels_of("compare"))
+        return column(
+            "compare", (self.panel, 1, 320), (views, 1, 320), *panels_of("compare")
+        )
 
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
-        return (self.curves, lambda: True), (self.views, lambda: self.views.key() == "pareto")
+        return (self.curves, lambda: True), (
+            self.views,
+            lambda: self.views.key() == "pareto",
+        )
 
     def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
         return {"export_table": self.table.open}
@@ -58,7 +65,9 @@ class ComparePage(CompareController):
         runs = self._runs
         for run in runs.records:
             title = tr("run {key} {title}").format(key=run.key, title=run.title)
-            yield PaletteEntry(tr("run"), title, partial(look_at, session, runs, run), run.dataset.name)
+            yield PaletteEntry(
+                tr("run"), title, partial(look_at, session, runs, run), run.dataset.name
+            )
             delete = tr("Remove run {key} {title}").format(key=run.key, title=run.title)
             remove = partial(self.removalAsked.emit, (run,))
             yield PaletteEntry(tr("command"), delete, remove, run.dataset.name)

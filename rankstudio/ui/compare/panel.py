@@ -50,7 +50,8 @@ _TABS = {
 
 The models that folds chose share a tab with their stability, and published results with conventions."""
 
-_BESIDE_TOOLS = 460  # pixels that the header needs for all but the tabs and the tools of the view
+# pixels that the header needs for all but the tabs and the tools of the view
+_BESIDE_TOOLS = 460
 
 
 class ResultsPanel(Panel):
@@ -85,7 +86,9 @@ class ResultsPanel(Panel):
             entry.key: imported(entry.view)(theme) for entry in entries
         }
         self._titles = _TITLES | {entry.key: tr(entry.label) for entry in entries}
-        self._panel_titles = _PANEL_TITLES | {entry.key: tr(entry.title) for entry in entries}
+        self._panel_titles = _PANEL_TITLES | {
+            entry.key: tr(entry.title) for entry in entries
+        }
         self._tabs = _views_of_tabs(entries)
         self._absent = {*self.contributed}  # keys of the views without content
         if not printed_results():
@@ -93,20 +96,29 @@ class ResultsPanel(Panel):
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
         self._key = ""
-        self._last_keys = {tab: self._offered(parts)[0] for tab, parts in self._tabs.items()}
+        self._last_keys = {
+            tab: self._offered(parts)[0] for tab, parts in self._tabs.items()
+        }
         keys = [key for parts in self._tabs.values() for key in parts]
         self._views: dict[str, View] = {
-            key: self.contributed[key] if key in self.contributed else getattr(self, key) for key in keys
+            key: self.contributed[key]
+            if key in self.contributed
+            else getattr(self, key)
+            for key in keys
         }
         self._stack = QStackedWidget()
         tabs = [(tab, title) for tab, (title, _) in _TABS.items()]
-        self._choice = named(Segmented(tabs, tr("view of the results")), "results-views")
+        self._choice = named(
+            Segmented(tabs, tr("view of the results")), "results-views"
+        )
         self._part = named(Segmented((), tr("part of the view")), "results-part")
         for view in self._views.values():
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
         self._view_tools = QWidget()
-        layout = fill(QHBoxLayout(self._view_tools), self._part, margins=(0, 0, 0, 0), spacing=16)
+        layout = fill(
+            QHBoxLayout(self._view_tools), self._part, margins=(0, 0, 0, 0), spacing=16
+        )
         for view in self._views.values():
             for tool in view.tools:
                 layout.addWidget(tool)
@@ -130,7 +142,9 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
-        tab, all_parts = next((tab, parts) for tab, parts in self._tabs.items() if key in parts)
+        tab, all_parts = next(
+            (tab, parts) for tab, parts in self._tabs.items() if key in parts
+        )
         parts = self._offered(all_parts)
         self._key = self._last_keys[tab] = key
         self._choice.select(tab)
@@ -142,7 +156,9 @@ class ResultsPanel(Panel):
         for view in self._views.values():
             is_shown = view is self.view()
             # A hidden view must not demand room of the panel.
-            policy = QSizePolicy.Policy.Preferred if is_shown else QSizePolicy.Policy.Ignored
+            policy = (
+                QSizePolicy.Policy.Preferred if is_shown else QSizePolicy.Policy.Ignored
+            )
             view.setSizePolicy(policy, policy)
             for tool in view.tools:
                 tool.setVisible(is_shown)
@@ -166,7 +182,8 @@ class ResultsPanel(Panel):
             self._absent ^= {key}
             parts = next(parts for parts in self._tabs.values() if key in parts)
             self._last_keys = {
-                tab: parts[0] if last_key == key else last_key for tab, last_key in self._last_keys.items()
+                tab: parts[0] if last_key == key else last_key
+                for tab, last_key in self._last_keys.items()
             }
             if self.key() in parts:
                 self.show_view(parts[0] if self.key() == key else self.key())
@@ -183,8 +200,13 @@ class ResultsPanel(Panel):
 
     def _place_tools(self) -> None:
         """Put the tools of the views into the header, or into a row below it where the panel is narrow."""
-        tool_widths = [sum(tool.sizeHint().width() for tool in view.tools) for view in self._views.values()]
-        header_width = max(tool_widths) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
+        tool_widths = [
+            sum(tool.sizeHint().width() for tool in view.tools)
+            for view in self._views.values()
+        ]
+        header_width = (
+            max(tool_widths) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
+        )
         has_room = self.width() >= header_width
         if has_room is not self._tools_are_in_header:
             self._tools_are_in_header = has_room
@@ -192,7 +214,9 @@ class ResultsPanel(Panel):
                 self.tools.insertWidget(0, self._view_tools)
                 self._view_tools.setContentsMargins(0, 0, 0, 0)
             else:
-                self.body.insertWidget(0, self._view_tools, 0, Qt.AlignmentFlag.AlignLeft)
+                self.body.insertWidget(
+                    0, self._view_tools, 0, Qt.AlignmentFlag.AlignLeft
+                )
                 self._view_tools.setContentsMargins(12, 8, 8, 0)
 
     @Slot()

@@ -22,7 +22,11 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.storage.study_contents import ReportSettings
-from rankstudio.engine.export.result_table.formats import FORMATS, TableFormat, table_format
+from rankstudio.engine.export.result_table.formats import (
+    FORMATS,
+    TableFormat,
+    table_format,
+)
 from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, TableStyle
 from rankstudio.engine.metrics.names import measure, split_names
 from rankstudio.engine.support.files import write_bytes
@@ -41,7 +45,11 @@ from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 _OPTIONS_WIDTH = 300
 _BEST = _USUAL = ""  # values of the first entries of two choices
-_COLUMN_CHOICES = (("measures", tr("measures")), ("folds", tr("folds")), ("datasets", tr("datasets")))
+_COLUMN_CHOICES = (
+    ("measures", tr("measures")),
+    ("folds", tr("folds")),
+    ("datasets", tr("datasets")),
+)
 _SHEET_STYLE = """
 QTextBrowser, QTextBrowser:focus { background: #ffffff; color: #1b2330; border: none; border-radius: 6px; }
 """
@@ -66,7 +74,11 @@ class TableDialog(SavingDialog):
     """The user has chosen other contents of the table (TableQuery)."""
 
     def __init__(
-        self, measures: Sequence[Offer], folder: Path, stem: str, parent: QWidget | None = None
+        self,
+        measures: Sequence[Offer],
+        folder: Path,
+        stem: str,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__("table-dialog", tr("Export table"), folder, parent)
         self._stem = stem
@@ -89,7 +101,9 @@ class TableDialog(SavingDialog):
         tests = tuple((key, tr(name)) for key, name in TESTS.items())
         self.test = named(choice_box(tests), "table-test", tr("Significance test"))
         self.sd = _check_box("table-sd", tr("Mean ± s&d over the folds"), False)
-        self.against = named(choice_box(()), "table-reference", tr("Row to test against"))
+        self.against = named(
+            choice_box(()), "table-reference", tr("Row to test against")
+        )
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
             (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
@@ -97,12 +111,16 @@ class TableDialog(SavingDialog):
         )
         self.digits = named(choice_box(digits), "table-digits", tr("Decimal places"))
         self.format = named(
-            choice_box(tuple((form.key, f"{form.label} ({form.suffix})") for form in FORMATS)),
+            choice_box(
+                tuple((form.key, f"{form.label} ({form.suffix})") for form in FORMATS)
+            ),
             "table-format",
             tr("Format"),
         )
         options = (("table", tr("table")), ("text", tr("text")))
-        self.shown = named(Segmented(options, tr("preview"), wide=True), "table-preview-kind")
+        self.shown = named(
+            Segmented(options, tr("preview"), wide=True), "table-preview-kind"
+        )
         self.sheet = named(TableSheet(), "table-preview", tr("Preview of the table"))
         named(self.message, "table-message", role="muted")
         self.copy = named(QPushButton(tr("&Copy")), "table-copy")
@@ -148,7 +166,9 @@ class TableDialog(SavingDialog):
         self._table = table
         chosen = str(self.against.currentData() or "")
         titles = [row.title for row in table.rows]
-        offered_titles = [self.against.itemText(index) for index in range(1, self.against.count())]
+        offered_titles = [
+            self.against.itemText(index) for index in range(1, self.against.count())
+        ]
         if titles != offered_titles:
             while self.against.count() > 1:
                 self.against.removeItem(1)
@@ -230,7 +250,9 @@ class TableDialog(SavingDialog):
         if form.key == "html":
             data.setHtml(text)
         QGuiApplication.clipboard().setMimeData(data)
-        self.say(tr("The table is on the clipboard as {label}.").format(label=form.label))
+        self.say(
+            tr("The table is on the clipboard as {label}.").format(label=form.label)
+        )
 
     @Slot()
     def ask_save(self) -> None:
@@ -245,7 +267,9 @@ class TableDialog(SavingDialog):
         table = self._table
         style = self.style_of_table
         form = self.chosen_format
-        if table is not None and self.write(path, lambda: write_bytes(path, form.content(table, style))):
+        if table is not None and self.write(
+            path, lambda: write_bytes(path, form.content(table, style))
+        ):
             self.tell_written(path)
 
     # Layout and connections
@@ -267,12 +291,39 @@ class TableDialog(SavingDialog):
         options.setFixedWidth(scaled(_OPTIONS_WIDTH))
         title = named(PlainLabel(tr("Measures")), role="title")
         options_layout = QVBoxLayout(options)
-        fill(options_layout, title, (self.measures, 1), self.others, form, margins=(0, 0, 0, 0), spacing=8)
-        buttons = fill(QHBoxLayout(), (self.message, 1), self._close, self.copy, self.save, spacing=8)
-        head = fill(QHBoxLayout(), named(PlainLabel(tr("Preview")), role="title"), 1, self.shown, spacing=8)
+        fill(
+            options_layout,
+            title,
+            (self.measures, 1),
+            self.others,
+            form,
+            margins=(0, 0, 0, 0),
+            spacing=8,
+        )
+        buttons = fill(
+            QHBoxLayout(),
+            (self.message, 1),
+            self._close,
+            self.copy,
+            self.save,
+            spacing=8,
+        )
+        head = fill(
+            QHBoxLayout(),
+            named(PlainLabel(tr("Preview")), role="title"),
+            1,
+            self.shown,
+            spacing=8,
+        )
         preview = fill(QVBoxLayout(), head, (self.sheet, 1), spacing=8)
         content = fill(QHBoxLayout(), options, (preview, 1), spacing=16)
-        fill(QVBoxLayout(self), (content, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
+        fill(
+            QVBoxLayout(self),
+            (content, 1),
+            buttons,
+            margins=(16, 16, 16, 16),
+            spacing=12,
+        )
         self.save.setDefault(True)
         self.resize(1000, 600)
 
@@ -284,7 +335,11 @@ class TableDialog(SavingDialog):
         self.against.activated.connect(self.ask)
         self.test.activated.connect(self.ask)
         self.marks.toggled.connect(self._on_marks)
-        for signal in (self.bold.toggled, self.sd.toggled, self.digits.currentIndexChanged):
+        for signal in (
+            self.bold.toggled,
+            self.sd.toggled,
+            self.digits.currentIndexChanged,
+        ):
             signal.connect(self._show)
         self.format.currentIndexChanged.connect(self._show)
         self.shown.chosen.connect(self._show)
@@ -320,7 +375,14 @@ class TableSheet(QTextBrowser):
         """Show a table in the given style."""
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
         self.setFont(QFont(family()))
-        self.setHtml(rendered("result_sheet.html", table=table, style=style, family=family() or "sans-serif"))
+        self.setHtml(
+            rendered(
+                "result_sheet.html",
+                table=table,
+                style=style,
+                family=family() or "sans-serif",
+            )
+        )
 
     def show_text(self, text: str) -> None:
         """Show the text of a file, line by line."""
@@ -352,7 +414,9 @@ class TableController(QObject):
         Widget over which the dialog opens.
     """
 
-    def __init__(self, scope: ComparisonScope, over: QWidget, parent: QObject | None = None) -> None:
+    def __init__(
+        self, scope: ComparisonScope, over: QWidget, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._session = scope.session
         self._runs = scope.runs
@@ -361,11 +425,20 @@ class TableController(QObject):
         self._folder = Path.home()
         self._query: TableQuery | None = None
         self._demand = OnDemand(
-            self, scope.worker, key=self._key, compute=self._make, failed=self._refuse, slot="result table"
+            self,
+            scope.worker,
+            key=self._key,
+            compute=self._make,
+            failed=self._refuse,
+            slot="result table",
         )
         self.dialog: TableDialog | None = None
-        tip = tr("The ticked runs as a table for a paper: LaTeX, Markdown, HTML, Excel …")
-        self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
+        tip = tr(
+            "The ticked runs as a table for a paper: LaTeX, Markdown, HTML, Excel …"
+        )
+        self.button = named(
+            QPushButton(tr("Table…")), "export-table", tr("Export table"), tip
+        )
         self.button.clicked.connect(self.open)
 
     @Slot()
@@ -375,7 +448,9 @@ class TableController(QObject):
         The suggested file is called after the datasets.
         """
         names = [run.data_name for run in self._scope.finished().values()]
-        file_names = dict.fromkeys("".join(c if c.isalnum() else "-" for c in name) for name in names)
+        file_names = dict.fromkeys(
+            "".join(c if c.isalnum() else "-" for c in name) for name in names
+        )
         stem = "-".join([*file_names, "table"]).lower().lstrip("-")
         dialog = TableDialog(self._offers(), self._folder, stem, self._dialog_parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -410,9 +485,14 @@ class TableController(QObject):
             dialog.refuse(tr("No finished run is ticked."))
             return None
         request = ReportRequest(
-            runs, study=None, settings=ReportSettings(), seal_marks=self._session.seal_marks
+            runs,
+            study=None,
+            settings=ReportSettings(),
+            seal_marks=self._session.seal_marks,
         )
-        return computation(tr("Creating the table"), dialog.show_table, table_of, request, query)
+        return computation(
+            tr("Creating the table"), dialog.show_table, table_of, request, query
+        )
 
     @Slot(str)
     def _refuse(self, reason: str) -> None:
@@ -426,9 +506,12 @@ class TableController(QObject):
     def _offers(self) -> tuple[Offer, ...]:
         """Return the measures to tick: the shown one, the plans' measures, and usual ones of papers."""
         plans = [run.plan for run in self._scope.finished().values()]
-        plan_measures = list(dict.fromkeys(name for plan in plans for name in plan.measures))
+        plan_measures = list(
+            dict.fromkeys(name for plan in plans for name in plan.measures)
+        )
         current = self._session.measure
-        # Three measures are ticked at first: the shown one, and the first ones of the plans.
+        # Three measures are ticked at first: the shown one, and the first ones of the
+        # plans.
         n_others = 3 if current in plan_measures[:3] else 2
         ticked_names = {current, *plan_measures[:n_others]}
         offered = dict.fromkeys((current, *plan_measures, *_PAPER_MEASURES))

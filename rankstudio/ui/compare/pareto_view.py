@@ -34,8 +34,10 @@ _EMPTY_TEXT = tr(
 _WAITING_TEXT = tr("Comparing the runs …")
 _FRONT_TITLE = tr("Pareto-optimal models by size and measure")
 _CLICK_HINT = tr("double-click chooses")
-_NAME_WIDTH = 110  # pixels of the names of runs; other columns are hidden for narrower names
-_WIDTH_OF_TWO_COLUMNS = 860  # pixels; a narrower view has no room for the table beside the plot
+# pixels of the names of runs; other columns are hidden for narrower names
+_NAME_WIDTH = 110
+# pixels; a narrower view has no room for the table beside the plot
+_WIDTH_OF_TWO_COLUMNS = 860
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class ParetoView(View):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values on the axes of the run's plan,
-        and its step on the path.
+        The model that the user clicked: the run's number, the model's values on the
+        axes of the run's plan, and its step on the path.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     """
@@ -73,23 +75,37 @@ class ParetoView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._rows: list[ParetoRow] = []
-        self._columns_key = "", ""  # name of the measure, and "size" or the kind of cost
-        self.plot = named(ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot")
+        # name of the measure, and "size" or the kind of cost
+        self._columns_key = "", ""
+        self.plot = named(
+            ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot"
+        )
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _EMPTY_TEXT
         self.plot.shared = Shared("pareto", tr("Size against measure"), compares=True)
         placeholder = tr("Pareto-optimal models appear here.")
         about = tr("The Pareto-optimal models by size and measure.")
         self.table = self.add_table(
-            "pareto", tr("Pareto front"), about, placeholder, lambda row: row.position, _FRONT_TITLE
+            "pareto",
+            tr("Pareto front"),
+            about,
+            placeholder,
+            lambda row: row.position,
+            _FRONT_TITLE,
         )
         self.table.set_spare(("error",), ("combination",), ("note",), names=_NAME_WIDTH)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
-        self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
+        self.by = named(
+            Segmented(options, tr("x axis of the Pareto front")), "pareto-by"
+        )
         self.by.hide()
-        plot_header = fill(QHBoxLayout(), (self.sentence, 1), self.by, margins=(0, 0, 0, 0), spacing=8)
-        plot_column = fill(QVBoxLayout(), plot_header, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
+        plot_header = fill(
+            QHBoxLayout(), (self.sentence, 1), self.by, margins=(0, 0, 0, 0), spacing=8
+        )
+        plot_column = fill(
+            QVBoxLayout(), plot_header, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4
+        )
         columns = fill(QHBoxLayout(), (plot_column, 3), (self.table, 2), spacing=0)
         fill(self.body, (columns, 1))
         self.plot.picked.connect(self._pick)
@@ -113,7 +129,9 @@ class ParetoView(View):
 
     def _place_table(self) -> None:
         """Show the table if it has several models, and if there is room for it beside the plot."""
-        self.table.setVisible(self.width() >= _WIDTH_OF_TWO_COLUMNS and len(self.table.rows()) > 1)
+        self.table.setVisible(
+            self.width() >= _WIDTH_OF_TWO_COLUMNS and len(self.table.rows()) > 1
+        )
 
     def wait(self) -> None:
         """Show no models yet, as the tests of the runs, which decide on the suggested model, are not done."""
@@ -130,14 +148,18 @@ class ParetoView(View):
         self.set_caption("")
 
     def show_pareto_front(
-        self, runs: Sequence[tuple[int, str, Plan]], front: ParetoFront | None, name: str
+        self,
+        runs: Sequence[tuple[int, str, Plan]],
+        front: ParetoFront | None,
+        name: str,
     ) -> None:
         """Show the models that runs have tried.
 
         Parameters
         ----------
         runs : sequence of (int, str, Plan)
-            Number, title and plan of each run; the `run` of a model is a position in this sequence.
+            Number, title and plan of each run; the `run` of a model is a position in
+            this sequence.
         front : ParetoFront or None
             None where no model has the measure on a validation part.
         name : str
@@ -164,7 +186,11 @@ class ParetoView(View):
         if (name, x_key) != self._columns_key:
             self._columns_key = name, x_key
             self.table.set_columns(_front_columns(name, x_key))
-        is_log = x_key == "size" and front is not None and all(model.x >= 1 for model in front.models)
+        is_log = (
+            x_key == "size"
+            and front is not None
+            and all(model.x >= 1 for model in front.models)
+        )
         axes = replace(
             self.plot.axes,
             title=tr("validation {name}").format(name=name),
@@ -180,15 +206,23 @@ class ParetoView(View):
         This emits no signal.
         """
         chosen_position = self._position(key, choice)
-        position = chosen_position if inspection is None else self._position(key, inspection)
+        position = (
+            chosen_position if inspection is None else self._position(key, inspection)
+        )
         self.plot.select(chosen_position)
         self.plot.inspect(None if position == chosen_position else position)
-        self.table.select(next((row for row in self.table.rows() if row.position == position), None))
+        self.table.select(
+            next((row for row in self.table.rows() if row.position == position), None)
+        )
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
         """Return the position of a model; None if the model is not shown."""
         model = key, choice.values, choice.place
-        rows = (row for row in self._rows if (row.key, row.model.values, row.model.step) == model)
+        rows = (
+            row
+            for row in self._rows
+            if (row.key, row.model.values, row.model.step) == model
+        )
         return next((row.position for row in rows), None)
 
     @Slot(object)
@@ -207,15 +241,23 @@ def _combination_text(plan: Plan, model: ParetoModel) -> str:
 
 def _spot(row: ParetoRow) -> Spot:
     model = row.model
-    cost = tr("cost {cost}").format(cost=significant(model.x)) if model.x != model.size else ""
+    cost = (
+        tr("cost {cost}").format(cost=significant(model.x))
+        if model.x != model.size
+        else ""
+    )
     parts = (f"k = {plain(model.size)}", cost, _combination_text(row.plan, model))
     note = " · ".join(part for part in parts if part)
     title = tr("run {key} · {title}").format(key=row.key, title=row.title)
     # Runs are numbered from 1, colors from 0.
-    return Spot(model.x, model.mean, model.error, category=row.key - 1, title=title, note=note)
+    return Spot(
+        model.x, model.mean, model.error, category=row.key - 1, title=title, note=note
+    )
 
 
-def _front_rows(runs: Sequence[tuple[int, str, Plan]], front: ParetoFront) -> list[ParetoRow]:
+def _front_rows(
+    runs: Sequence[tuple[int, str, Plan]], front: ParetoFront
+) -> list[ParetoRow]:
     """Return a row for every model.
 
     The best and the suggested model have a remark.
@@ -224,12 +266,16 @@ def _front_rows(runs: Sequence[tuple[int, str, Plan]], front: ParetoFront) -> li
     rows = []
     for position, model in enumerate(front.models):
         key, title, plan = runs[model.run]
-        rows.append(ParetoRow(position, key, title, plan, model, note=notes.get(position, "")))
+        rows.append(
+            ParetoRow(position, key, title, plan, model, note=notes.get(position, ""))
+        )
     return rows
 
 
 def _front_marks(front: ParetoFront) -> Marks:
-    cost = _cost_text(front, front.models[front.suggested]) if front.by != "size" else ""
+    cost = (
+        _cost_text(front, front.models[front.suggested]) if front.by != "size" else ""
+    )
     return Marks(
         front=front.optimal,
         best=front.best,
@@ -245,7 +291,9 @@ def _rule_name(front: ParetoFront) -> str:
     return "not significantly worse" if front.paired else "one standard error"
 
 
-def _size_sentence(front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool) -> str:
+def _size_sentence(
+    front: ParetoFront, name: str, titles: Sequence[str], over_folds: bool
+) -> str:
     """Return a sentence on the suggested model, the smallest that is good enough, and on the rule."""
     best = front.models[front.best]
     suggested = front.models[front.suggested]
@@ -253,7 +301,9 @@ def _size_sentence(front: ParetoFront, name: str, titles: Sequence[str], over_fo
         return _cost_sentence(front, name)
     best_is_smallest = best.size == min(model.size for model in front.models)
     if suggested is best and best_is_smallest:
-        text = tr("No model is smaller than the best one: {name} {mean:.4f} at k = {best}.")
+        text = tr(
+            "No model is smaller than the best one: {name} {mean:.4f} at k = {best}."
+        )
     elif front.paired and suggested is best:
         text = tr(
             "All smaller models are significantly worse than the best model "
@@ -292,7 +342,11 @@ def _size_sentence(front: ParetoFront, name: str, titles: Sequence[str], over_fo
 
 
 def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
-    unit = tr("{number} ms per query") if front.by == "milliseconds" else tr("cost {number}")
+    unit = (
+        tr("{number} ms per query")
+        if front.by == "milliseconds"
+        else tr("cost {number}")
+    )
     return unit.format(number=significant(model.x))
 
 
@@ -301,7 +355,9 @@ def _cost_sentence(front: ParetoFront, name: str) -> str:
     best = front.models[front.best]
     suggested = front.models[front.suggested]
     if suggested is best:
-        text = tr("The best model has {name} {mean:.4f}: {best}. No cheaper one is good enough.")
+        text = tr(
+            "The best model has {name} {mean:.4f}: {best}. No cheaper one is good enough."
+        )
     elif front.paired:
         text = tr(
             "The best model has {name} {mean:.4f}: {best}. The cheapest model that is not significantly "
@@ -313,7 +369,10 @@ def _cost_sentence(front: ParetoFront, name: str) -> str:
             "{enough}."
         )
     return text.format(
-        name=name, mean=best.mean, best=_cost_text(front, best), enough=_cost_text(front, suggested)
+        name=name,
+        mean=best.mean,
+        best=_cost_text(front, best),
+        enough=_cost_text(front, suggested),
     )
 
 
@@ -340,7 +399,9 @@ _LAST_COLUMNS = (
 )
 
 
-_COST_COLUMN = Column("cost", tr("cost"), "right", significant, value=lambda row: row.model.x, width=64)
+_COST_COLUMN = Column(
+    "cost", tr("cost"), "right", significant, value=lambda row: row.model.x, width=64
+)
 _MILLISECONDS_COLUMN = replace(_COST_COLUMN, title=tr("ms"), tooltip=PER_QUERY)
 _X_LABELS = {
     "size": tr("features"),
@@ -351,13 +412,31 @@ _X_LABELS = {
 
 def _front_columns(name: str, by: str) -> tuple[Column, ...]:
     """Return the columns of a measure, with the cost where models are compared by cost."""
-    cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(by, [])
+    cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(
+        by, []
+    )
     size_tip = tr("Features, mean over the folds")
     mean_tip = tr("Validation {name}, mean over the folds").format(name=name)
     return (
         RUN_DOT,
         *cost_columns,
-        Column("size", "k", "right", plain, value=lambda row: row.model.size, tooltip=size_tip, width=48),
-        Column("mean", name, "right", ".4f", value=lambda row: row.model.mean, tooltip=mean_tip, width=84),
+        Column(
+            "size",
+            "k",
+            "right",
+            plain,
+            value=lambda row: row.model.size,
+            tooltip=size_tip,
+            width=48,
+        ),
+        Column(
+            "mean",
+            name,
+            "right",
+            ".4f",
+            value=lambda row: row.model.mean,
+            tooltip=mean_tip,
+            width=84,
+        ),
         *_LAST_COLUMNS,
     )

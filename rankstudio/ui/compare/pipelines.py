@@ -35,7 +35,8 @@ class Pipeline:
     position : int
         Position in the list of pipelines.
     run : int or None
-        Number of the run that is finished, in progress, in the queue or interrupted; None without such a run.
+        Number of the run that is finished, in progress, in the queue or interrupted;
+        None without such a run.
     state : RunState or None
         State of the run.
     seconds : float
@@ -77,7 +78,9 @@ class Pipelines:
         The comparisons that can be chosen, by their files.
     """
 
-    def __init__(self, session: Session, runs: Runs, files: Mapping[str, Comparison]) -> None:
+    def __init__(
+        self, session: Session, runs: Runs, files: Mapping[str, Comparison]
+    ) -> None:
         self._session = session
         self._runs = runs
         self.files = files
@@ -87,7 +90,11 @@ class Pipelines:
         if file:
             return list(self.files[file].plans(_NO_DATA))
         form = self._session.plan
-        fitting = [record.plan.changed(data=form.data) for record in self._runs.records if self._fits(record)]
+        fitting = [
+            record.plan.changed(data=form.data)
+            for record in self._runs.records
+            if self._fits(record)
+        ]
         return self.distinct([*fitting, form])
 
     def distinct(self, plans: Sequence[Plan]) -> list[Plan]:
@@ -98,13 +105,17 @@ class Pipelines:
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
         on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
-        return [plan for i, plan in enumerate(plans) if on_form_data[i] not in on_form_data[:i]]
+        return [
+            plan
+            for i, plan in enumerate(plans)
+            if on_form_data[i] not in on_form_data[:i]
+        ]
 
     def made(self, selector: str, ranker: str) -> Plan:
         """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
 
-        All parameters of the form are taken over for the form's method, and those of its ranker for the same
-        pair of method and ranker.
+        All parameters of the form are taken over for the form's method, and those of
+        its ranker for the same pair of method and ranker.
 
         Raises
         ------
@@ -115,15 +126,22 @@ class Pipelines:
         ranker = ranker if method(selector).selects else OWN_MODEL
         limit = StepKind.FEATURES.limit
         parameters = method(selector).parameters
-        common_names = {p.name for p in parameters if p.name == limit or p.kind is Kind.FEATURES}
+        common_names = {
+            p.name for p in parameters if p.name == limit or p.kind is Kind.FEATURES
+        }
         is_same_method = selector == form.method
         settings = {
-            name: value for name, value in form.parameters.items() if is_same_method or name in common_names
+            name: value
+            for name, value in form.parameters.items()
+            if is_same_method or name in common_names
         }
         is_same_pair = (selector, ranker) == (form.method, form.ranker)
         ranker_settings = form.ranker_parameters if is_same_pair else {}
         return form.changed(
-            method=selector, ranker=ranker, parameters=settings, ranker_parameters=ranker_settings
+            method=selector,
+            ranker=ranker,
+            parameters=settings,
+            ranker_parameters=ranker_settings,
         )
 
     def left_out(self, plans: Sequence[Plan]) -> str:
@@ -132,13 +150,19 @@ class Pipelines:
         Return "" if all methods have one.
         """
         form = self._session.plan
-        feature_parameters = (p for p in form.entry.parameters if p.kind is Kind.FEATURES)
+        feature_parameters = (
+            p for p in form.entry.parameters if p.kind is Kind.FEATURES
+        )
         names_in_use = {p.name for p in feature_parameters if form.parameters[p.name]}
         if all(names_in_use <= plan.parameters.keys() for plan in plans):
             return ""
-        return tr("Pinned and banned features apply only to {method}.").format(method=form.entry.label)
+        return tr("Pinned and banned features apply only to {method}.").format(
+            method=form.entry.label
+        )
 
-    def rows(self, plans: Sequence[Plan], data: Sequence[str], labels: Sequence[str] = ()) -> list[Pipeline]:
+    def rows(
+        self, plans: Sequence[Plan], data: Sequence[str], labels: Sequence[str] = ()
+    ) -> list[Pipeline]:
         """Return every pipeline on every dataset.
 
         A pipeline of given scores is on the scores' dataset only.
@@ -148,7 +172,8 @@ class Pipelines:
         plans : sequence of Plan
         data : sequence of str
         labels : sequence of str
-            Label columns of the open data: each pipeline on these data is returned with each label.
+            Label columns of the open data: each pipeline on these data is returned with
+            each label.
         """
         form = self._session.plan
         rows = []
@@ -170,28 +195,53 @@ class Pipelines:
         if not label:
             return plan
         adapted = self._at(plan, form.data)
-        return adapted if adapted.entry.given else adapted.changed(columns={**form.columns, "label": label})
+        return (
+            adapted
+            if adapted.entry.given
+            else adapted.changed(columns={**form.columns, "label": label})
+        )
 
     def work(self, plans: Sequence[Plan]) -> Workload:
         """Return the amount of work of plans, estimated from the finished runs."""
         dataset = self._session.dataset
         form_data = self._session.plan.data
         n_folds = len(dataset.folds) if dataset is not None else _USUAL_FOLDS
-        results = [record.result for record in self._runs.records if record.result is not None]
-        plan_folds = [(plan, n_folds if plan.data == form_data else _USUAL_FOLDS) for plan in plans]
+        results = [
+            record.result for record in self._runs.records if record.result is not None
+        ]
+        plan_folds = [
+            (plan, n_folds if plan.data == form_data else _USUAL_FOLDS)
+            for plan in plans
+        ]
         if dataset is None or not self._session.has_documents:
             return workload(plan_folds, results)
-        return workload(plan_folds, results, dataset.folds[0].train.n_documents, dataset.n_features)
+        return workload(
+            plan_folds, results, dataset.folds[0].train.n_documents, dataset.n_features
+        )
 
     def _row(self, plan: Plan, position: int) -> Pipeline:
         """Return a plan with its run, and the measured or estimated duration."""
         record = self._run_of(plan)
         if record is not None and record.result is not None:
-            return Pipeline(plan, position, record.key, record.state, record.result.seconds, guessed=False)
+            return Pipeline(
+                plan,
+                position,
+                record.key,
+                record.state,
+                record.result.seconds,
+                guessed=False,
+            )
         work = self.work([plan])
         is_guessed = work.n_guessed > 0
         if record is None:
-            return Pipeline(plan, position, run=None, state=None, seconds=work.seconds, guessed=is_guessed)
+            return Pipeline(
+                plan,
+                position,
+                run=None,
+                state=None,
+                seconds=work.seconds,
+                guessed=is_guessed,
+            )
         return Pipeline(
             plan,
             position,
@@ -205,7 +255,9 @@ class Pipelines:
 
     def _run_of(self, plan: Plan) -> RunRecord | None:
         """Return a plan's run: a finished one, else a running, paused or queued, else an interrupted one."""
-        records = [record for record in self._runs.records if self._is_run_of(record, plan)]
+        records = [
+            record for record in self._runs.records if self._is_run_of(record, plan)
+        ]
         for state in _STARTED_STATES:
             for record in records:
                 if record.state is state:
@@ -228,19 +280,33 @@ class Pipelines:
         is_done = record.state is RunState.DONE
         has_same_folds = (reading(plan), plan.folds) == (reading(form), form.folds)
         has_measure = self._session.measure in plan.evaluated
-        return is_done and has_same_folds and has_measure and self._is_on(record, form.data)
+        return (
+            is_done
+            and has_same_folds
+            and has_measure
+            and self._is_on(record, form.data)
+        )
 
     def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run has a plan.
 
         Reported measures may differ, as a run can be measured again.
         """
-        reported = {"measures": plan.measures, "convention": plan.convention, "data": plan.data}
-        return self._is_on(record, plan.data) and record.plan.changed(**reported).agrees(plan)
+        reported = {
+            "measures": plan.measures,
+            "convention": plan.convention,
+            "data": plan.data,
+        }
+        return self._is_on(record, plan.data) and record.plan.changed(
+            **reported
+        ).agrees(plan)
 
     def _is_on(self, record: RunRecord, source: str) -> bool:
         """Return whether a run is on some data, even if the open data have another path than in the run."""
-        is_open = record.dataset is self._session.dataset and source == self._session.plan.data
+        is_open = (
+            record.dataset is self._session.dataset
+            and source == self._session.plan.data
+        )
         return is_open or record.plan.data == source
 
     def _at(self, plan: Plan, source: str) -> Plan:
@@ -249,24 +315,45 @@ class Pipelines:
             return plan
         changes: dict[str, object] = {"data": source}
         if plan.data != _NO_DATA:
-            general_names = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
-            parameters = {name: value for name, value in plan.parameters.items() if name in general_names}
-            changes |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}
-            if DataColumns.of(plan.columns).judges:  # other data do not have these judges
+            general_names = {
+                p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES
+            }
+            parameters = {
+                name: value
+                for name, value in plan.parameters.items()
+                if name in general_names
+            }
+            changes |= {
+                "folds": (),
+                "groups": {},
+                "preferences": {},
+                "parameters": parameters,
+            }
+            # other data do not have these judges
+            if DataColumns.of(plan.columns).judges:
                 label_columns = ("label", "labels", "judgments")
                 changes["columns"] = {
-                    name: column for name, column in plan.columns.items() if name not in label_columns
+                    name: column
+                    for name, column in plan.columns.items()
+                    if name not in label_columns
                 }
-        datasets = (record.dataset for record in self._runs.records if record.plan.data == source)
+        datasets = (
+            record.dataset
+            for record in self._runs.records
+            if record.plan.data == source
+        )
         is_open = source == self._session.plan.data
-        return usual(plan.changed(**changes), self._session.dataset if is_open else next(datasets, None))
+        return usual(
+            plan.changed(**changes),
+            self._session.dataset if is_open else next(datasets, None),
+        )
 
 
 def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
     """Return a plan with the convention of a dataset, and a selection that the dataset allows.
 
-    Without validation data and without left-out data, the criterion selects. Without a dataset the plan is
-    returned as it is.
+    Without validation data and without left-out data, the criterion selects. Without a
+    dataset the plan is returned as it is.
     """
     if dataset is None:
         return plan

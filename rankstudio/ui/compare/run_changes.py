@@ -21,7 +21,9 @@ from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.widgets import Question
 
 _LABEL_REFUSED = tr("{path}: this study is read-only.")
-_REMOVAL_REFUSED = tr("{path}: run {key} stays in the list, because this study is read-only.")
+_REMOVAL_REFUSED = tr(
+    "{path}: run {key} stays in the list, because this study is read-only."
+)
 
 _SETTLED_MILLISECONDS = 400
 
@@ -83,7 +85,9 @@ class RunChanges(Controller):
             text = tr(
                 "Stop and remove run {key}, {title} on {name}? Completed parts can be restored with Undo."
             )
-            text = text.format(key=record.key, title=record.title, name=record.dataset.name)
+            text = text.format(
+                key=record.key, title=record.title, name=record.dataset.name
+            )
             if not Question.ask(self._window, tr("Remove run"), text, tr("&Remove")):
                 return False
         self._undo.push(_Removal(self._models.session, self._runs, record))
@@ -106,12 +110,16 @@ class RunChanges(Controller):
         record = self._runs.record(key)
         text = " ".join(text.split())
         if description == "tags":
-            tags = tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+            tags = tuple(
+                dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip())
+            )
             label = replace(record.label, tags=tags)
         elif description == "note":
             label = replace(record.label, note=text)
         else:  # "method" is the column of names
-            label = replace(record.label, name="" if text == record.plan.title else text)
+            label = replace(
+                record.label, name="" if text == record.plan.title else text
+            )
         if label != record.label and not self._is_refused(record, _LABEL_REFUSED):
             self._undo.push(_Relabelling(self._relabel, record, label, description))
 
@@ -174,7 +182,9 @@ class RunChanges(Controller):
         choice = record.choice
         if study is not None and key is not None and not study.read_only:
             text = tr("Storing the choice of run {key}").format(key=record.key)
-            self._store(text, partial(study.set_choice, key, choice.values, choice.place))
+            self._store(
+                text, partial(study.set_choice, key, choice.values, choice.place)
+            )
 
     def _store_label(self, record: RunRecord) -> None:
         """Store the label of a run in the study, unless the study does not contain the run yet."""
@@ -198,7 +208,9 @@ class RunChanges(Controller):
     def _store(self, description: str, write: Callable[[], None]) -> None:
         store = self._models.study_store
         store.note(write)
-        self._models.task_worker.task(description, store.write_notes, on_error=self.failed.emit)
+        self._models.task_worker.task(
+            description, store.write_notes, on_error=self.failed.emit
+        )
 
 
 _CHANGE_NAMES = {
@@ -210,8 +222,9 @@ _CHANGE_NAMES = {
 class _Relabelling(LastingChange):
     """A change of a run's name, note or tags.
 
-    ``before`` is the label before the change if the change is already done: the command then repeats an
-    earlier one after other data were opened, and its first ``redo`` does nothing.
+    ``before`` is the label before the change if the change is already done: the command
+    then repeats an earlier one after other data were opened, and its first ``redo``
+    does nothing.
     """
 
     def __init__(
@@ -222,7 +235,11 @@ class _Relabelling(LastingChange):
         description: str,
         before: RunLabel | None = None,
     ) -> None:
-        super().__init__(_CHANGE_NAMES.get(description, tr("the name of run {key}")).format(key=record.key))
+        super().__init__(
+            _CHANGE_NAMES.get(description, tr("the name of run {key}")).format(
+                key=record.key
+            )
+        )
         self._relabel = relabel
         self._record = record
         self._description = description
@@ -232,7 +249,11 @@ class _Relabelling(LastingChange):
 
     def again(self) -> _Relabelling:
         return _Relabelling(
-            self._relabel, self._record, self._label_after, self._description, before=self._label_before
+            self._relabel,
+            self._record,
+            self._label_after,
+            self._description,
+            before=self._label_before,
         )
 
     def redo(self) -> None:
@@ -250,7 +271,9 @@ class _Removal(LastingChange):
     ``was_shown`` tells whether the run is shown again after undo.
     """
 
-    def __init__(self, session: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
+    def __init__(
+        self, session: Session, runs: Runs, record: RunRecord, was_shown: bool = False
+    ) -> None:
         super().__init__(tr("removing run {key}").format(key=record.key))
         self._session = session
         self._runs = runs

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, isfinite, isnan
@@ -45,7 +53,8 @@ from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 
 _ACTIVE = ("queued", "running", "paused")
-_NAME_WIDTH = 160  # pixels of the names of runs; other columns are hidden for narrower names
+# pixels of the names of runs; other columns are hidden for narrower names
+_NAME_WIDTH = 160
 WARNING_MARK = "⚠"
 """Mark of a run with a note. A dagger would be read as a significant difference, as in tables of results."""
 _STATE_TONES = {
@@ -64,7 +73,8 @@ class RunRow:
     Attributes
     ----------
     key : int
-        Number of the run, which also decides its color and marker in plots that compare runs.
+        Number of the run, which also decides its color and marker in plots that compare
+        runs.
     plan : Plan
     data : str
         "MQ2008 · 5 folds".
@@ -147,7 +157,9 @@ class RunRow:
     @property
     def searched(self) -> str:
         """Text in which the filter searches, in lower case."""
-        parameters = (f"{label} {text}" for label, text in parameter_texts(self.plan).items())
+        parameters = (
+            f"{label} {text}" for label, text in parameter_texts(self.plan).items()
+        )
         texts = (self.name, self.method, self.data, tr(self.state), self.label.note)
         return " ".join((*texts, *self.label.tags, *parameters)).casefold()
 
@@ -180,7 +192,9 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
     )
 
 
-def _run_notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> Iterator[str]:
+def _run_notes(
+    record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]
+) -> Iterator[str]:
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
     if short:
@@ -200,13 +214,21 @@ def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     return " · ".join(filter(None, (values_text, size_text)))
 
 
-def _best_means(rows: Mapping[int, RunRow], groups: Sequence[RunGroup]) -> dict[tuple[int, str], float]:
+def _best_means(
+    rows: Mapping[int, RunRow], groups: Sequence[RunGroup]
+) -> dict[tuple[int, str], float]:
     """Return the best mean within the group for each run of a ranked group, by run and measure."""
     best_means: dict[tuple[int, str], float] = {}
     for group in groups:
-        members = [rows[key] for key in group.measured if group.is_ranked and key in rows]
-        for name in dict.fromkeys(name for row in members for name in row.summary.means):
-            means = {row.key: mean for row in members if (mean := row.mean(name)) is not None}
+        members = [
+            rows[key] for key in group.measured if group.is_ranked and key in rows
+        ]
+        for name in dict.fromkeys(
+            name for row in members for name in row.summary.means
+        ):
+            means = {
+                row.key: mean for row in members if (mean := row.mean(name)) is not None
+            }
             best_mean = best_of_several(means.values(), name)
             if best_mean is not None:
                 best_means |= dict.fromkeys(((key, name) for key in means), best_mean)
@@ -216,8 +238,8 @@ def _best_means(rows: Mapping[int, RunRow], groups: Sequence[RunGroup]) -> dict[
 class RunsPanel(Panel):
     """The table of all runs of the study, in groups of comparable runs.
 
-    The user selects, ticks, names, filters, hides, stops, resumes and removes runs here. The panel only emits
-    signals; it does not change runs.
+    The user selects, ticks, names, filters, hides, stops, resumes and removes runs
+    here. The panel only emits signals; it does not change runs.
 
     Attributes
     ----------
@@ -226,10 +248,11 @@ class RunsPanel(Panel):
     ticked : Signal(int)
         Number of the run whose tick the user wants to change.
     removed : Signal(object)
-        Numbers of the runs to remove: the highlighted ones after Delete, or the one of a context menu.
+        Numbers of the runs to remove: the highlighted ones after Delete, or the one of
+        a context menu.
     written : Signal(int, str, str)
-        Number of a run, the column that the user wrote into ("method" for the name, "note" or "tags"), and
-        the text.
+        Number of a run, the column that the user wrote into ("method" for the name,
+        "note" or "tags"), and the text.
     hiddenAsked : Signal(int)
         Number of the run to hide, or to show again.
     referenceAsked : Signal(int)
@@ -255,18 +278,24 @@ class RunsPanel(Panel):
     everyFoldAsked = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Runs"), padding=0, name="runs-panel", keeps_title=True)
+        super().__init__(
+            theme, tr("Runs"), padding=0, name="runs-panel", keeps_title=True
+        )
         self._rows: dict[int, RunRow] = {}
         self._ticked_keys: set[int] = set()
         self._marked_key: int | None = None
-        self._key_to_reveal: int | None = None  # of a run to scroll to once it is listed
+        # of a run to scroll to once it is listed
+        self._key_to_reveal: int | None = None
         self._compared: dict[int, ComparedRun] = {}
         self._measure = ""
-        self._measure_to_reveal = ""  # a measure whose column is scrolled into view once it is there
-        self._column_choices: dict[str, bool] = {}  # whether the user shows or hides a column, by its key
+        # a measure whose column is scrolled into view once it is there
+        self._measure_to_reveal = ""
+        # whether the user shows or hides a column, by its key
+        self._column_choices: dict[str, bool] = {}
         self._groups_by_method = False
         self._shows_hidden = False
-        self._edited_columns: set[str] = set()  # of notes and tags, shown though they may be empty
+        # of notes and tags, shown though they may be empty
+        self._edited_columns: set[str] = set()
         self._columns_key: tuple[Any, ...] = ()  # see `_key_of_columns`
         self._plans: dict[int, Plan] = {}
         self._differences: dict[int, str] = {}
@@ -274,7 +303,8 @@ class RunsPanel(Panel):
         self._groups: tuple[RunGroup, ...] = ()
         self._scales: dict[int, Scale] = {}
         self._sealed: Mapping[int, str] = {}
-        self._folded: set[Hashable] = set()  # identities of the groups whose runs are not listed
+        # identities of the groups whose runs are not listed
+        self._folded: set[Hashable] = set()
         self.table = TableView(
             theme,
             (),
@@ -282,16 +312,25 @@ class RunsPanel(Panel):
             lambda row: row.key,
             accessible_name=tr("Runs"),
             placeholder=tr("Runs appear here. Press Run to start one."),
-            shared=Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True),
+            shared=Shared(
+                "runs",
+                tr("Runs table"),
+                tr("Every run with its measures."),
+                always=True,
+            ),
         )
         self.table.row_actions = self._actions
-        self.table.set_spare(("by_hand",), ("counts",), ("parameters",), ("p_holm",), names=_NAME_WIDTH)
+        self.table.set_spare(
+            ("by_hand",), ("counts",), ("parameters",), ("p_holm",), names=_NAME_WIDTH
+        )
         self.table.written_first = (DATA, PART)
         self.filter = named(
             QLineEdit(),
             "runs-filter",
             tr("Filter of the runs"),
-            tr("Show only runs that contain these words: name, method, data, parameters, tags, note"),
+            tr(
+                "Show only runs that contain these words: name, method, data, parameters, tags, note"
+            ),
         )
         self.filter.setPlaceholderText(tr("filter"))
         self.filter.setClearButtonEnabled(True)
@@ -300,7 +339,10 @@ class RunsPanel(Panel):
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         columns = named(
-            QToolButton(), "runs-columns", tr("Columns of the runs"), tr("Columns, and runs by method")
+            QToolButton(),
+            "runs-columns",
+            tr("Columns of the runs"),
+            tr("Columns, and runs by method"),
         )
         columns.setText(tr("Columns"))
         columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -308,13 +350,18 @@ class RunsPanel(Panel):
         columns.setMenu(self._menu)
         self.tools.addWidget(self.filter)
         self.tools.addWidget(columns)
-        self.several = named(QPushButton(tr("Run a comparison…")), "run-comparison", role="primary")
+        self.several = named(
+            QPushButton(tr("Run a comparison…")), "run-comparison", role="primary"
+        )
         self.tools.addWidget(self.several)
         self.tools.setSpacing(6)
         self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
-        # Queued, as new rows or columns would close the editor whose text is just being read.
-        self.table.rows_model.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
+        # Queued, as new rows or columns would close the editor whose text is just being
+        # read.
+        self.table.rows_model.written.connect(
+            self._on_written, Qt.ConnectionType.QueuedConnection
+        )
         self.table.toggled.connect(lambda row: self.ticked.emit(row.key))
         self.table.headingFolded.connect(self._fold)
         self.table.headingLinked.connect(self._ask_for_every_fold)
@@ -342,12 +389,16 @@ class RunsPanel(Panel):
         rows : iterable of RunRow
         groups : sequence of RunGroup
         sealed : Mapping of int to str, optional
-            Name of the dataset of each run whose test part is sealed, by the run's number.
+            Name of the dataset of each run whose test part is sealed, by the run's
+            number.
         """
         self._sealed = sealed or {}
         self._groups = tuple(groups)
         measured = {key for group in groups for key in group.measured}
-        self._rows = {row.key: replace(row, is_measured=not groups or row.key in measured) for row in rows}
+        self._rows = {
+            row.key: replace(row, is_measured=not groups or row.key in measured)
+            for row in rows
+        }
         self._show()
 
     def show_ticks(self, keys: set[int]) -> None:
@@ -365,7 +416,11 @@ class RunsPanel(Panel):
             self._measure_to_reveal = name
         groups = [group for group in self._groups if len(group.measured) > 1]
         tested_keys = {key for group in groups for key in group.measured}
-        self._compared = {run.key: run for run in compared if run.key in tested_keys or not self._groups}
+        self._compared = {
+            run.key: run
+            for run in compared
+            if run.key in tested_keys or not self._groups
+        }
         self._measure = name
         self._show()
 
@@ -405,7 +460,11 @@ class RunsPanel(Panel):
         self._scroll_to_run()
 
     def _scroll_to_run(self) -> None:
-        row = self._rows.get(self._key_to_reveal) if self._key_to_reveal is not None else None
+        row = (
+            self._rows.get(self._key_to_reveal)
+            if self._key_to_reveal is not None
+            else None
+        )
         if row is not None and self.isVisible() and self.table.reveal(row):
             self._key_to_reveal = None
 
@@ -421,7 +480,11 @@ class RunsPanel(Panel):
             self._plans = plans
             self._differences = distinctions(plans)
         self._best_means = _best_means(self._rows, self._groups)
-        self._scales = {key: scale for group in self._groups for key, scale in self._scale_of(group).items()}
+        self._scales = {
+            key: scale
+            for group in self._groups
+            for key, scale in self._scale_of(group).items()
+        }
         self._set_columns(self._key_of_columns(rows))
         candidates = [row for row in rows if self._shows_hidden or not row.label.hidden]
         visible = ordered(candidates, self.filter.text(), self._groups_by_method)
@@ -442,7 +505,9 @@ class RunsPanel(Panel):
         Rows without a group come first.
         """
         grouped_keys = {key for group in self._groups for key in group.keys}
-        all_rows: list[RunRow | Heading] = [row for row in rows if row.key not in grouped_keys]
+        all_rows: list[RunRow | Heading] = [
+            row for row in rows if row.key not in grouped_keys
+        ]
         for group in self._groups:
             members = [row for row in rows if row.key in group.keys]
             if members:
@@ -469,19 +534,32 @@ class RunsPanel(Panel):
 
     def _heading(self, group: RunGroup) -> Heading:
         """Return the heading above the runs of a group: its extent, and a sentence with a bold reference."""
-        measured_parts = {measured_group.part for measured_group in self._groups if measured_group.measured}
+        measured_parts = {
+            measured_group.part
+            for measured_group in self._groups
+            if measured_group.measured
+        }
         extent = group.extent
         if len(measured_parts) > 1 and group.measured:
             extent = f"{group.part.label}, {extent}"
-        runs_text = trn("{n} run", "{n} runs", len(group.keys)).format(n=len(group.keys))
+        runs_text = trn("{n} run", "{n} runs", len(group.keys)).format(
+            n=len(group.keys)
+        )
         sentence, reference = self._sentence(group)
-        before, name, after = sentence.partition(reference) if reference else (sentence, "", "")
-        lead = " · ".join((extent, runs_text, before)) if sentence else f"{extent} · {runs_text}"
+        before, name, after = (
+            sentence.partition(reference) if reference else (sentence, "", "")
+        )
+        lead = (
+            " · ".join((extent, runs_text, before))
+            if sentence
+            else f"{extent} · {runs_text}"
+        )
         link, link_hint = _link_to_every_fold(group)
         return Heading(
             group.identity,
             group.data,
-            parts=((lead, False), (name, True), (after, False)),  # each with whether it is bold
+            # each with whether it is bold
+            parts=((lead, False), (name, True), (after, False)),
             is_folded=group.identity in self._folded,
             link=link,
             link_hint=link_hint,
@@ -489,17 +567,26 @@ class RunsPanel(Panel):
 
     def _sentence(self, group: RunGroup) -> tuple[str, str]:
         """Return the sentence on a group, and the name of the reference in the sentence or ""."""
-        all_are_done = all(self._rows[key].is_done for key in group.keys if key in self._rows)
+        all_are_done = all(
+            self._rows[key].is_done for key in group.keys if key in self._rows
+        )
         if not group.measured and all_are_done:
             return tr("measuring …"), ""
         if group.apart:
-            return tr("not ranked with the runs above: {reason}").format(reason=group.apart), ""
+            return tr("not ranked with the runs above: {reason}").format(
+                reason=group.apart
+            ), ""
         if not group.is_ranked:
             if not group.unranked:
                 return "", ""
             return tr("not ranked: {reason}").format(reason=group.unranked), ""
-        compared = [self._compared[key] for key in group.measured if key in self._compared]
-        reference = next((self._rows.get(run.key) for run in compared if run.role == "reference"), None)
+        compared = [
+            self._compared[key] for key in group.measured if key in self._compared
+        ]
+        reference = next(
+            (self._rows.get(run.key) for run in compared if run.role == "reference"),
+            None,
+        )
         tested = [run for run in compared if run.found is not None]
         if reference is None or not tested:
             return "", ""
@@ -520,22 +607,38 @@ class RunsPanel(Panel):
 
         Return {} without tests.
         """
-        tests = [self._compared[key].found for key in group.measured if key in self._compared]
-        ends = [end for test in tests if test is not None for end in (test.low, test.high)]
+        tests = [
+            self._compared[key].found for key in group.measured if key in self._compared
+        ]
+        ends = [
+            end for test in tests if test is not None for end in (test.low, test.high)
+        ]
         finite_ends = [end for end in ends if isfinite(end)]
         if not finite_ends:
             return {}
-        return dict.fromkeys(group.keys, (min(0.0, *finite_ends), max(0.0, *finite_ends)))
+        return dict.fromkeys(
+            group.keys, (min(0.0, *finite_ends), max(0.0, *finite_ends))
+        )
 
     def _key_of_columns(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
         """Return the properties that determine the columns, in the order in which `_columns` unpacks them."""
-        measures = list(dict.fromkeys(name for row in rows for name in row.summary.means))
+        measures = list(
+            dict.fromkeys(name for row in rows for name in row.summary.means)
+        )
         measures = measures or ["MAP", "NDCG@10"]
         if self._measure in measures:
             measures.insert(0, measures.pop(measures.index(self._measure)))
-        choosers = (row.plan.chosen_by for row in rows if row.plan.chosen_by in row.summary.deviations)
-        written_columns = {key for row in rows for key in ("note", "tags") if getattr(row.label, key)}
-        has_tests = any(run.role in ("compared", "waiting") for run in self._compared.values())
+        choosers = (
+            row.plan.chosen_by
+            for row in rows
+            if row.plan.chosen_by in row.summary.deviations
+        )
+        written_columns = {
+            key for row in rows for key in ("note", "tags") if getattr(row.label, key)
+        }
+        has_tests = any(
+            run.role in ("compared", "waiting") for run in self._compared.values()
+        )
         return (
             tuple(measures),
             next(choosers, ""),
@@ -551,7 +654,9 @@ class RunsPanel(Panel):
         if key != self._columns_key:
             self._columns_key = key
             measures, *_ = key
-            self.table.set_columns([column for column in self._columns() if self._is_shown(column)])
+            self.table.set_columns(
+                [column for column in self._columns() if self._is_shown(column)]
+            )
             self.table.freeze(measures[0])
 
     def _scroll_to_measure(self) -> None:
@@ -561,26 +666,44 @@ class RunsPanel(Panel):
             top_row = max(0, self.table.rowAt(0))
             bar = self.table.verticalScrollBar()
             value = bar.value()
-            self.table.scrollTo(self.table.model().index(top_row, keys.index(self._measure_to_reveal)))
+            self.table.scrollTo(
+                self.table.model().index(top_row, keys.index(self._measure_to_reveal))
+            )
             bar.setValue(value)  # scrollTo may have moved a partly visible row
             self._measure_to_reveal = ""
 
     def _caption_text(self, rows: Sequence[RunRow], n_shown: int) -> str:
         """Return the caption: the measured part, the sealed data, and the number of listed runs."""
-        parts = list(dict.fromkeys(group.part for group in self._groups if group.measured))
+        parts = list(
+            dict.fromkeys(group.part for group in self._groups if group.measured)
+        )
         sentences = [_PART_NAMES[parts[0]]] if len(parts) == 1 else []
         if parts and self._sealed:
             names = together(sorted({*self._sealed.values()}))
             sealed_part = tr("test part of {data} sealed").format(data=names)
-            is_all_sealed = {row.key for row in rows if row.summary.means} <= self._sealed.keys()
+            is_all_sealed = {
+                row.key for row in rows if row.summary.means
+            } <= self._sealed.keys()
             sentences.append(tr("test part sealed") if is_all_sealed else sealed_part)
         if n_shown < len(rows):
-            sentences.append(tr("{n_shown} of {n_rows} runs").format(n_shown=n_shown, n_rows=len(rows)))
+            sentences.append(
+                tr("{n_shown} of {n_rows} runs").format(
+                    n_shown=n_shown, n_rows=len(rows)
+                )
+            )
         return " · ".join(sentences)
 
     def _columns(self) -> list[Column]:
         """Return all columns, beginning with those that a small window has to show."""
-        measures, chooser, plans_differ, has_tests, _, noted_columns, has_hand_choices = self._columns_key
+        (
+            measures,
+            chooser,
+            plans_differ,
+            has_tests,
+            _,
+            noted_columns,
+            has_hand_choices,
+        ) = self._columns_key
         tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first_measure, *other_measures = [
@@ -602,7 +725,9 @@ class RunsPanel(Panel):
 
     def _is_shown(self, column: Column) -> bool:
         """Return whether a column is shown: as the user chose, or else if it is not optional."""
-        return self._column_choices.get(column.key, column.key not in self._optional_keys())
+        return self._column_choices.get(
+            column.key, column.key not in self._optional_keys()
+        )
 
     def _optional_keys(self) -> set[str]:
         """Return the keys of the columns that are shown only at the user's request."""
@@ -616,21 +741,42 @@ class RunsPanel(Panel):
 
     def _is_ranked(self, row: RunRow) -> bool:
         """Return whether the means of a run may be ranked."""
-        return any(group.is_ranked and row.key in group.measured for group in self._groups)
+        return any(
+            group.is_ranked and row.key in group.measured for group in self._groups
+        )
 
     def _actions(self, row: RunRow) -> list[RowAction]:
         """Return the actions of the context menu for a run."""
-        editable_columns = ("method", tr("Rename")), ("tags", tr("Tags…")), ("note", tr("Note…"))
-        actions = [RowAction(text, partial(self._edit, key)) for key, text in editable_columns]
+        editable_columns = (
+            ("method", tr("Rename")),
+            ("tags", tr("Tags…")),
+            ("note", tr("Note…")),
+        )
+        actions = [
+            RowAction(text, partial(self._edit, key)) for key, text in editable_columns
+        ]
         for is_offered, icon, text, signal in (
             (row.state in _ACTIVE, "stop", tr("Stop"), self.cancelRequested),
             (row.can_go_on, "run", tr("Resume"), self.goOnRequested),
-            (row.state == "done", "compare", tr("Compare the others with this run"), self.referenceAsked),
-            (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
+            (
+                row.state == "done",
+                "compare",
+                tr("Compare the others with this run"),
+                self.referenceAsked,
+            ),
+            (
+                True,
+                "minus",
+                tr("Show again") if row.label.hidden else tr("Hide"),
+                self.hiddenAsked,
+            ),
         ):
             if is_offered:
                 actions.append(RowAction(text, partial(signal.emit, row.key), icon))
-        return [*actions, RowAction(tr("Remove"), partial(self.removed.emit, (row.key,)), "trash")]
+        return [
+            *actions,
+            RowAction(tr("Remove"), partial(self.removed.emit, (row.key,)), "trash"),
+        ]
 
     @Slot(object)
     def _on_chosen(self, row: RunRow) -> None:
@@ -649,7 +795,10 @@ class RunsPanel(Panel):
 
     @Slot(object)
     def _ask_for_every_fold(self, identity: Hashable) -> None:
-        group = next((candidate for candidate in self._groups if candidate.identity == identity), None)
+        group = next(
+            (candidate for candidate in self._groups if candidate.identity == identity),
+            None,
+        )
         if group is not None and group.partial:
             self.everyFoldAsked.emit(group.partial)
 
@@ -663,7 +812,9 @@ class RunsPanel(Panel):
     def _fill_menu(self) -> None:
         """Fill the menu: two options of the list, and all columns except those that identify a run."""
         self._menu.clear()
-        self._add_entry(tr("Group runs by method"), self._groups_by_method, self._group_by_method)
+        self._add_entry(
+            tr("Group runs by method"), self._groups_by_method, self._group_by_method
+        )
         self._add_entry(tr("Show hidden runs"), self._shows_hidden, self._show_hidden)
         self._menu.addSeparator()
         for column in self._columns():
@@ -718,21 +869,30 @@ def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
         "Run the same {n} plans on all {n_folds} folds, to compare them with the other runs.",
         n_runs,
     )
-    return tr("Run on {n} folds").format(n=n_folds), hint.format(n=n_runs, n_folds=n_folds)
+    return tr("Run on {n} folds").format(n=n_folds), hint.format(
+        n=n_runs, n_folds=n_folds
+    )
 
 
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return the columns that identify a run: tick, dot, number and method."""
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
-        "key", tr("run"), "right", tooltip=tr("Run number, as in the other views"), tone="muted", width=44
+        "key",
+        tr("run"),
+        "right",
+        tooltip=tr("Run number, as in the other views"),
+        tone="muted",
+        width=44,
     )
     method = Column(
         "method",
         tr("name"),
         value=lambda row: f"{row.name} {WARNING_MARK}" if row.note else row.name,
         tone=_name_tone,
-        hint=lambda row: "\n".join(filter(None, (row.method if row.label.name else "", row.note))),
+        hint=lambda row: "\n".join(
+            filter(None, (row.method if row.label.name else "", row.note))
+        ),
         tooltip=tr("Method or name of the run (F2 or double-click to rename)"),
         edited=lambda row: row.name,
         stretch=True,
@@ -772,12 +932,20 @@ def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
     """Return the column of the parameters in which runs of a method differ."""
     tooltip = tr("Only parameters in which the runs of a method differ")
     return Column(
-        "parameters", tr("settings"), tooltip=tooltip, value=differences, tone="muted", stretch=True, least=90
+        "parameters",
+        tr("settings"),
+        tooltip=tooltip,
+        value=differences,
+        tone="muted",
+        stretch=True,
+        least=90,
     )
 
 
 def measure_column(
-    name: str, is_best: Callable[[RunRow, str], bool], is_ranked: Callable[[RunRow], bool]
+    name: str,
+    is_best: Callable[[RunRow, str], bool],
+    is_ranked: Callable[[RunRow], bool],
 ) -> Column:
     """Return the column of a measure's mean."""
     return Column(
@@ -822,15 +990,20 @@ _PART_NAMES = {
 def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the columns of the deviation over the folds and of the gain over the best single feature.
 
-    The deviation is that of the measure `chooser` (no column for ""), the gain that of the measure `name`.
+    The deviation is that of the measure `chooser` (no column for ""), the gain that of
+    the measure `name`.
     """
     deviation = Column(
         "deviation",
         tr("sd {chooser}").format(chooser=chooser),
         "right",
         lambda value: f"±{value:.3f}",
-        value=lambda row: row.summary.deviations.get(chooser) if row.has_numbers else None,
-        tooltip=tr("Standard deviation of {chooser} over the folds").format(chooser=chooser),
+        value=lambda row: (
+            row.summary.deviations.get(chooser) if row.has_numbers else None
+        ),
+        tooltip=tr("Standard deviation of {chooser} over the folds").format(
+            chooser=chooser
+        ),
         tone="muted",
         width=88,
     )
@@ -839,8 +1012,12 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
         tr("gain over best single"),
         "right",
         lambda value: signed(value, 4),
-        value=lambda row: row.summary.over_single.get(name) if row.has_numbers else None,
-        tooltip=tr("Mean gain of {name} over the best single feature of each fold").format(name=name),
+        value=lambda row: (
+            row.summary.over_single.get(name) if row.has_numbers else None
+        ),
+        tooltip=tr(
+            "Mean gain of {name} over the best single feature of each fold"
+        ).format(name=name),
         tone="muted",
         width=88,
     )
@@ -855,13 +1032,23 @@ SIZES = Column(
     "k",
     "right",
     value=lambda row: range_text(row.summary.sizes) or None if row.is_done else None,
-    tooltip=tr("Number of features of the selected models, smallest and largest over the folds"),
+    tooltip=tr(
+        "Number of features of the selected models, smallest and largest over the folds"
+    ),
     sort=lambda row: min(row.summary.sizes, default=None),
     tone=_name_tone,
     width=64,
     parts=(
-        Column("least_k", tr("smallest k"), value=lambda row: min(row.summary.sizes, default=None)),
-        Column("most_k", tr("largest k"), value=lambda row: max(row.summary.sizes, default=None)),
+        Column(
+            "least_k",
+            tr("smallest k"),
+            value=lambda row: min(row.summary.sizes, default=None),
+        ),
+        Column(
+            "most_k",
+            tr("largest k"),
+            value=lambda row: max(row.summary.sizes, default=None),
+        ),
     ),
 )
 
@@ -887,7 +1074,11 @@ def _rule_sentence(row: RunRow) -> str:
     ).format(model=row.by_hand, sizes=sizes)
 
 
-PART = Column("part", tr("part"), value=lambda row: row.summary.part.label if row.summary.means else None)
+PART = Column(
+    "part",
+    tr("part"),
+    value=lambda row: row.summary.part.label if row.summary.means else None,
+)
 """Column of the part on which a run is measured, only in exported files; the panel's caption contains it."""
 
 
@@ -907,7 +1098,9 @@ def _status_text(row: RunRow) -> ProgressCell | str:
     """Return the content of the status cell: a progress bar while the run works, else a text."""
     folds = ""
     if row.n_folds > 1:
-        folds = tr("{done} of {there} folds").format(done=row.folds_done, there=row.n_folds)
+        folds = tr("{done} of {there} folds").format(
+            done=row.folds_done, there=row.n_folds
+        )
     if row.state == "running":
         return ProgressCell(row.progress, folds or time_text(row.seconds_left))
     if row.state == "paused":
@@ -915,13 +1108,17 @@ def _status_text(row: RunRow) -> ProgressCell | str:
     if row.state == "unfinished":
         return row.message.partition(" · ")[0]
     if row.is_done:
-        return f"✓ {duration(row.seconds)}" if row.seconds else f"✓ {_STATE_NAMES['done']}"
+        return (
+            f"✓ {duration(row.seconds)}" if row.seconds else f"✓ {_STATE_NAMES['done']}"
+        )
     return _STATE_NAMES.get(row.state, row.state)
 
 
 def _status_hint(row: RunRow) -> str:
     if row.state == "running":
-        running = tr("running, {progress} done").format(progress=percentage(row.progress))
+        running = tr("running, {progress} done").format(
+            progress=percentage(row.progress)
+        )
         return " · ".join(filter(None, (running, time_text(row.seconds_left))))
     if row.state == "paused":
         return tr("paused, {progress} done").format(progress=percentage(row.progress))
@@ -938,7 +1135,11 @@ STATUS = Column(
     width=140,
     sort=lambda row: row.state,
     parts=(
-        Column("status", tr("status"), value=lambda row: _STATE_NAMES.get(row.state, row.state)),
+        Column(
+            "status",
+            tr("status"),
+            value=lambda row: _STATE_NAMES.get(row.state, row.state),
+        ),
         Column("seconds", tr("seconds"), value=lambda row: row.seconds or None),
     ),
 )

@@ -10,7 +10,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.features.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.analysis.features.selection_stability import (
+    ChosenFeature,
+    SelectionStability,
+)
 from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.compare.view import LEAST_PLOT, View
 from rankstudio.ui.language import tr
@@ -27,11 +30,14 @@ from rankstudio.ui.widgets.table import WEIGHT_BAR
 _JACCARD = "Jaccard"
 _INDEX_WIDTH = 300  # pixels of the list of indices
 _LEAST_INDEX_WIDTH = 240  # pixels of the same list in a narrow view
-_MIN_WIDTH_WITH_MAP = 520  # pixels; a narrower view has no map, so that the table has room for names
+# pixels; a narrower view has no map, so that the table has room for names
+_MIN_WIDTH_WITH_MAP = 520
 _MIN_NAME_WIDTH = 128  # pixels of the name of a feature
 _MAX_MAPPED_FOLDS = 60  # a map of more folds cannot be read
 _MAX_FOLD_COLUMNS = 20  # more folds have no columns in the table
-_TOO_MANY_FOLDS_TEXT = tr("Too many folds for a readable map; the indices on the right include all of them.")
+_TOO_MANY_FOLDS_TEXT = tr(
+    "Too many folds for a readable map; the indices on the right include all of them."
+)
 _EMPTY_TEXT = tr(
     "The features selected by different folds of a run are compared here. This needs at least two folds."
 )
@@ -57,7 +63,9 @@ class StabilityView(View):
             [(_JACCARD, _JACCARD)],
             tr("similarity"),
             "stability-index",
-            tr("Values of the map: share of common features, or similarity corrected for chance"),
+            tr(
+                "Values of the map: share of common features, or similarity corrected for chance"
+            ),
         )
         self.plot = HeatMapPlot(
             theme,
@@ -71,11 +79,18 @@ class StabilityView(View):
         named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _EMPTY_TEXT
         self.plot.shared = Shared("stability", tr("Similarity of folds"), compares=True)
-        placeholder = tr("The folds that selected each feature, with its positions, appear here.")
+        placeholder = tr(
+            "The folds that selected each feature, with its positions, appear here."
+        )
         about = tr("Every selected feature, with its folds and positions.")
         name = tr("Features by the folds that selected them")
         self.table = self.add_table(
-            "stability", tr("Features by fold"), about, placeholder, lambda row: row.feature, name
+            "stability",
+            tr("Features by fold"),
+            about,
+            placeholder,
+            lambda row: row.feature,
+            name,
         )
         self.table.feature_of = lambda row: row.feature
         self.facts = KeyValue()
@@ -93,7 +108,9 @@ class StabilityView(View):
         corrected_index = stability.indices.index
         if previous is None or previous.indices.index != corrected_index:
             chosen = self.index.value()
-            self.index.set_options([(_JACCARD, _JACCARD), (corrected_index, corrected_index)])
+            self.index.set_options(
+                [(_JACCARD, _JACCARD), (corrected_index, corrected_index)]
+            )
             self.index.select(chosen)
         if previous is None or previous.folds != stability.folds:
             self.table.set_columns(_stability_columns(stability.folds))
@@ -104,7 +121,9 @@ class StabilityView(View):
         self._index_area.setVisible(len(stability.folds) > 1)
         self.index.setEnabled(len(stability.folds) > 1)
         self._show_map()
-        self.set_caption(tr("{name} · features of the selected models").format(name=name))
+        self.set_caption(
+            tr("{name} · features of the selected models").format(name=name)
+        )
 
     def clear(self, caption: str = "") -> None:
         """Show no run."""
@@ -121,20 +140,33 @@ class StabilityView(View):
         super().resizeEvent(event)
         for widget in (self.plot, self.index):
             widget.setVisible(self.width() >= scaled(_MIN_WIDTH_WITH_MAP))
-        self._index_area.setFixedWidth(scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3))))
+        self._index_area.setFixedWidth(
+            scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3)))
+        )
 
     def _lay_out(self) -> None:
         self.warning.setWordWrap(True)
-        self.warning.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.warning.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+        )
         map_column = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 10, 8, 4))
         indices = named(QWidget(), role="page")
-        fill(QVBoxLayout(indices), self.facts, self.warning, 1, margins=(12, 12, 12, 8), spacing=10)
+        fill(
+            QVBoxLayout(indices),
+            self.facts,
+            self.warning,
+            1,
+            margins=(12, 12, 12, 8),
+            spacing=10,
+        )
         self._index_area = QScrollArea()
         self._index_area.setWidget(indices)
         self._index_area.setWidgetResizable(True)
         self._index_area.setMinimumHeight(LEAST_PLOT)
         self._index_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        columns = fill(QHBoxLayout(), (map_column, 2), (self.table, 3), self._index_area, spacing=0)
+        columns = fill(
+            QHBoxLayout(), (map_column, 2), (self.table, 3), self._index_area, spacing=0
+        )
         fill(self.body, columns)
 
     @Slot()
@@ -148,18 +180,27 @@ class StabilityView(View):
             return
         self.plot.placeholder = _EMPTY_TEXT
         index = str(self.index.value())
-        values = stability.indices.similarity if index == _JACCARD else stability.indices.corrected
+        values = (
+            stability.indices.similarity
+            if index == _JACCARD
+            else stability.indices.corrected
+        )
         folds = [str(number) for number in stability.folds]
         self.plot.set_axes(
             replace(
                 self.plot.axes,
-                title=tr("{index} similarity of the selected features").format(index=index),
+                title=tr("{index} similarity of the selected features").format(
+                    index=index
+                ),
                 short=index,
             )
         )
-        mean = tr("mean over the pairs of folds {found:.2f}").format(found=_index_value(stability, index))
+        mean = tr("mean over the pairs of folds {found:.2f}").format(
+            found=_index_value(stability, index)
+        )
         self.plot.note = f"{self.plot.axes.title}, {mean}"
-        self.plot.set_values(values[::-1], folds[::-1], folds)  # the first fold at the bottom
+        # the first fold at the bottom
+        self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
 
     @Slot(object)
@@ -168,7 +209,11 @@ class StabilityView(View):
 
 
 def _index_value(stability: SelectionStability, index: str) -> float:
-    return stability.indices.jaccard if index == _JACCARD else stability.indices.consistency
+    return (
+        stability.indices.jaccard
+        if index == _JACCARD
+        else stability.indices.consistency
+    )
 
 
 def _index_facts(stability: SelectionStability) -> list[Fact]:
@@ -180,7 +225,9 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
-    n_everywhere = sum(feature.times == len(stability.folds) for feature in stability.features)
+    n_everywhere = sum(
+        feature.times == len(stability.folds) for feature in stability.features
+    )
     return [
         Fact(
             "Nogueira",
@@ -211,7 +258,14 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
 
 _FEATURE_COLUMNS = (
     Column("name", tr("feature"), stretch=True, least=_MIN_NAME_WIDTH),
-    Column("feature", tr("id"), "right", tone="muted", tooltip=tr("Id in the data files, from 1"), width=46),
+    Column(
+        "feature",
+        tr("id"),
+        "right",
+        tone="muted",
+        tooltip=tr("Id in the data files, from 1"),
+        width=46,
+    ),
 )
 
 
@@ -223,7 +277,9 @@ def _stability_columns(folds: Sequence[int]) -> list[Column]:
         kind="weight",
         format="d",
         align="right",
-        tooltip=tr("Number of folds that selected it, out of {n_folds}").format(n_folds=len(folds)),
+        tooltip=tr("Number of folds that selected it, out of {n_folds}").format(
+            n_folds=len(folds)
+        ),
         width=WEIGHT_BAR + 2 * PAD + 24,
     )
     return [

@@ -38,7 +38,8 @@ _SPARE_COLUMNS = (
 class TestsView(View):
     """A table of paired tests: the difference of each run to a reference, its interval and its p-values.
 
-    A choice in the header, a double click or the context menu of a row choose the reference.
+    A choice in the header, a double click or the context menu of a row choose the
+    reference.
 
     Attributes
     ----------
@@ -56,17 +57,26 @@ class TestsView(View):
         self.reference = named(choice_box(()), "tests-reference", tr("Reference run"))
         self.reference.setMinimumWidth(_REFERENCE_BOX_WIDTH)
         self.tools = (self.reference,)
-        placeholder = tr("Paired tests between finished runs on the same folds appear here.")
+        placeholder = tr(
+            "Paired tests between finished runs on the same folds appear here."
+        )
         about = tr("Every finished run against a reference run, by query.")
         self.table = self.add_table(
-            "tests", tr("Tests table"), about, placeholder, lambda row: row.key, tr("Paired tests")
+            "tests",
+            tr("Tests table"),
+            about,
+            placeholder,
+            lambda row: row.key,
+            tr("Paired tests"),
         )
         self.table.row_actions = self._actions
         self.body.addWidget(self.table)
         self.reference.activated.connect(self._on_reference)
         self.table.activated.connect(self._on_activated)
 
-    def show_rows(self, rows: Sequence[ComparedRun], name: str, plan: Plan | None) -> None:
+    def show_rows(
+        self, rows: Sequence[ComparedRun], name: str, plan: Plan | None
+    ) -> None:
         """Show the tests of runs by a measure.
 
         The first row is the reference, and `plan` is its plan.
@@ -75,9 +85,12 @@ class TestsView(View):
             self._measure = name
             self.table.set_columns(_columns_for_measure(name))
         self.table.set_rows(rows if len(rows) > 1 else ())
-        # The column "differs" contains the reasons why runs are left out: with such runs it is hidden last.
+        # The column "differs" contains the reasons why runs are left out: with such
+        # runs it is hidden last.
         some_are_left_out = any(row.role == "left out" for row in self.table.rows())
-        hidden_first = sorted(_SPARE_COLUMNS, key=lambda group: some_are_left_out and "differs" in group)
+        hidden_first = sorted(
+            _SPARE_COLUMNS, key=lambda group: some_are_left_out and "differs" in group
+        )
         self.table.set_spare(*hidden_first)
         self.set_caption(self._caption_for(rows, plan))
 
@@ -92,13 +105,17 @@ class TestsView(View):
             self.reference.clear()
             self.reference.addItem(tr("against the best"), _BEST)
             for key, title in numbered_titles:
-                self.reference.addItem(tr("run {key} · {title}").format(key=key, title=title), key)
-        self.reference.setCurrentIndex(self.reference.findData(_BEST if reference is None else reference))
+                self.reference.addItem(
+                    tr("run {key} · {title}").format(key=key, title=title), key
+                )
+        self.reference.setCurrentIndex(
+            self.reference.findData(_BEST if reference is None else reference)
+        )
         self.reference.setToolTip(
             plain(
-                tr("Reference of the comparison: {currentText}. Double-click a run to choose it.").format(
-                    currentText=self.reference.currentText()
-                )
+                tr(
+                    "Reference of the comparison: {currentText}. Double-click a run to choose it."
+                ).format(currentText=self.reference.currentText())
             )
         )
         self.reference.setEnabled(len(runs) > 1)
@@ -110,7 +127,11 @@ class TestsView(View):
         if len(rows) < 2 or plan is None:
             return ""
         if not tests:
-            return tr("comparing …") if n_waiting else tr("no other run shares the folds of the reference")
+            return (
+                tr("comparing …")
+                if n_waiting
+                else tr("no other run shares the folds of the reference")
+            )
         text = tr("{measure}, {over}, against run {key}")
         if n_waiting:
             text = trn(
@@ -119,12 +140,15 @@ class TestsView(View):
                 n_waiting,
             )
         extent = paired_over(plan, tests[0].n)
-        return text.format(measure=self._measure, over=extent, key=rows[0].key, waiting=n_waiting)
+        return text.format(
+            measure=self._measure, over=extent, key=rows[0].key, waiting=n_waiting
+        )
 
     def _actions(self, row: ComparedRun) -> list[RowAction]:
         """Return the actions of the context menu for a run."""
         compare = RowAction(
-            tr("Compare the others with this run"), lambda: self.referenceChosen.emit(row.key)
+            tr("Compare the others with this run"),
+            lambda: self.referenceChosen.emit(row.key),
         )
         return [] if row.role == "reference" else [compare]
 
@@ -182,10 +206,13 @@ def _result_column(
     )
 
 
-def _corrected_p_column(key: str, raw_key: str, title: str, tooltip: str, *, decides: bool = False) -> Column:
+def _corrected_p_column(
+    key: str, raw_key: str, title: str, tooltip: str, *, decides: bool = False
+) -> Column:
     """Return a column of p-values after Holm's correction, with the uncorrected p-values as hints.
 
-    `decides` tells whether the p-values of this column decide on significance, and are bold if significant.
+    `decides` tells whether the p-values of this column decide on significance, and are
+    bold if significant.
     """
 
     def hint(row: ComparedRun) -> str:
@@ -211,12 +238,19 @@ _FIRST_COLUMNS = (
     RUN_DOT,
     Column("key", tr("run"), "right", width=44, tone=_tone),
     Column(
-        "method", tr("method"), width=_MIN_METHOD_WIDTH, stretch=True, tone=_tone, hint=_name_with_differences
+        "method",
+        tr("method"),
+        width=_MIN_METHOD_WIDTH,
+        stretch=True,
+        tone=_tone,
+        hint=_name_with_differences,
     ),
     Column(
         "differs",
         tr("differs by"),
-        value=lambda row: tr("the reference") if row.role == "reference" else row.differs,
+        value=lambda row: (
+            tr("the reference") if row.role == "reference" else row.differs
+        ),
         tooltip=tr("Settings that differ from the reference, or why a run is excluded"),
         width=100,
         stretch=True,
@@ -234,7 +268,11 @@ _LAST_COLUMNS = (
         full=tr("95 % from"),
     ),
     _result_column(
-        "high", tr("to"), _four_signed_decimals, tr("95 % interval of the difference: bootstrap"), 74
+        "high",
+        tr("to"),
+        _four_signed_decimals,
+        tr("95 % interval of the difference: bootstrap"),
+        74,
     ),
     _result_column(
         "p_randomisation",
@@ -254,7 +292,12 @@ _LAST_COLUMNS = (
         decides=True,
     ),
     _result_column(
-        "p_t", _UNCORRECTED, p_text, tr("Student's paired t-test, two-sided"), 78, full=tr("p t-test")
+        "p_t",
+        _UNCORRECTED,
+        p_text,
+        tr("Student's paired t-test, two-sided"),
+        78,
+        full=tr("p t-test"),
     ),
     _corrected_p_column(
         "p_t_holm",
@@ -274,14 +317,28 @@ _LAST_COLUMNS = (
         "p_wilcoxon_holm",
         "p_wilcoxon",
         tr("p Wilcoxon"),
-        tr("Wilcoxon's signed-rank test, two-sided, Holm-corrected for all runs compared"),
+        tr(
+            "Wilcoxon's signed-rank test, two-sided, Holm-corrected for all runs compared"
+        ),
     ),
     _result_column(
-        "wins", "+", str, tr("Queries in which the run is better than the reference"), 46, full=tr("better")
+        "wins",
+        "+",
+        str,
+        tr("Queries in which the run is better than the reference"),
+        46,
+        full=tr("better"),
     ),
-    _result_column("ties", "=", str, tr("Queries with equal values"), 46, full=tr("equal")),
     _result_column(
-        "losses", "−", str, tr("Queries in which the run is worse than the reference"), 46, full=tr("worse")
+        "ties", "=", str, tr("Queries with equal values"), 46, full=tr("equal")
+    ),
+    _result_column(
+        "losses",
+        "−",
+        str,
+        tr("Queries in which the run is worse than the reference"),
+        46,
+        full=tr("worse"),
     ),
 )
 
@@ -289,13 +346,22 @@ _LAST_COLUMNS = (
 def _columns_for_measure(name: str) -> tuple[Column, ...]:
     """Return the columns for a measure."""
     if measure(name).higher_is_better:
-        tooltip = tr("{name} minus that of the reference, mean over the queries; higher is better")
+        tooltip = tr(
+            "{name} minus that of the reference, mean over the queries; higher is better"
+        )
     else:
-        tooltip = tr("{name} minus that of the reference, mean over the queries; lower is better")
+        tooltip = tr(
+            "{name} minus that of the reference, mean over the queries; lower is better"
+        )
     return (
         *_FIRST_COLUMNS,
         Column(
-            "mean", name, "right", ".4f", tooltip=tr("Mean {name} over the folds").format(name=name), width=70
+            "mean",
+            name,
+            "right",
+            ".4f",
+            tooltip=tr("Mean {name} over the folds").format(name=name),
+            width=70,
         ),
         _result_column(
             "mean_difference",

@@ -59,7 +59,11 @@ class View(QWidget):
         self.body = fill(QVBoxLayout(self), bar, margins=(0, 0, 0, 0), spacing=0)
 
     def add_choice(
-        self, options: Sequence[tuple[str, str]], name: str, object_name: str, tooltip: str
+        self,
+        options: Sequence[tuple[str, str]],
+        name: str,
+        object_name: str,
+        tooltip: str,
     ) -> Segmented:
         """Add a choice to the panel's header, and return it.
 
@@ -87,7 +91,8 @@ class View(QWidget):
         placeholder : str
             Text of the table while it has no rows.
         identity : callable
-            Returns the identity of a row, by which the row is recognized after its contents have changed.
+            Returns the identity of a row, by which the row is recognized after its
+            contents have changed.
         accessible_name : str
             Name of the table for a screen reader.
         """

@@ -9,7 +9,11 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.plugins.entries import imported
-from rankstudio.engine.plugins.feature_columns import FeatureColumn, FeatureValue, feature_columns
+from rankstudio.engine.plugins.feature_columns import (
+    FeatureColumn,
+    FeatureValue,
+    feature_columns,
+)
 from rankstudio.engine.support.work import finish
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
@@ -48,7 +52,9 @@ class ContributedColumn(QObject):
         self._session = session
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
-        self._demand = OnDemand(self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel)
+        self._demand = OnDemand(
+            self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel
+        )
 
     def values(self) -> Mapping[int, FeatureValue]:
         """Return the values for the shown fold by the ids of the features.
@@ -96,19 +102,33 @@ class ContributedColumn(QObject):
             self.changed.emit()
 
         convention = self._session.convention
-        return computation(tr(self.entry.task), show, _column_values, self.entry.compute, fold, convention)
+        return computation(
+            tr(self.entry.task),
+            show,
+            _column_values,
+            self.entry.compute,
+            fold,
+            convention,
+        )
 
 
 def contributed_columns(
-    session: Session, worker: Worker, fail: Callable[[str], object], panel: QWidget, parent: QObject
+    session: Session,
+    worker: Worker,
+    fail: Callable[[str], object],
+    panel: QWidget,
+    parent: QObject,
 ) -> tuple[ContributedColumn, ...]:
     """Return the columns of all plug-ins, made with the parameters of `ContributedColumn`."""
     return tuple(
-        ContributedColumn(entry, session, worker, fail, panel, parent) for entry in feature_columns()
+        ContributedColumn(entry, session, worker, fail, panel, parent)
+        for entry in feature_columns()
     )
 
 
-def _column_values(function: str, fold: Fold, convention: str) -> dict[int, FeatureValue]:
+def _column_values(
+    function: str, fold: Fold, convention: str
+) -> dict[int, FeatureValue]:
     """Return the values of a column.
 
     It is called on the worker, where the plug-in's module is imported.

@@ -18,7 +18,11 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.background.tasks import look_at_features
 from rankstudio.ui.data.contributed_columns import contributed_columns
 from rankstudio.ui.data.panel import DataPanel
-from rankstudio.ui.data.statistics_panel import NOTHING, DescribedFeature, StatisticsPanel
+from rankstudio.ui.data.statistics_panel import (
+    NOTHING,
+    DescribedFeature,
+    StatisticsPanel,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.page_controller import PageController
@@ -41,23 +45,35 @@ class DataController(PageController):
     models : Models
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         session = models.session
         worker = models.task_worker
         self._session = session
         self._absence = models.absence
-        self._reports: dict[tuple[int | None, str], QualityReport] = {}  # by fold and convention
-        self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}  # for the next dataset
+        # by fold and convention
+        self._reports: dict[tuple[int | None, str], QualityReport] = {}
+        # for the next dataset
+        self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
         self.panels = self.panel, self.statistics
         fail = self.failed.emit
         panel = self.statistics
-        self._summary_demand = OnDemand(self, worker, self._summary_key, self._describe, fail)
+        self._summary_demand = OnDemand(
+            self, worker, self._summary_key, self._describe, fail
+        )
         self._quality_demand = OnDemand(
-            self, worker, self._quality_key, self._look_at_features, fail, slot="feature quality", panel=panel
+            self,
+            worker,
+            self._quality_key,
+            self._look_at_features,
+            fail,
+            slot="feature quality",
+            panel=panel,
         )
         self._contributed = contributed_columns(session, worker, fail, panel, self)
         for column in self._contributed:
@@ -82,7 +98,11 @@ class DataController(PageController):
         dataset = self._session.dataset
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
-            position = numbers.index(self._session.fold) if self._session.fold in numbers else -1
+            position = (
+                numbers.index(self._session.fold)
+                if self._session.fold in numbers
+                else -1
+            )
             self._session.choose_fold(numbers[(position + by) % len(numbers)])
 
     @Slot()
@@ -94,7 +114,9 @@ class DataController(PageController):
         for column in self._contributed:
             column.forget()
         if self._session.dataset is not None:
-            self.panel.show_dataset(self._session.dataset, keep_summaries=bool(self._reports))
+            self.panel.show_dataset(
+                self._session.dataset, keep_summaries=bool(self._reports)
+            )
             self._show_convention()
 
     @Slot()
@@ -118,7 +140,11 @@ class DataController(PageController):
     def _summary_key(self) -> Key | None:
         dataset = self._session.dataset
         fold = self._session.fold
-        if dataset is None or self.panel.has_summary(fold) or not self._session.has_documents:
+        if (
+            dataset is None
+            or self.panel.has_summary(fold)
+            or not self._session.has_documents
+        ):
             return None
         return dataset, fold
 
@@ -137,19 +163,31 @@ class DataController(PageController):
             self._show_statistics()
 
         return computation(
-            tr("Computing statistics of {name}").format(name=dataset.name), show, describe_fold, dataset, fold
+            tr("Computing statistics of {name}").format(name=dataset.name),
+            show,
+            describe_fold,
+            dataset,
+            fold,
         )
 
     def _reason_without_statistics(self) -> str:
         if self._session.dataset is None:
             return NOTHING
-        return _COMPUTING_TEXT if self._session.has_documents else self._absence.documents(_NO_DOCUMENTS_TEXT)
+        return (
+            _COMPUTING_TEXT
+            if self._session.has_documents
+            else self._absence.documents(_NO_DOCUMENTS_TEXT)
+        )
 
     @Slot()
     def _show_statistics(self) -> None:
         """Show the statistics of the shown fold if the panel is visible, and have missing ones computed."""
-        if not self.statistics.isVisible() or not self.panel.shows(self._session.dataset):
-            return  # after a change of the data, signals of plan or measure may come before that of the data
+        if not self.statistics.isVisible() or not self.panel.shows(
+            self._session.dataset
+        ):
+            # after a change of the data, signals of plan or measure may come before
+            # that of the data
+            return
         dataset = self._session.dataset
         summary = self.panel.summary()
         fold = self._session.watched
@@ -157,7 +195,9 @@ class DataController(PageController):
             self.statistics.clear(self._reason_without_statistics())
             return
         subject = f"{dataset.name}, {self.panel.described()}"
-        self.statistics.show_summary(subject, summary, fold.train if fold else None, self._rows(summary))
+        self.statistics.show_summary(
+            subject, summary, fold.train if fold else None, self._rows(summary)
+        )
         self._quality_demand.update()
         for column in self._contributed:
             column.update()
@@ -165,20 +205,25 @@ class DataController(PageController):
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known about each so far."""
         report = self._reports.get(self._view)
-        qualities = report.features if report is not None else [None] * len(summary.features)
+        qualities = (
+            report.features if report is not None else [None] * len(summary.features)
+        )
         dataset = self._session.dataset
         costs = self._costs()
         plan = self._session.plan
         groups = group_names(feature_groups_of(plan))
         plan_costs = plan.extension(FeatureCosts)
-        contributed_values = {column.entry.key: column.values() for column in self._contributed}
+        contributed_values = {
+            column.entry.key: column.values() for column in self._contributed
+        }
         document_costs = {} if plan_costs is None else plan_costs.per_document
         query_costs = {} if plan_costs is None else plan_costs.per_query
         names = tuple(f.name for f in summary.features)
         if dataset is not None:  # a name may be newer than the summary
             ids = [f.feature_id for f in summary.features]
             names = tuple(
-                dataset.feature_names[i] for i in np.searchsorted(dataset.feature_ids, ids).tolist()
+                dataset.feature_names[i]
+                for i in np.searchsorted(dataset.feature_ids, ids).tolist()
             )
         return [
             DescribedFeature(
@@ -196,7 +241,9 @@ class DataController(PageController):
                     if feature.feature_id in values
                 },
             )
-            for feature, quality, name in zip(summary.features, qualities, names, strict=True)
+            for feature, quality, name in zip(
+                summary.features, qualities, names, strict=True
+            )
         ]
 
     def set_notes(self, notes: Mapping[int, str]) -> None:
@@ -214,7 +261,9 @@ class DataController(PageController):
         Return None if it has none, or tries several sets of costs.
         """
         plan = self._session.plan
-        parameter = next((p for p in plan.entry.parameters if p.kind is Kind.COSTS), None)
+        parameter = next(
+            (p for p in plan.entry.parameters if p.kind is Kind.COSTS), None
+        )
         if parameter is None or parameter.several(plan.parameters[parameter.name]):
             return None
         return parameter
@@ -227,7 +276,10 @@ class DataController(PageController):
         Costs in milliseconds are shown in other columns, and are not returned.
         """
         parameter = self.costs_parameter()
-        if parameter is None or self._session.plan.parameters[parameter.name] == MILLISECONDS:
+        if (
+            parameter is None
+            or self._session.plan.parameters[parameter.name] == MILLISECONDS
+        ):
             return None
         return dict(self._session.plan.parameters[parameter.name])
 

@@ -6,7 +6,15 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rankstudio.engine.support.resources import table
 from rankstudio.ui.language import tr
@@ -46,11 +54,20 @@ class DataSources(QDialog):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         close_button = QPushButton(tr("Close"))
-        open_button = named(QPushButton(tr("Open a folder…")), "data-sources-open", role="primary")
+        open_button = named(
+            QPushButton(tr("Open a folder…")), "data-sources-open", role="primary"
+        )
         close_button.clicked.connect(self.reject)
         open_button.clicked.connect(self.accept)
         open_button.setDefault(True)
-        buttons = fill(QHBoxLayout(), 1, close_button, open_button, margins=(16, 10, 16, 14), spacing=8)
+        buttons = fill(
+            QHBoxLayout(),
+            1,
+            close_button,
+            open_button,
+            margins=(16, 10, 16, 14),
+            spacing=8,
+        )
         fill(QVBoxLayout(self), (scroll, 1), buttons, margins=(0, 0, 0, 0), spacing=0)
         self.resize(*_SIZE)
 
@@ -60,7 +77,11 @@ def _card(source: dict[str, str]) -> QFrame:
     card = named(QFrame(), accessible_name=source["name"], role="panel")
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)
     column.addWidget(named(PlainLabel(source["name"]), role="title"))
-    for text, role in ((source["holds"], ""), (source["terms"], ""), (source["open"], "muted")):
+    for text, role in (
+        (source["holds"], ""),
+        (source["terms"], ""),
+        (source["open"], "muted"),
+    ):
         column.addWidget(_text(tr(text), role))
     column.addWidget(_text(tr("Cite: {cite}").format(cite=source["cite"]), "muted"))
     address = _text(source["address"])

@@ -54,9 +54,9 @@ _NAME_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 class FeatureNames(Controller):
     """Stores the names, notes, costs and groups that the user gives to features, or reads from files.
 
-    These belong to the contents of the data, and not to a study: they are stored in a table in the folder of
-    the settings, under the checksum of the first data file. Groups and costs are also in the plan of a run,
-    as they were when the run began.
+    These belong to the contents of the data, and not to a study: they are stored in a
+    table in the folder of the settings, under the checksum of the first data file.
+    Groups and costs are also in the plan of a run, as they were when the run began.
 
     Parameters
     ----------
@@ -101,7 +101,11 @@ class FeatureNames(Controller):
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
         """Ask for a file that goes with the open data, and read it."""
         dataset = self._session.dataset
-        name = ask_beside(self._window, title, kinds, dataset.path) if dataset is not None else ""
+        name = (
+            ask_beside(self._window, title, kinds, dataset.path)
+            if dataset is not None
+            else ""
+        )
         if name:
             read(Path(name))
 
@@ -144,7 +148,9 @@ class FeatureNames(Controller):
         dataset = self._session.dataset
         path = Path(path)
         if dataset is None:
-            self.failed.emit(tr("{path}: open the data of this feature set first.").format(path=path))
+            self.failed.emit(
+                tr("{path}: open the data of this feature set first.").format(path=path)
+            )
             return
         try:
             new_dataset = with_feature_set(dataset, read_feature_set(path))
@@ -177,7 +183,9 @@ class FeatureNames(Controller):
         plan = self._session.plan
         path = Path(path)
         if dataset is None:
-            self.failed.emit(tr("{path}: open the data with these features first.").format(path=path))
+            self.failed.emit(
+                tr("{path}: open the data with these features first.").format(path=path)
+            )
             return
         try:
             costs = read_costs(path, dataset)
@@ -186,14 +194,20 @@ class FeatureNames(Controller):
             return
         self._notes = replace(self._notes, costs=costs)
         self._exchange(dataset, dataset.extended(costs))
-        uses = {p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS}
+        uses = {
+            p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS
+        }
         parameters = {**plan.parameters, **uses}
         self._session.change(
-            tr("the costs of {name}").format(name=path.name), costs=costs.plain(), parameters=parameters
+            tr("the costs of {name}").format(name=path.name),
+            costs=costs.plain(),
+            parameters=parameters,
         )
         text = tr("All features cost {number} ms per query.")
         if uses:
-            text = tr("All features cost {number} ms per query. {method} now selects by milliseconds.")
+            text = tr(
+                "All features cost {number} ms per query. {method} now selects by milliseconds."
+            )
         total = significant(costs.milliseconds(costs.per_query))
         self.said.emit(text.format(number=total, method=plan.entry.label))
         self._save(dataset)
@@ -287,18 +301,21 @@ class FeatureNames(Controller):
             return
         if not 0 < cost < math.inf:
             self.failed.emit(
-                tr("cost of feature {feature}: found {text!r}, expected a number greater than 0.").format(
-                    feature=feature, text=text
-                )
+                tr(
+                    "cost of feature {feature}: found {text!r}, expected a number greater than 0."
+                ).format(feature=feature, text=text)
             )
             return
         parameters = dict(self._session.plan.parameters)
         old_costs = parameters[parameter.name]
         costs = {} if old_costs == MILLISECONDS else dict(old_costs)
         costs[feature] = cost
-        parameters[parameter.name] = tuple(sorted((i, c) for i, c in costs.items() if c != 1.0))
+        parameters[parameter.name] = tuple(
+            sorted((i, c) for i, c in costs.items() if c != 1.0)
+        )
         self._session.change(
-            tr("the cost of feature {feature}").format(feature=feature), parameters=parameters
+            tr("the cost of feature {feature}").format(feature=feature),
+            parameters=parameters,
         )
 
 
@@ -325,7 +342,8 @@ class FeatureGroups(Controller):
         self._table = data.statistics.table
         self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)
-        # The user's changes: checksum of the data, groups before and groups after the change.
+        # The user's changes: checksum of the data, groups before and groups after the
+        # change.
         self._edits: set[tuple[str, Groups, Groups]] = set()
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
@@ -334,15 +352,25 @@ class FeatureGroups(Controller):
     def ask(self) -> None:
         """Ask for the group of the features that are selected in the table, and change it."""
         rows: list[DescribedFeature] = [
-            index.data(ROW_ROLE) for index in sorted(self._table.selectionModel().selectedRows())
+            index.data(ROW_ROLE)
+            for index in sorted(self._table.selectionModel().selectedRows())
         ]
         if not rows:
-            self.said.emit(tr("Select rows of the feature table on the Data page first"))
+            self.said.emit(
+                tr("Select rows of the feature table on the Data page first")
+            )
             return
         groups = feature_groups_of(self._session.plan)
         present_group = group_names(groups).get(rows[0].feature_id, "")
-        offered = [present_group, *(name for name in ("", *groups) if name != present_group)]
-        subject = rows[0].name if len(rows) == 1 else tr("{n_rows} features").format(n_rows=len(rows))
+        offered = [
+            present_group,
+            *(name for name in ("", *groups) if name != present_group),
+        ]
+        subject = (
+            rows[0].name
+            if len(rows) == 1
+            else tr("{n_rows} features").format(n_rows=len(rows))
+        )
         name, agreed = QInputDialog.getItem(
             self._window,
             tr("Group"),
@@ -382,7 +410,9 @@ class FeatureGroups(Controller):
             subject = tr("feature {members}").format(members=members[0])
         else:
             subject = tr("{n_members} features").format(n_members=len(members))
-        groups = in_other_group(group_name(name), members, feature_groups_of(self._session.plan))
+        groups = in_other_group(
+            group_name(name), members, feature_groups_of(self._session.plan)
+        )
         self._change(tr("the group of {what}").format(what=subject), groups)
 
     def _change(self, text: str, groups: Groups) -> None:
@@ -396,7 +426,8 @@ class FeatureGroups(Controller):
     def _follow(self) -> None:
         """Emit `changed` if the plan's groups have changed by an edit of the user, or by its undo or redo.
 
-        Groups that come with the plan of a run or of a file are not stored as the user's.
+        Groups that come with the plan of a run or of a file are not stored as the
+        user's.
         """
         dataset = self._session.dataset
         old_groups = self._groups

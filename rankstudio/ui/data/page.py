@@ -24,14 +24,18 @@ class DataPage(DataController):
     names : FeatureNames
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(theme, models, parent)
         self._models = models
         self.panel.sources.clicked.connect(lambda: self.commandAsked.emit("sources"))
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         left_column = column("data-left", (self.panel, 0, 270), *panels_of("data-left"))
-        right_column = column("data-right", (self.statistics, 1, 330), *panels_of("data-right"))
+        right_column = column(
+            "data-right", (self.statistics, 1, 330), *panels_of("data-right")
+        )
         return row("data-page", (left_column, 0, 330), (right_column, 1, 900))
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited

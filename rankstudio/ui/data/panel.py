@@ -58,14 +58,28 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
     query_title = tr("query column") if read_as.label else tr("sizes of queries")
     if form.is_joined:
-        rows.append(Fact(tr("joined with"), read_as.qid, tooltip=tr("Files that were joined to the data.")))
+        rows.append(
+            Fact(
+                tr("joined with"),
+                read_as.qid,
+                tooltip=tr("Files that were joined to the data."),
+            )
+        )
     elif read_as.qid and not is_one_ranking:
         rows.append(
-            Fact(query_title, read_as.qid, tooltip=tr("Column or file that assigns documents to queries."))
+            Fact(
+                query_title,
+                read_as.qid,
+                tooltip=tr("Column or file that assigns documents to queries."),
+            )
         )
     if read_as.label:
         rows.append(
-            Fact(tr("label column"), read_as.label, tooltip=tr("The column with the relevance label."))
+            Fact(
+                tr("label column"),
+                read_as.label,
+                tooltip=tr("The column with the relevance label."),
+            )
         )
     if read_as.part:
         about = tr("The column with the part of each document.")
@@ -77,12 +91,20 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
     """Return how a dataset was read, as a sentence."""
     read_as = dataset.origin.read_as
     train = dataset.folds[0].train
-    features = trn("{n:,} feature", "{n:,} features", train.n_features).format(n=train.n_features)
-    queries = trn("{n:,} query in the first part", "{n:,} queries in the first part", train.n_queries)
+    features = trn("{n:,} feature", "{n:,} features", train.n_features).format(
+        n=train.n_features
+    )
+    queries = trn(
+        "{n:,} query in the first part",
+        "{n:,} queries in the first part",
+        train.n_queries,
+    )
     counts = f"{features}, {queries.format(n=train.n_queries)}"
     if dataset.origin.columns.no_queries:
         text = tr("Read as {format}: all documents are one ranking; {features}.")
-        return text.format(format=tr(format_of_key(read_as.format).label), features=features)
+        return text.format(
+            format=tr(format_of_key(read_as.format).label), features=features
+        )
     if read_as.part:
         sentence = tr(
             "Read as {format}: query column {qid}, label column {label}, part column {part}; "
@@ -93,7 +115,9 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
     elif not read_as.qid:
         sentence = tr("Read as {format}; {counts}.")
     elif not read_as.label:
-        sentence = tr("Read as {format}: {qid} gives the number of documents of each query; {counts}.")
+        sentence = tr(
+            "Read as {format}: {qid} gives the number of documents of each query; {counts}."
+        )
     else:
         sentence = tr(
             "Read as {format}: query column {qid}, label column {label}; {counts}. Change this "
@@ -101,7 +125,11 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
         )
     label = tr(format_of_key(read_as.format).label)
     return sentence.format(
-        format=label, qid=read_as.qid, label=read_as.label, part=read_as.part, counts=counts
+        format=label,
+        qid=read_as.qid,
+        label=read_as.label,
+        part=read_as.part,
+        counts=counts,
     )
 
 
@@ -119,7 +147,9 @@ def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     )
 
 
-def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool = False) -> tuple[Fact, ...]:
+def fold_facts(
+    fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool = False
+) -> tuple[Fact, ...]:
     """Return the numbers of documents, queries and features of a fold, as "train / vali / test"."""
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -127,8 +157,12 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool 
     parts = fold.parts.values()
     documents = " / ".join(count_text(part.n_documents) for part in parts)
     queries = " / ".join(count_text(part.n_queries) for part in parts)
-    about = tr("Documents in the parts {names} of fold {number}.").format(names=names, number=fold.number)
-    queries_fact = Fact(tr("queries"), queries, tooltip=_no_relevant_sentence(summary), wraps=True)
+    about = tr("Documents in the parts {names} of fold {number}.").format(
+        names=names, number=fold.number
+    )
+    queries_fact = Fact(
+        tr("queries"), queries, tooltip=_no_relevant_sentence(summary), wraps=True
+    )
     return (
         Fact(names, documents, tooltip=about, wraps=True),
         _ONE_RANKING if one_ranking else queries_fact,
@@ -136,7 +170,9 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool 
     )
 
 
-def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> tuple[Fact, ...]:
+def all_folds_facts(
+    dataset: FoldedDataset, summary: DatasetSummary | None
+) -> tuple[Fact, ...]:
     """Return the facts of a whole dataset: its folds, and the documents and queries of all test parts."""
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
@@ -150,7 +186,9 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
             )
         )
         queries_fact = Fact(
-            tr("queries"), count_text(summary.n_queries), tooltip=_no_relevant_sentence(summary)
+            tr("queries"),
+            count_text(summary.n_queries),
+            tooltip=_no_relevant_sentence(summary),
         )
         rows.append(_ONE_RANKING if dataset.origin.columns.no_queries else queries_fact)
     return (*rows, features_row(dataset.n_features, summary))
@@ -194,9 +232,9 @@ def _constant_features_sentence(features: Sequence[FeatureSummary]) -> str:
     n_unnamed = len(features) - _MAX_NAMED_FEATURES
     if n_unnamed > 0:
         lines.append(tr("and {n_features} more").format(n_features=n_unnamed))
-    return tr("Constant within every query, so they cannot change any ranking:\n{listed}").format(
-        listed="\n".join(lines)
-    )
+    return tr(
+        "Constant within every query, so they cannot change any ranking:\n{listed}"
+    ).format(listed="\n".join(lines))
 
 
 def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
@@ -209,20 +247,34 @@ def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
     ).format(n=summary.without_relevant, n_queries=summary.n_queries)
 
 
-def convention_facts(dataset: FoldedDataset, summary: DatasetSummary | None, key: str) -> tuple[Fact, ...]:
+def convention_facts(
+    dataset: FoldedDataset, summary: DatasetSummary | None, key: str
+) -> tuple[Fact, ...]:
     """Return notes on the convention of the measures, if it does not suit the labels or the queries."""
-    short = short_queries(summary.query_sizes, key, USUAL_MEASURES) if summary is not None else None
-    greatest = max((value for value, _ in summary.labels), default=0.0) if summary is not None else 0.0
+    short = (
+        short_queries(summary.query_sizes, key, USUAL_MEASURES)
+        if summary is not None
+        else None
+    )
+    greatest = (
+        max((value for value, _ in summary.labels), default=0.0)
+        if summary is not None
+        else 0.0
+    )
     about = convention_note(dataset.origin.known, greatest, key)
     facts = []
     if about:
         note = tr("labels up to {greatest:g}").format(greatest=greatest)
         facts.append(Fact(convention(key).label, "", note, tooltip=about))
     if short is not None:
-        remedy = tr("The {label} convention has it so. Choose another convention in the toolbar.")
+        remedy = tr(
+            "The {label} convention has it so. Choose another convention in the toolbar."
+        )
         tooltip = f"{short.note} {remedy.format(label=convention(key).label)}"
         name = tr("0 in {measures}").format(measures=", ".join(short.measures))
-        number = tr("{n:,} of {total:,} queries").format(n=short.n_short, total=short.n_queries)
+        number = tr("{n:,} of {total:,} queries").format(
+            n=short.n_short, total=short.n_queries
+        )
         facts.append(Fact(name, "", number, tooltip=tooltip))
     return tuple(facts)
 
@@ -230,7 +282,8 @@ def convention_facts(dataset: FoldedDataset, summary: DatasetSummary | None, key
 class DataPanel(Panel):
     """A panel on the open dataset: name, choice of the fold, counts, and bars of the relevance labels.
 
-    Facts that take time to compute are shown after :meth:`show_summary` was called with a `DatasetSummary`.
+    Facts that take time to compute are shown after :meth:`show_summary` was called with
+    a `DatasetSummary`.
 
     Attributes
     ----------
@@ -247,7 +300,9 @@ class DataPanel(Panel):
         self._fold: int | None = None
         self._convention = self._opening_text = ""
         self._summaries: dict[int | None, DatasetSummary] = {}
-        self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
+        self._name = named(
+            ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading"
+        )
         self._folds = named(Segmented(name=tr("fold"), wide=True), "data-folds")
         # Replaces the buttons if there are too many folds for them.
         self._fold_box = named(QComboBox(), "data-many-folds", tr("fold"))
@@ -262,14 +317,17 @@ class DataPanel(Panel):
     def add_below(self, make: Callable[[Theme], View]) -> View:
         """Make a widget, add it below all others, and return it."""
         view = make(self._theme)
-        self.body.insertWidget(self.body.count() - 1, view)  # above the empty space at the bottom
+        # above the empty space at the bottom
+        self.body.insertWidget(self.body.count() - 1, view)
         return view
 
     def shows(self, dataset: FoldedDataset | None) -> bool:
         """Return whether the panel already shows these data."""
         return self._dataset is dataset
 
-    def show_dataset(self, dataset: FoldedDataset, *, keep_summaries: bool = False) -> None:
+    def show_dataset(
+        self, dataset: FoldedDataset, *, keep_summaries: bool = False
+    ) -> None:
         """Show a dataset and its first fold.
 
         Summaries can be kept if only names of features have changed.
@@ -279,14 +337,17 @@ class DataPanel(Panel):
         self._name.setText(dataset.name)
         self.set_convention(dataset.convention)
         numbers = [fold.number for fold in dataset.folds]
-        options: list[tuple[object, str]] = [(number, str(number)) for number in numbers]
+        options: list[tuple[object, str]] = [
+            (number, str(number)) for number in numbers
+        ]
         if len(numbers) > 1:
             options.append((None, tr("all")))
         self._folds.set_options(options if len(numbers) <= _MAX_FOLD_BUTTONS else [])
         self._folds.setVisible(1 < len(numbers) <= _MAX_FOLD_BUTTONS)
         self._fold_box.clear()
         self._fold_box.addItems(
-            [tr("fold {number}").format(number=number) for number in numbers] + [tr("all folds")]
+            [tr("fold {number}").format(number=number) for number in numbers]
+            + [tr("all folds")]
         )
         self._fold_box.setVisible(len(numbers) > _MAX_FOLD_BUTTONS)
         self.set_fold(numbers[0])
@@ -313,7 +374,9 @@ class DataPanel(Panel):
 
     def set_convention(self, key: str, *, scaled: bool = False) -> None:
         """Show the convention of the measures, and whether the features were scaled."""
-        self.set_caption(convention(key).label + (f" · {tr('scaled')}" if scaled else ""))
+        self.set_caption(
+            convention(key).label + (f" · {tr('scaled')}" if scaled else "")
+        )
         self.link_caption("convention", convention(key).label)
         self._convention = key
         self._refresh()
@@ -322,8 +385,12 @@ class DataPanel(Panel):
         """Show another fold, or all folds (None); emits no signal."""
         self._fold = number
         if self._fold_box.isVisibleTo(self):
-            numbers = [fold.number for fold in self._dataset.folds] if self._dataset else []
-            self._fold_box.setCurrentIndex(numbers.index(number) if number in numbers else len(numbers))
+            numbers = (
+                [fold.number for fold in self._dataset.folds] if self._dataset else []
+            )
+            self._fold_box.setCurrentIndex(
+                numbers.index(number) if number in numbers else len(numbers)
+            )
         else:
             self._folds.select(number)
         self._refresh()
@@ -365,7 +432,9 @@ class DataPanel(Panel):
         if self._dataset is None:
             return
         summary = self.summary()
-        fold = next((fold for fold in self._dataset.folds if fold.number == self._fold), None)
+        fold = next(
+            (fold for fold in self._dataset.folds if fold.number == self._fold), None
+        )
         if fold:
             is_one_ranking = self._dataset.origin.columns.no_queries
             rows = fold_facts(fold, summary, one_ranking=is_one_ranking)
@@ -376,7 +445,12 @@ class DataPanel(Panel):
             rows = tuple(opening if row is ABSENT else row for row in rows)
         convention_rows = convention_facts(self._dataset, summary, self._convention)
         self._facts.set_rows(
-            (*rows, *convention_rows, *memory_facts(self._dataset), *read_as_facts(self._dataset))
+            (
+                *rows,
+                *convention_rows,
+                *memory_facts(self._dataset),
+                *read_as_facts(self._dataset),
+            )
         )
         self._show_labels(summary)
 
@@ -385,23 +459,34 @@ class DataPanel(Panel):
         for widget in (self._labels_title, self._labels):
             widget.setVisible(has_summary)
         if summary is not None:
-            self._labels_title.setText(tr("relevance, {described}").format(described=self.described()))
+            self._labels_title.setText(
+                tr("relevance, {described}").format(described=self.described())
+            )
             self._labels.set_rows(label_rows(summary))
 
     def described(self) -> str:
         """Return which documents the summary describes: "training documents of fold 4"."""
         if self._fold is not None:
-            has_several_folds = self._dataset is not None and len(self._dataset.folds) > 1
+            has_several_folds = (
+                self._dataset is not None and len(self._dataset.folds) > 1
+            )
             if has_several_folds:
                 return tr("training documents of fold {fold}").format(fold=self._fold)
             return tr("training documents")
-        has_test_part = self._dataset is not None and any(fold.test for fold in self._dataset.folds)
-        return tr("test documents of all folds") if has_test_part else tr("training documents of all folds")
+        has_test_part = self._dataset is not None and any(
+            fold.test for fold in self._dataset.folds
+        )
+        return (
+            tr("test documents of all folds")
+            if has_test_part
+            else tr("training documents of all folds")
+        )
 
     @Slot(int)
     def _on_fold_box(self, index: int) -> None:
         folds = self._dataset.folds if self._dataset else ()
-        self._on_fold(folds[index].number if index < len(folds) else None)  # the last entry is "all folds"
+        # the last entry is "all folds"
+        self._on_fold(folds[index].number if index < len(folds) else None)
 
     @Slot(object)
     def _on_fold(self, number: int | None) -> None:

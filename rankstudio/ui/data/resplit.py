@@ -16,7 +16,8 @@ from rankstudio.ui.page.controller import Controller
 class ResplitController(Controller):
     """Reads the data again, on the worker, when the plan asks for other folds than the open data have.
 
-    No plan can be run until the data are read, nor if they cannot be divided as the plan says.
+    No plan can be run until the data are read, nor if they cannot be divided as the
+    plan says.
 
     Parameters
     ----------
@@ -30,12 +31,19 @@ class ResplitController(Controller):
     divided = Signal()
     """The open data now have the folds that the plan asks for."""
 
-    def __init__(self, session: Session, runs: Runs, loader: Loader, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        loader: Loader,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._session = session
         self._runs = runs
         self._loader = loader
-        self._requested_reading: tuple[object, ...] | None = None  # that a job reads, or that has failed
+        # that a job reads, or that has failed
+        self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
 
@@ -48,7 +56,8 @@ class ResplitController(Controller):
         if not session.has_documents:
             return
         if session.read_as_planned:
-            if self._requested_reading is not None:  # the change was undone before it was done, or refused
+            # the change was undone before it was done, or refused
+            if self._requested_reading is not None:
                 self._requested_reading = None
                 if self._job is not None:
                     self._job.cancel()
@@ -65,7 +74,10 @@ class ResplitController(Controller):
         self._requested_reading = planned_reading
 
         def handle(dataset: FoldedDataset) -> None:
-            if reading(session.plan) == planned_reading and session.plan.data == plan.data:
+            if (
+                reading(session.plan) == planned_reading
+                and session.plan.data == plan.data
+            ):
                 session.exchange(dataset, plan)
 
         self._job = self._loader.fetch(plan.data, plan, handle, self._end)
@@ -77,7 +89,10 @@ class ResplitController(Controller):
         """
         for record in self._runs.records:
             run_plan = record.plan
-            is_same_reading = (run_plan.data, *reading(run_plan)) == (plan.data, *reading(plan))
+            is_same_reading = (run_plan.data, *reading(run_plan)) == (
+                plan.data,
+                *reading(plan),
+            )
             if record.recorded is None and is_same_reading:
                 return record.dataset
         return None
@@ -87,5 +102,7 @@ class ResplitController(Controller):
         if outcome.ending is Ending.DONE:
             self._requested_reading = None
             self.divided.emit()
-        elif outcome.ending is Ending.FAILED:  # the request stays, so that it is not repeated
+        elif (
+            outcome.ending is Ending.FAILED
+        ):  # the request stays, so that it is not repeated
             self.failed.emit(outcome.text)

@@ -13,9 +13,15 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTabWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, shown_features
+from rankstudio.engine.data.summary import (
+    DatasetSummary,
+    FeatureSummary,
+    shown_features,
+)
 from rankstudio.engine.plugins.feature_columns import FeatureColumn, FeatureValue
-from rankstudio.engine.plugins.feature_columns import feature_columns as contributed_entries
+from rankstudio.engine.plugins.feature_columns import (
+    feature_columns as contributed_entries,
+)
 from rankstudio.engine.support.number_format import percentage, significant
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.distributions import HistogramPlot
@@ -98,7 +104,9 @@ class DescribedFeature:
         low = histogram.low + tallest * width
         if not width:
             return tr("All values are {number}.").format(number=_number(histogram.low))
-        text = tr("From {least} to {most}. {every} of all documents are between {low} and {high}.")
+        text = tr(
+            "From {least} to {most}. {every} of all documents are between {low} and {high}."
+        )
         if n_relevant:
             text = tr(
                 "From {least} to {most}. {every} of all documents and {relevant} of the "
@@ -118,7 +126,11 @@ class DescribedFeature:
 
         Return None if it is constant or not measured.
         """
-        return None if self.quality is None or self.constant else self.quality.alone[measure]
+        return (
+            None
+            if self.quality is None or self.constant
+            else self.quality.alone[measure]
+        )
 
     @property
     def direction_text(self) -> str:
@@ -139,7 +151,11 @@ class DescribedFeature:
     @property
     def warning_text(self) -> str:
         """Warnings on the feature, one sentence each."""
-        return "\n".join(finding.text for finding in self.quality.findings) if self.quality else ""
+        return (
+            "\n".join(finding.text for finding in self.quality.findings)
+            if self.quality
+            else ""
+        )
 
 
 _number = partial(significant, digits=6)
@@ -150,7 +166,9 @@ def _range_text(row: DescribedFeature) -> str:
     summary = row.summary
     if summary.minimum == summary.maximum:
         return _number(summary.minimum)
-    return " … ".join(_short_number(value) for value in (summary.minimum, summary.maximum))
+    return " … ".join(
+        _short_number(value) for value in (summary.minimum, summary.maximum)
+    )
 
 
 def _short_number(value: float) -> str:
@@ -191,7 +209,9 @@ _RANGE_COLUMN = Column(
     tooltip=tr("Smallest and largest value"),
     width=126,
 )
-_MEAN_COLUMN = Column("mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74)
+_MEAN_COLUMN = Column(
+    "mean", tr("mean"), "right", _short, value=lambda row: row.summary.mean, width=74
+)
 _ZEROS_COLUMN = Column(
     "zeros",
     tr("zeros"),
@@ -216,7 +236,9 @@ _COST_COLUMN = Column(
     "right",
     "g",
     edited=lambda row: f"{row.cost:g}",
-    tooltip=tr("Cost by which the plan selects, 1 by default. Double-click or press F2 to edit."),
+    tooltip=tr(
+        "Cost by which the plan selects, 1 by default. Double-click or press F2 to edit."
+    ),
     width=56,
 )
 _PER_DOCUMENT_COLUMN = Column(
@@ -268,9 +290,9 @@ def _single_feature_column(measure: str) -> Column:
         ".4f",
         value=lambda row: row.alone(measure),
         hint=lambda row: row.direction_text,
-        tooltip=tr("{measure} of ranking by this feature alone, in its better direction").format(
-            measure=measure
-        ),
+        tooltip=tr(
+            "{measure} of ranking by this feature alone, in its better direction"
+        ).format(measure=measure),
         width=84 if "@" in measure else 66,
     )
 
@@ -279,7 +301,9 @@ def _contributed_column(entry: FeatureColumn) -> Column:
     """Return the column of a plug-in."""
 
     def number(row: DescribedFeature) -> float | None:
-        return row.contributed[entry.key].number if entry.key in row.contributed else None
+        return (
+            row.contributed[entry.key].number if entry.key in row.contributed else None
+        )
 
     def text(row: DescribedFeature) -> str:
         return row.contributed[entry.key].text if entry.key in row.contributed else ""
@@ -299,7 +323,13 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
     """Return the keys of the columns that are hidden, in this order, if names have less than `NAME_WIDTH`."""
     empty_columns = () if any(row.group for row in rows) else ("group",)
-    return (*empty_columns, "mean", "zeros", "range", *(entry.key for entry in contributed_entries()))
+    return (
+        *empty_columns,
+        "mean",
+        "zeros",
+        "range",
+        *(entry.key for entry in contributed_entries()),
+    )
 
 
 NAME_WIDTH = 150
@@ -314,7 +344,10 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     has_missing_values = any(row.summary.missing for row in rows)
     has_times = any(row.per_query is not None for row in rows)
     has_costs = any(row.cost not in (None, 1.0) for row in rows)
-    measures = next((row.quality.alone for row in rows if row.quality is not None), ("MAP", "NDCG@10"))
+    measures = next(
+        (row.quality.alone for row in rows if row.quality is not None),
+        ("MAP", "NDCG@10"),
+    )
     contributed_keys = {key for row in rows for key in row.contributed}
     return [
         _ID_COLUMN,
@@ -328,7 +361,11 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
         *(_single_feature_column(name) for name in measures),
         *([_COST_COLUMN] if has_costs else []),
         *([_PER_DOCUMENT_COLUMN, _PER_QUERY_COLUMN] if has_times else []),
-        *(_contributed_column(entry) for entry in contributed_entries() if entry.key in contributed_keys),
+        *(
+            _contributed_column(entry)
+            for entry in contributed_entries()
+            if entry.key in contributed_keys
+        ),
         _WARNING_COLUMN,
     ]
 
@@ -364,9 +401,13 @@ class StatisticsPanel(Panel):
         self._headline = named(PlainLabel(wraps=True, selectable=True), role="muted")
         self._headline.setContentsMargins(12, 8, 12, 4)
         self._headline.hide()
-        self.names = self.add_tool("open", tr("Read feature names from a file: CSV, RankLib, Solr"))
+        self.names = self.add_tool(
+            "open", tr("Read feature names from a file: CSV, RankLib, Solr")
+        )
         self._documents: DocumentTable | None = None
-        self._tabs = named(QTabWidget(), "statistics-tabs", tr("Features and documents"))
+        self._tabs = named(
+            QTabWidget(), "statistics-tabs", tr("Features and documents")
+        )
         self._tabs.addTab(self.table, tr("Features"))
         self._tabs.addTab(self.sizes, tr("Documents per query"))
         fill(self.body, self._headline, (self._tabs, 1), spacing=0)
@@ -388,12 +429,15 @@ class StatisticsPanel(Panel):
         part : RankingDataset or None
             The documents for the tab of documents; None for no such tab.
         rows : sequence of DescribedFeature, optional
-            The features with all that is known about them; by default those of the summary.
+            The features with all that is known about them; by default those of the
+            summary.
         """
         self.set_caption(description)
         self._headline.setText(_headline_text(summary))
         self._headline.show()
-        self._show_features(rows or [DescribedFeature(f, None, f.name) for f in summary.features])
+        self._show_features(
+            rows or [DescribedFeature(f, None, f.name) for f in summary.features]
+        )
         self.sizes.set_numbers(summary.query_sizes)
         index = self._tabs.currentIndex()
         self._show_documents(part)
@@ -459,7 +503,9 @@ def _documents_sentence(summary: DatasetSummary) -> str:
         summary.n_queries,
     )
     if sizes.min() == sizes.max():
-        text = tr("{n_documents:,} documents of {n_queries:,} queries, {max:,} documents per query;")
+        text = tr(
+            "{n_documents:,} documents of {n_queries:,} queries, {max:,} documents per query;"
+        )
     without_relevant = trn(
         "{without_relevant:,} query has no relevant document.",
         "{without_relevant:,} queries have no relevant document.",
@@ -481,7 +527,11 @@ def _documents_sentence(summary: DatasetSummary) -> str:
         "without_relevant": summary.without_relevant,
         "only_relevant": summary.only_relevant,
     }
-    sentences = (text, without_relevant, *([only_relevant] if summary.only_relevant else []))
+    sentences = (
+        text,
+        without_relevant,
+        *([only_relevant] if summary.only_relevant else []),
+    )
     return " ".join(sentence.format(**fields) for sentence in sentences)
 
 
@@ -492,8 +542,14 @@ def _document_columns(data: RankingDataset) -> list[Column]:
         return data.comments[row] if row < len(data.comments) else ""
 
     return [
-        Column("relevance", tr("relevance"), "right", "g", value=lambda row: data.y[row]),
-        Column("query", tr("query"), value=lambda row: data.query_ids[int(data.query_index[row])]),
+        Column(
+            "relevance", tr("relevance"), "right", "g", value=lambda row: data.y[row]
+        ),
+        Column(
+            "query",
+            tr("query"),
+            value=lambda row: data.query_ids[int(data.query_index[row])],
+        ),
         *(_feature_column(data, column) for column in _shown_columns(data)),
         Column("comment", tr("comment"), value=comment, hint=comment),
     ]
@@ -501,7 +557,11 @@ def _document_columns(data: RankingDataset) -> list[Column]:
 
 def _shown_columns(data: RankingDataset) -> Sequence[int]:
     columns = shown_features(data)
-    return range(data.n_features) if columns is None else [int(column) for column in columns]
+    return (
+        range(data.n_features)
+        if columns is None
+        else [int(column) for column in columns]
+    )
 
 
 def _feature_column(data: RankingDataset, column: int) -> Column:
@@ -552,7 +612,9 @@ class DocumentTable(QTableView):
         """Fill the table with the documents, unless it already has them."""
         part = self._part
         old_model = self.model()
-        if part is None or (isinstance(old_model, _DocumentModel) and old_model.part is part):
+        if part is None or (
+            isinstance(old_model, _DocumentModel) and old_model.part is part
+        ):
             return
         self.setModel(_DocumentModel(part, self))
         self.setColumnWidth(self.model().columnCount() - 1, 420)
@@ -564,5 +626,7 @@ class _DocumentModel(ColumnModel):
     """The model of a table of documents, whose row objects are the indices of documents."""
 
     def __init__(self, part: RankingDataset, parent: QObject) -> None:
-        super().__init__(_document_columns(part), rows=range(part.n_documents), parent=parent)
+        super().__init__(
+            _document_columns(part), rows=range(part.n_documents), parent=parent
+        )
         self.part = part

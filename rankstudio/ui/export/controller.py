@@ -76,7 +76,9 @@ class ExportController(Controller):
             self._window,
         )
         choice = ChoiceChip(self._models.current, self._session, dialog.choice, dialog)
-        choice.wentBack.connect(lambda: dialog.show_items(export_items(self._models, self._sections)))
+        choice.wentBack.connect(
+            lambda: dialog.show_items(export_items(self._models, self._sections))
+        )
         dialog.saved.connect(self._remember)
         return dialog
 
@@ -92,8 +94,8 @@ class ExportController(Controller):
 
         Return None if there are no figures.
 
-        The figure of `plot`, which asks for the dialog, is the first one, even if the plot is not in the list
-        of exports.
+        The figure of `plot`, which asks for the dialog, is the first one, even if the
+        plot is not in the list of exports.
         """
         self._session.end_inspection()
         listed_figures = plot_figures(self._models, self._sections)
@@ -123,21 +125,32 @@ class ExportController(Controller):
         dialog.deleteLater()
 
     @Slot(object, object)
-    def paint(self, paint: Callable[[], object], show: Callable[[object], object]) -> None:
+    def paint(
+        self, paint: Callable[[], object], show: Callable[[object], object]
+    ) -> None:
         """Have a picture painted on the worker, and then pass it to a function."""
         self._models.task_worker.task(
             tr("Painting the figure"), paint, on_done=show, on_error=self.failed.emit
         )
 
-    def _ask_all(self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float) -> None:
+    def _ask_all(
+        self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float
+    ) -> None:
         folder = QFileDialog.getExistingDirectory(
-            dialog, tr("Save all figures of the study"), self._settings.text("export/folder")
+            dialog,
+            tr("Save all figures of the study"),
+            self._settings.text("export/folder"),
         )
         if folder:
             self.save_all(dialog, style, format_name, dpi, Path(folder))
 
     def save_all(
-        self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float, folder: Path
+        self,
+        dialog: FigureDialog,
+        style: FigureStyle,
+        format_name: str,
+        dpi: float,
+        folder: Path,
     ) -> None:
         """Have all figures of the study drawn, and write them into a folder, as the terminal command does."""
 
@@ -155,18 +168,22 @@ class ExportController(Controller):
                 self._remember(folder / "figures")
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
-                    trn("{n} figure is in {folder}.", "{n} figures are in {folder}.", n).format(
-                        n=n, folder=folder
-                    )
+                    trn(
+                        "{n} figure is in {folder}.", "{n} figures are in {folder}.", n
+                    ).format(n=n, folder=folder)
                 )
 
         dialog.say(tr("Drawing the figures …"), "muted")
         request = request_of(self._models, ReportSettings())
-        dialog.paint("all", partial(figures_of, request, format_name, style, dpi, folder), write)
+        dialog.paint(
+            "all", partial(figures_of, request, format_name, style, dpi, folder), write
+        )
 
     @staticmethod
     def _may_replace(dialog: FigureDialog, names: list[str]) -> bool:
-        question = tr("{name} and other files already exist. Replace them?").format(name=names[0])
+        question = tr("{name} and other files already exist. Replace them?").format(
+            name=names[0]
+        )
         return Question.ask(dialog, tr("Save all figures"), question, tr("&Replace"))
 
     @Slot()

@@ -78,7 +78,9 @@ class ExportDialog(SavingDialog):
         self._save = named(QPushButton(tr("&Save")), role="primary")
         self._close = QPushButton(tr("Close"))
         self._stop = named(QPushButton(tr("S&top")), "export-stop")
-        self._bar = named(DeferredProgressBar(), "export-progress", tr("progress of the export"))
+        self._bar = named(
+            DeferredProgressBar(), "export-progress", tr("progress of the export")
+        )
         self._check_job: Job | None = None  # verifies a written file
         self._writing_jobs: dict[Path, Job] = {}
         self._lay_out()
@@ -126,12 +128,17 @@ class ExportDialog(SavingDialog):
         if not item.writes or self._unavailable or path in self._writing_jobs:
             return
         paths = writer.paths(path)
-        # The call that writes nothing refuses files that are open here, before the question to replace files.
-        if not self.write(path, lambda: None, paths) or not self.may_replace(path, paths):
+        # The call that writes nothing refuses files that are open here, before the
+        # question to replace files.
+        if not self.write(path, lambda: None, paths) or not self.may_replace(
+            path, paths
+        ):
             return
         if writer.begin is not None:
             self.say(tr("Writing {path} …").format(path=path), "muted")
-            job = writer.begin(path, partial(self._finish, path), partial(self._fail, path))
+            job = writer.begin(
+                path, partial(self._finish, path), partial(self._fail, path)
+            )
             self._writing_jobs[path] = job
             job.follow(partial(self._show_progress, job))
             self._stop.show()
@@ -139,7 +146,9 @@ class ExportDialog(SavingDialog):
             written = self._finish(path)
             if writer.check is not None:
                 self.say(tr("{written} Verifying the file …").format(written=written))
-                self._check_job = writer.check(path, lambda proof: self.say(f"{written} {proof}"))
+                self._check_job = writer.check(
+                    path, lambda proof: self.say(f"{written} {proof}")
+                )
 
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files are written, with an additional sentence, and return the message without it."""
@@ -160,7 +169,9 @@ class ExportDialog(SavingDialog):
         self._bar.show()
         self._bar.set_share(message.share)
         if self._writing_jobs.get(self.path) is job:
-            self.say(tr("{job}: {what} …").format(job=job.what, what=message.what), "muted")
+            self.say(
+                tr("{job}: {what} …").format(job=job.what, what=message.what), "muted"
+            )
 
     def _hide_progress(self) -> None:
         """Hide the progress bar, and the button that stops writing if nothing is being written."""
@@ -197,7 +208,11 @@ class ExportDialog(SavingDialog):
     def _lay_out(self) -> None:
         """Lay out the list of items on the left, the chosen item on the right, and the buttons."""
         widest = max(
-            (self._list.fontMetrics().horizontalAdvance(item.label) for item in self._items), default=0
+            (
+                self._list.fontMetrics().horizontalAdvance(item.label)
+                for item in self._items
+            ),
+            default=0,
         )
         self._list.setFixedWidth(min(max(_LIST, widest + _LIST_MARGIN), _WIDEST_LIST))
         self._fill_list()
@@ -209,13 +224,23 @@ class ExportDialog(SavingDialog):
         form.addRow(tr("F&ormat"), self._format)
         file_label = PlainLabel(tr("&File"))
         file_label.setBuddy(self._path)
-        form.addRow(file_label, fill(QHBoxLayout(), (self._path, 1), self._browse, spacing=8))
+        form.addRow(
+            file_label, fill(QHBoxLayout(), (self._path, 1), self._browse, spacing=8)
+        )
         self._bar.hide()
         self._stop.hide()
-        buttons = fill(QHBoxLayout(), self._close, 1, self._stop, self._copy, self._save)
+        buttons = fill(
+            QHBoxLayout(), self._close, 1, self._stop, self._copy, self._save
+        )
         item_column = fill(QVBoxLayout(), self.choice, self._help, form, spacing=12)
         fill(item_column, self.message, self._bar, 1, buttons)
-        fill(QHBoxLayout(self), self._list, (item_column, 1), margins=(16, 16, 16, 16), spacing=18)
+        fill(
+            QHBoxLayout(self),
+            self._list,
+            (item_column, 1),
+            margins=(16, 16, 16, 16),
+            spacing=18,
+        )
         self.resize(720, 420)
 
     def _fill_list(self) -> None:
@@ -248,13 +273,17 @@ class ExportDialog(SavingDialog):
         self._copy.setVisible(item.text is not None)
         self._copy.setEnabled(not item.unavailable)
         suffix = item.formats[0][1] if item.formats else ""
-        self._path.setText(str(self._folder / f"{item.stem}{suffix}") if item.writes else "")
+        self._path.setText(
+            str(self._folder / f"{item.stem}{suffix}") if item.writes else ""
+        )
         self._show_format()
 
     @Slot()
     def _show_format(self) -> None:
         """Show the description of the selected format, and the reason if it cannot be written."""
-        self._help.setText("\n\n".join(filter(None, [self.current.help, self._writer.help])))
+        self._help.setText(
+            "\n\n".join(filter(None, [self.current.help, self._writer.help]))
+        )
         can_write = self.current.writes and not self._unavailable
         for widget in (self._path, self._browse, self._save):
             widget.setEnabled(can_write)
@@ -298,12 +327,18 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _ask(self) -> None:
-        filters = ";;".join(f"{label} (*{suffix})" for label, suffix in self.current.formats)
+        filters = ";;".join(
+            f"{label} (*{suffix})" for label, suffix in self.current.formats
+        )
         chosen, _ = QFileDialog.getSaveFileName(
-            self, tr("Export {label}").format(label=self.current.label), str(self.path), filters
+            self,
+            tr("Export {label}").format(label=self.current.label),
+            str(self.path),
+            filters,
         )
         if chosen:
             self._path.setText(chosen)
             self._on_path_changed()
             if len(self._writer.paths(self.path)) == 1:
-                self._replaceable_path = Path(chosen)  # the file dialog has asked whether to replace it
+                # the file dialog has asked whether to replace it
+                self._replaceable_path = Path(chosen)

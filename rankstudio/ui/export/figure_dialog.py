@@ -66,13 +66,18 @@ class FigureDialog(SavingDialog):
     Attributes
     ----------
     allAsked : Signal(object, str, float)
-        The user wants to save all figures of the study, in this style, format and dots per inch.
+        The user wants to save all figures of the study, in this style, format and dots
+        per inch.
     """
 
     allAsked = Signal(object, str, float)
 
     def __init__(
-        self, figures: Sequence[Figure], folder: Path, worker: Worker, parent: QWidget | None = None
+        self,
+        figures: Sequence[Figure],
+        folder: Path,
+        worker: Worker,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__("figure-dialog", tr("Figure for print"), folder, parent)
         self._worker = worker
@@ -80,7 +85,9 @@ class FigureDialog(SavingDialog):
         self._figures = tuple(figures)
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
-        self.millimetres = named(spaced(QDoubleSpinBox()), "figure-millimetres", tr("Width in millimetres"))
+        self.millimetres = named(
+            spaced(QDoubleSpinBox()), "figure-millimetres", tr("Width in millimetres")
+        )
         self.font_size = named(spaced(QDoubleSpinBox()), "figure-font", tr("Text size"))
         self.colors = Segmented(_COLORS, tr("Colours"), wide=True)
         self.format_box = named(choice_box(()), "figure-format", tr("Format"))
@@ -137,7 +144,9 @@ class FigureDialog(SavingDialog):
     def ask_save(self) -> None:
         """Ask for a file and write the figure there, with its caption beside it."""
         label = LABELS[self.format_name]
-        path = self.ask_path(tr("Save figure"), self.figure.name, label, f".{self.format_name}")
+        path = self.ask_path(
+            tr("Save figure"), self.figure.name, label, f".{self.format_name}"
+        )
         if path is not None:
             self.save(path)
 
@@ -153,7 +162,8 @@ class FigureDialog(SavingDialog):
             if not caption_path.exists():
                 write_text(caption_path, caption_text(figure))
 
-        if self.write(path, lambda: None):  # writes nothing, but refuses a file that is open here
+        # writes nothing, but refuses a file that is open here
+        if self.write(path, lambda: None):
             self.paint("save", write, lambda _: self.tell_written(path))
 
     def done(self, result: int) -> None:
@@ -232,7 +242,9 @@ class FigureDialog(SavingDialog):
             self.save_button,
             spacing=8,
         )
-        fill(QVBoxLayout(self), (upper, 1), buttons, margins=(16, 16, 16, 16), spacing=14)
+        fill(
+            QVBoxLayout(self), (upper, 1), buttons, margins=(16, 16, 16, 16), spacing=14
+        )
         self.resize(1000, 600)
 
     def _connect(self) -> None:
@@ -250,7 +262,8 @@ class FigureDialog(SavingDialog):
     @Slot()
     def _show_figure(self) -> None:
         figure = self._figures[max(0, self.figure_box.currentIndex())]
-        self.figure_box.setToolTip(plain(self.figure_box.currentText()))  # which may be cut
+        # which may be cut
+        self.figure_box.setToolTip(plain(self.figure_box.currentText()))
         self.caption.setPlainText(figure.caption)
         self.say("", "muted")
         self._draw_soon()
@@ -283,22 +296,30 @@ class FigureDialog(SavingDialog):
         style = self.style_chosen
         ratio = self.devicePixelRatioF()
         room = self.preview.contentsRect().size() * ratio
-        dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)  # the width is in points
+        # the width is in points
+        dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)
         paint = partial(figure_image, self.figure, style, dpi)
         self.paint("preview", paint, partial(self._show, room, ratio))
 
     def _show(self, room: QSize, ratio: float, image: QImage) -> None:
         picture = QPixmap.fromImage(image)
         if picture.height() > room.height():
-            picture = picture.scaledToHeight(room.height(), Qt.TransformationMode.SmoothTransformation)
+            picture = picture.scaledToHeight(
+                room.height(), Qt.TransformationMode.SmoothTransformation
+            )
         picture.setDevicePixelRatio(ratio)
         self.preview.setPixmap(picture)
 
-    def paint(self, description: str, paint: Callable[[], Result], show: Callable[[Result], object]) -> None:
+    def paint(
+        self,
+        description: str,
+        paint: Callable[[], Result],
+        show: Callable[[Result], object],
+    ) -> None:
         """Have something painted on the worker, and then pass it to a function.
 
-        The function is not called if painting with the same description is asked for again before, or if the
-        dialog is closed.
+        The function is not called if painting with the same description is asked for
+        again before, or if the dialog is closed.
         """
         if description in self._jobs:
             self._jobs[description].abandon()

@@ -88,12 +88,24 @@ def final_model_item(
     reason = _reason_unavailable(session, record)
     if reason or record is None or record.result is None:
         writers = (FormatWriter(),) * len(formats)
-        return ExportItem(key, label, about, formats, stem, unavailable=reason, writers=writers)
-    result = replace(record.result, plan=record.result.plan.changed(data=record.plan.data))
+        return ExportItem(
+            key, label, about, formats, stem, unavailable=reason, writers=writers
+        )
+    result = replace(
+        record.result, plan=record.result.plan.changed(data=record.plan.data)
+    )
     step = result.folds[0].chosen.step
-    quality = _quality_sentence(measured.result if measured is not None else None, session.measure)
+    quality = _quality_sentence(
+        measured.result if measured is not None else None, session.measure
+    )
     writers = tuple(
-        _format_writers(_FinalModel(result, record.dataset), result, record.dataset, worker, feature_set)
+        _format_writers(
+            _FinalModel(result, record.dataset),
+            result,
+            record.dataset,
+            worker,
+            feature_set,
+        )
     )
     return ExportItem(
         key,
@@ -117,11 +129,15 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
     from rankstudio.engine.experiment.refit import check_refit  # noqa: PLC0415 - brings kernels
 
     try:
-        check_refit(record.plan, finished=record.result is not None and record.result.complete)
+        check_refit(
+            record.plan, finished=record.result is not None and record.result.complete
+        )
     except PlanError as error:
         return str(error)
     if not session.has_documents:
-        return tr("The data are not open, so no model can be trained. Open the data of the run.")
+        return tr(
+            "The data are not open, so no model can be trained. Open the data of the run."
+        )
     return ""
 
 
@@ -146,23 +162,35 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
     group = comparable_groups({0: result})[0]
     part = group.key.part
     if not name or not part.is_estimate:
-        return tr("No measure of the run estimates its quality: {part}.").format(part=part.label)
+        return tr("No measure of the run estimates its quality: {part}.").format(
+            part=part.label
+        )
     text = tr("Estimated quality: {name} {mean:.4f} ({part}, {extent}).")
-    return text.format(name=name, mean=means[name], part=part.label, extent=group.extent)
+    return text.format(
+        name=name, mean=means[name], part=part.label, extent=group.extent
+    )
 
 
 def _criterion_name(plan: Plan) -> str:
     if plan.select_by == CRITERION:
         return tr("training criterion")
-    return plan.select_by if plan.leaves_out else tr("validation {measure}").format(measure=plan.select_by)
+    return (
+        plan.select_by
+        if plan.leaves_out
+        else tr("validation {measure}").format(measure=plan.select_by)
+    )
 
 
 def _format_suffixes(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
     """Return labels and suffixes: RankStudio's own formats, then those of other programs."""
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
-    own_formats = (("JSON", ".json"), ("CSV", ".csv")) if is_linear else (("JSON", ".json"),)
-    return *own_formats, *((form.label, form.suffix) for form in model_formats().values())
+    own_formats = (
+        (("JSON", ".json"), ("CSV", ".csv")) if is_linear else (("JSON", ".json"),)
+    )
+    return *own_formats, *(
+        (form.label, form.suffix) for form in model_formats().values()
+    )
 
 
 def _format_writers(
@@ -179,13 +207,17 @@ def _format_writers(
     plan = result.plan
     begin = partial(_begin_training, final, plan, worker)
     summaries = {
-        ".json": tr("RankStudio's own format, which says how the model was trained and chosen."),
+        ".json": tr(
+            "RankStudio's own format, which says how the model was trained and chosen."
+        ),
         ".csv": tr("Features and weights only."),
     }
     for suffix in summaries if step.linear else (".json",):
         yield FormatWriter(summaries[suffix], begin=partial(begin, _save_own))
     for form in model_formats().values():
-        reason = form.refusal(linear=step.linear, scaled=plan.normalize != "none", kind=step.kind)
+        reason = form.refusal(
+            linear=step.linear, scaled=plan.normalize != "none", kind=step.kind
+        )
         save = partial(_save_in_format, form, dataset, feature_set)
         yield FormatWriter(
             tr(form.summary),
@@ -214,23 +246,35 @@ def _begin_training(
     def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
         model = yield from final.steps()
         yield WorkProgress(tr("writing {name}").format(name=path.name), 1.0)
-        yield " ".join(filter(None, (_choice_of_model_sentence(plan, model), save(path, model))))
+        yield " ".join(
+            filter(None, (_choice_of_model_sentence(plan, model), save(path, model)))
+        )
 
     def note(message: WorkProgress | str) -> None:
         if isinstance(message, str):
             notes.append(message)
 
     def end(outcome: Outcome) -> None:
-        failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(" ".join(notes))
+        failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(
+            " ".join(notes)
+        )
 
-    job = Job(tr("Training the final model"), work, on_message=note, on_end=end, gives_way=True)
+    job = Job(
+        tr("Training the final model"),
+        work,
+        on_message=note,
+        on_end=end,
+        gives_way=True,
+    )
     return worker.submit(job)
 
 
 def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
     """Return the sentence on the parameters and the size that all folds chose: "λ = 2³ · k = 7"."""
     chosen_values = model.origin["chosen"]["values"]
-    values_text = combination_label(plan.axes, [chosen_values[axis.name] for axis in plan.axes])
+    values_text = combination_label(
+        plan.axes, [chosen_values[axis.name] for axis in plan.axes]
+    )
     model_text = " · ".join(filter(None, (values_text, f"k = {len(model.features)}")))
     return tr("Chosen by all folds: {model}.").format(model=model_text)
 
@@ -243,9 +287,15 @@ def _save_own(path: Path, model: Model) -> str:
 
 
 def _save_in_format(
-    form: ModelFormat, dataset: FoldedDataset, feature_set: FeatureSet | None, path: Path, model: Model
+    form: ModelFormat,
+    dataset: FoldedDataset,
+    feature_set: FeatureSet | None,
+    path: Path,
+    model: Model,
 ) -> str:
     """Write a model in the format of another program, and return a sentence on how the written file ranks."""
     from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
 
-    return save_and_compare(model, form, path, parts_to_try(dataset, model.origin["fold"]), feature_set)
+    return save_and_compare(
+        model, form, path, parts_to_try(dataset, model.origin["fold"]), feature_set
+    )

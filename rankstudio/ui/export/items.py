@@ -21,11 +21,20 @@ from rankstudio.engine.support.files import write_text
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.compare.feeders import ComparisonScope
 from rankstudio.ui.export.final_model import final_model_item
-from rankstudio.ui.export.written_models import compare_rankings, save_and_compare, save_model_form
+from rankstudio.ui.export.written_models import (
+    compare_rankings,
+    save_and_compare,
+    save_model_form,
+)
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
+from rankstudio.ui.model.selected_model import (
+    NOT_WHOLE,
+    SEALED,
+    CurrentModel,
+    SelectedModel,
+)
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.export_item import ExportItem, FormatWriter
 from rankstudio.ui.plots import Plot
@@ -61,10 +70,14 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     portable = partial(_portable_model, session, current, model)
     return (
         _model_item(model, portable, name, reason),
-        model_formats_item(model, portable, models.task_worker, name, reason, _feature_set(session)),
+        model_formats_item(
+            model, portable, models.task_worker, name, reason, _feature_set(session)
+        ),
         _final_model_item(models, name),
         feature_set_item(model, session.dataset, name, reason_for_absence),
-        selected_data_item(session, model, models.task_worker, name, reason_for_absence),
+        selected_data_item(
+            session, model, models.task_worker, name, reason_for_absence
+        ),
         _run_item(current.shown.record, session, name),
         *sections.export_items(),
         *(
@@ -73,7 +86,11 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
             for table in page.shared(TableView)
             if _is_visible_or_filled(table)
         ),
-        *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
+        *(
+            _plot_item(models, plot, name)
+            for page in pages
+            for plot in page.shared(Plot)
+        ),
         *sections.contributed.export_items(),
         *_plan_items(session, name),
     )
@@ -83,7 +100,9 @@ def _final_model_item(models: Models, name: str) -> ExportItem:
     session = models.session
     record = models.current.shown.record
     measured = models.measured.view(record) if record is not None else None
-    return final_model_item(session, record, measured, models.task_worker, name, _feature_set(session))
+    return final_model_item(
+        session, record, measured, models.task_worker, name, _feature_set(session)
+    )
 
 
 def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]]:
@@ -98,12 +117,21 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
     shared = plot.shared
     figure = plot.figure()
     dataset = models.session.dataset
-    title = ": ".join(dict.fromkeys(filter(None, [shared.label or plot.accessibleName(), figure.title])))
+    title = ": ".join(
+        dict.fromkeys(
+            filter(None, [shared.label or plot.accessibleName(), figure.title])
+        )
+    )
     if figure.caption:  # the plot shows no run, and its own caption names the source
         return replace(figure, name=shared.key or "figure", title=title)
     data = dataset.name if dataset is not None else "RankStudio"
     caption = _source_caption(models, compared=shared.compares) or f"{data}."
-    return replace(figure, name=f"{file_stem(data)}-{shared.key or 'figure'}", title=title, caption=caption)
+    return replace(
+        figure,
+        name=f"{file_stem(data)}-{shared.key or 'figure'}",
+        title=title,
+        caption=caption,
+    )
 
 
 def _source_caption(models: Models, *, compared: bool) -> str:
@@ -123,16 +151,28 @@ def _source_caption(models: Models, *, compared: bool) -> str:
     description = ""
     if model is not None:
         size = len(model.step.selected)
-        description = captions.model_text(model.plan, model.fold.number, model.values, size)
-        description += " " + tr("This model is not part of any run.") if model.live else ""
+        description = captions.model_text(
+            model.plan, model.fold.number, model.values, size
+        )
+        description += (
+            " " + tr("This model is not part of any run.") if model.live else ""
+        )
     software = versions(view.plan.sources)
     return captions.plan_text(
-        view.plan, dataset.name, software, len(dataset.folds), session.measure, description
+        view.plan,
+        dataset.name,
+        software,
+        len(dataset.folds),
+        session.measure,
+        description,
     )
 
 
 def _model_item(
-    model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, reason: str
+    model: SelectedModel | None,
+    portable: Callable[[], PortableModel],
+    name: str,
+    reason: str,
 ) -> ExportItem:
     """Return the item of the chosen model in RankStudio's own formats.
 
@@ -148,9 +188,14 @@ def _model_item(
         "model",
         tr("Chosen model"),
         _text_with_model(
-            tr("Features and weights of the current model by id and name, with its measures."), model
+            tr(
+                "Features and weights of the current model by id and name, with its measures."
+            ),
+            model,
         ),
-        (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
+        (("JSON", ".json"), ("CSV", ".csv"))
+        if model is None or model.step.linear
+        else (("JSON", ".json"),),
         f"{name}-model",
         write,
         unavailable=reason,
@@ -166,7 +211,9 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
         combination_label(model.plan.axes, model.values),
         f"k = {len(model.step.selected)}",
     )
-    return f"{about}\n" + tr("Current model: {model}").format(model=" · ".join(filter(None, parts)))
+    return f"{about}\n" + tr("Current model: {model}").format(
+        model=" · ".join(filter(None, parts))
+    )
 
 
 def no_model_reason(session: Session, current: CurrentModel) -> str:
@@ -183,7 +230,9 @@ def no_model_reason(session: Session, current: CurrentModel) -> str:
             "export the final model (all queries)."
         )
     if fold.number not in record.folds:
-        text = tr("The run has not finished fold {number} yet. Finish the run, or choose another fold.")
+        text = tr(
+            "The run has not finished fold {number} yet. Finish the run, or choose another fold."
+        )
         return text.format(number=fold.number)
     return _NO_MODEL
 
@@ -196,13 +245,18 @@ def _reason_without_model(model: SelectedModel | None, absent: str) -> str:
     return "" if model.step.whole else NOT_WHOLE
 
 
-def _portable_model(session: Session, current: CurrentModel, model: SelectedModel | None) -> PortableModel:
+def _portable_model(
+    session: Session, current: CurrentModel, model: SelectedModel | None
+) -> PortableModel:
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
 
     dataset = session.dataset
     assert dataset is not None and model is not None  # else the item is not available
     ids_and_names = dataset.feature_ids.tolist(), dataset.feature_names
-    validation = {name: float(values[model.position]) for name, values in model.path.validation.items()}
+    validation = {
+        name: float(values[model.position])
+        for name, values in model.path.validation.items()
+    }
     chosen = Chosen(model.path.unit, model.step)
     measures = {"validation": validation, "test": current.test}
     return portable_model(model.plan, ids_and_names, dataset.name, chosen, measures)
@@ -219,10 +273,16 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
         assert record is not None  # else the item is not available
         folds = tuple(record.folds.values())
         make_folder(path)
-        run_result = record.result or collect(record.plan, record.dataset, folds, record.clock.seconds)
+        run_result = record.result or collect(
+            record.plan, record.dataset, folds, record.clock.seconds
+        )
         write_results(run_result, path)
 
-    reason = "" if record is not None and record.folds else tr("The run has no finished fold yet.")
+    reason = (
+        ""
+        if record is not None and record.folds
+        else tr("The run has no finished fold yet.")
+    )
     return ExportItem(
         "results",
         tr("Results of the run"),
@@ -233,7 +293,9 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
         ((tr("Folder"), ""),),
         f"{name}-results",
         write,
-        unavailable=SEALED if record is not None and session.is_sealed(record.dataset) else reason,
+        unavailable=SEALED
+        if record is not None and session.is_sealed(record.dataset)
+        else reason,
     )
 
 
@@ -261,18 +323,26 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     def paths(path: Path) -> tuple[Path, Path]:
         return path, path.with_name(path.name + ".txt")
 
-    def begin(path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
+    def begin(
+        path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
+    ) -> Job:
         label = tr("Writing {name}").format(name=path.name)
         figure = plot_figure(models, plot)
         names_its_source = bool(plot.figure().caption)
-        heading = "" if names_its_source else _plot_heading(models.session, compared=plot.shared.compares)
+        heading = (
+            ""
+            if names_its_source
+            else _plot_heading(models.session, compared=plot.shared.compares)
+        )
 
         def write() -> None:
             figure_path, caption_path = paths(path)
             save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
             write_text(caption_path, caption_text(figure))
 
-        return models.task_worker.task(label, write, on_done=lambda _: on_done(""), on_error=failed)
+        return models.task_worker.task(
+            label, write, on_done=lambda _: on_done(""), on_error=failed
+        )
 
     key = plot.shared.key
     _, rows = plot.numbers()
@@ -322,7 +392,11 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
 
 
 def code_items(
-    key: str, labels: Mapping[str, str], code: Mapping[str, str], name: str, unavailable: str
+    key: str,
+    labels: Mapping[str, str],
+    code: Mapping[str, str],
+    name: str,
+    unavailable: str,
 ) -> Iterator[ExportItem]:
     """Yield items for a command, a program and a notebook.
 
@@ -363,11 +437,16 @@ def _write_text(text: str, path: Path) -> None:
 
 
 def _feature_set(session: Session) -> FeatureSet | None:
-    return session.dataset.extension(FeatureSet) if session.dataset is not None else None
+    return (
+        session.dataset.extension(FeatureSet) if session.dataset is not None else None
+    )
 
 
 def feature_set_item(
-    selected: SelectedModel | None, dataset: FoldedDataset | None, stem: str, absent: str = _NO_MODEL
+    selected: SelectedModel | None,
+    dataset: FoldedDataset | None,
+    stem: str,
+    absent: str = _NO_MODEL,
 ) -> ExportItem:
     """Return the item of the imported feature set, reduced to the features of the current model.
 
@@ -384,7 +463,9 @@ def feature_set_item(
         ids = dataset.feature_ids.tolist()
         names = dataset.feature_names
         try:
-            definitions = feature_set.of([(ids[column], names[column]) for column in selected.step.selected])
+            definitions = feature_set.of(
+                [(ids[column], names[column]) for column in selected.step.selected]
+            )
             text = feature_set.reduced(definitions.values()).text()
         except RankStudioError as error:
             reason = str(error)
@@ -446,7 +527,10 @@ def model_formats_item(
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",
         unavailable=reason,
-        writers=tuple(_model_writer(form, selected, portable, worker, feature_set) for form in forms),
+        writers=tuple(
+            _model_writer(form, selected, portable, worker, feature_set)
+            for form in forms
+        ),
     )
 
 
@@ -459,8 +543,8 @@ def _model_writer(
 ) -> FormatWriter:
     """Return the writer of a model in one format, which also verifies that the written file ranks alike.
 
-    A format of RankStudio writes at once and verifies on the worker. A format of another package does both on
-    the worker, as its code may take long.
+    A format of RankStudio writes at once and verifies on the worker. A format of
+    another package does both on the worker, as its code may take long.
     """
 
     def paths(path: Path) -> Sequence[Path]:
@@ -476,16 +560,22 @@ def _model_writer(
     def check(path: Path, say: Callable[[str], object]) -> Job:
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
-            partial(compare_rankings, portable(), form, path, trial_parts(), feature_set),
+            partial(
+                compare_rankings, portable(), form, path, trial_parts(), feature_set
+            ),
             on_done=say,
             on_error=say,
             slot="model-formats",
         )
 
-    def begin(path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
+    def begin(
+        path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
+    ) -> Job:
         return worker.task(
             tr("Writing {name}").format(name=path.name),
-            partial(save_and_compare, portable(), form, path, trial_parts(), feature_set),
+            partial(
+                save_and_compare, portable(), form, path, trial_parts(), feature_set
+            ),
             on_done=on_done,
             on_error=failed,
         )
@@ -496,8 +586,12 @@ def _model_writer(
     step = selected.step
     reason = form.refusal(linear=step.linear, scaled=scaled, kind=step.kind)
     if form.package:
-        return FormatWriter(tr(form.summary), paths=paths, unavailable=reason, begin=begin)
-    return FormatWriter(tr(form.summary), write=write, paths=paths, check=check, unavailable=reason)
+        return FormatWriter(
+            tr(form.summary), paths=paths, unavailable=reason, begin=begin
+        )
+    return FormatWriter(
+        tr(form.summary), write=write, paths=paths, check=check, unavailable=reason
+    )
 
 
 def selected_data_item(
@@ -525,7 +619,12 @@ def selected_data_item(
     label = tr("Data with the selected features")
     key = "selected-data"
     stem = f"{stem}-selected"
-    if dataset is None or model is None or not model.step.selected or not session.has_documents:
+    if (
+        dataset is None
+        or model is None
+        or not model.step.selected
+        or not session.has_documents
+    ):
         return ExportItem(
             key,
             label,
@@ -562,7 +661,10 @@ def _dataset_formats(n_parts: int) -> tuple[tuple[str, str], ...]:
 
     Several parts are a folder, without a suffix.
     """
-    return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in written_formats())
+    return tuple(
+        (tr(form.label), form.ending if n_parts == 1 else "")
+        for form in written_formats()
+    )
 
 
 def _reason_not_writable(model: SelectedModel | None, absent: str) -> str:
@@ -588,12 +690,16 @@ def _dataset_writers(
         return files(form, path).paths
 
     def begin(
-        form: DataFormat, path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
+        form: DataFormat,
+        path: Path,
+        on_done: Callable[[str], object],
+        failed: Callable[[str], object],
     ) -> Job:
         losses: dict[str, None] = {}
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            return files(form, path).save()  # one file after the other, so that writing can be stopped
+            # one file after the other, so that writing can be stopped
+            return files(form, path).save()
 
         def end(outcome: Outcome) -> None:
             if outcome.ending is Ending.FAILED:
@@ -608,7 +714,8 @@ def _dataset_writers(
         return worker.submit(Job(text, work, on_message=note, on_end=end))
 
     return tuple(
-        FormatWriter(paths=partial(paths, form), begin=partial(begin, form)) for form in written_formats()
+        FormatWriter(paths=partial(paths, form), begin=partial(begin, form))
+        for form in written_formats()
     )
 
 

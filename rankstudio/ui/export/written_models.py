@@ -76,7 +76,8 @@ def compare_rankings(
     path : Path
         The written file.
     parts : sequence of RankingDataset
-        The documents. If the model scales the values of features, unscaled documents are read instead.
+        The documents. If the model scales the values of features, unscaled documents
+        are read instead.
     feature_set : FeatureSet, optional
         The feature set with which the file was written.
     """

@@ -1,8 +1,9 @@
 """The language of the window: which there are, which is chosen, and Qt's own part of it.
 
-Texts are looked up by the engine's `tr` and `trn`, since sentences of the engine are shown too. The language
-is chosen once, before the modules of the window are imported: texts of modules and classes are looked up as
-they are made. :func:`install` warns where it comes later.
+Texts are looked up by the engine's `tr` and `trn`, since sentences of the engine are
+shown too. The language is chosen once, before the modules of the window are imported:
+texts of modules and classes are looked up as they are made. :func:`install` warns where
+it comes later.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from rankstudio.engine.language import SOURCE, either, language, together, tr, t
 from rankstudio.engine.plugins.texts import plugin_texts
 from rankstudio.engine.support.resources import resource
 
-__all__ = ["LANGUAGES", "SYSTEM", "either", "install", "language", "together", "tr", "translate_qt", "trn"]
+__all__ = [
+    "LANGUAGES",
+    "SYSTEM",
+    "either",
+    "install",
+    "language",
+    "together",
+    "tr",
+    "translate_qt",
+    "trn",
+]
 
 SYSTEM = "system"
 LANGUAGES = {"en": "English", "de": "Deutsch"}
@@ -27,8 +38,8 @@ def install(choice: str = SYSTEM) -> str:
     Parameters
     ----------
     choice : str
-        A key of `LANGUAGES`; what is none of them, as "system", stands for the system's own where there is
-        a catalog for it, and for English otherwise.
+        A key of `LANGUAGES`; what is none of them, as "system", stands for the system's
+        own where there is a catalog for it, and for English otherwise.
     """
     key = choice if choice in LANGUAGES else _system_language()
     texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))

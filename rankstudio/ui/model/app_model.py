@@ -63,7 +63,13 @@ class Absence(QObject):
         self._current = current
         self._loader = loader
         self._reads = False
-        for signal in (loader.started, loader.ended, runs.shownChanged, runs.changed, runs.ended):
+        for signal in (
+            loader.started,
+            loader.ended,
+            runs.shownChanged,
+            runs.changed,
+            runs.ended,
+        ):
             signal.connect(self.changed)
         runs.eventNoted.connect(self._note)
 
@@ -77,7 +83,9 @@ class Absence(QObject):
 
     def fold_model(self, every_fold: str, default: str) -> str:
         """Return the message for a missing model of a fold: ``every_fold`` while all folds are shown."""
-        shows_all_folds = self._session.dataset is not None and self._session.fold is None
+        shows_all_folds = (
+            self._session.dataset is not None and self._session.fold is None
+        )
         return every_fold if shows_all_folds else self.model(default)
 
     def run(self, default: str) -> str:
@@ -86,7 +94,10 @@ class Absence(QObject):
         if record is None:
             return _READING if self._reads else default
         text = _state_text(record, self._session.fold)
-        return text.format(run=record.key, done=record.units_done, n=record.n_units) or default
+        return (
+            text.format(run=record.key, done=record.units_done, n=record.n_units)
+            or default
+        )
 
     def any_run(self, default: str) -> str:
         """Return the message where no run has a result: how far the current run is, else ``default``."""
@@ -119,7 +130,9 @@ def _state_text(record: RunRecord, fold: int | None) -> str:
         case RunState.QUEUED:
             return tr("Run {run} is waiting for its turn.")
         case RunState.PAUSED:
-            return tr("Run {run} is paused at {done} of {n} fits. Press Resume to continue.")
+            return tr(
+                "Run {run} is paused at {done} of {n} fits. Press Resume to continue."
+            )
         case RunState.RUNNING:
             started = tr("Run {run} is in progress: {done} of {n} fits are done.")
             return started if record.n_units else tr("Run {run} is starting …")
@@ -129,8 +142,14 @@ def _state_text(record: RunRecord, fold: int | None) -> str:
             return tr("Run {run} was stopped before this fold was finished.")
         case _:
             # A plan without a list of folds includes all of them.
-            lacks_fold = record.plan.folds and fold is not None and fold not in record.plan.folds
-            return tr("Run {run} does not include this fold. Choose another fold.") if lacks_fold else ""
+            lacks_fold = (
+                record.plan.folds and fold is not None and fold not in record.plan.folds
+            )
+            return (
+                tr("Run {run} does not include this fold. Choose another fold.")
+                if lacks_fold
+                else ""
+            )
 
 
 _TASK_MILLISECONDS = 16  # the slider is answered as often as a screen refreshes
@@ -152,7 +171,10 @@ class Models(QObject):
     """A kernel is being compiled (a sentence says so), or the work that needed the kernel is done ("")."""
 
     def __init__(
-        self, settings: Settings, runner: Runner = engine_run, parent: QObject | None = None
+        self,
+        settings: Settings,
+        runner: Runner = engine_run,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         # What a window has open, and what computes for it.
@@ -169,24 +191,38 @@ class Models(QObject):
         self.backend = ExecutionBackend(settings, self)
         self.memory_budget = MemoryBudget(settings, self)
         # The runs, and what depends on them.
-        self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
+        self.runs = Runs(
+            self.run_worker, self.study_store, runner, self.backend.runner, self
+        )
         self.runs.shownChanged.connect(self.session.end_inspection)
         for signal in (self.runs.shownChanged, self.session.datasetChanged):
             signal.connect(self._look_at_fold_of_run)
         self.marks = RunMarks(self.runs, self)
-        self.measured = MeasuredRuns(self.session, self.runs, self.task_worker, self.study_store, self)
+        self.measured = MeasuredRuns(
+            self.session, self.runs, self.task_worker, self.study_store, self
+        )
         self.current = CurrentModel(
-            self.session, self.runs, self.measured, self.task_worker, self.fold_cache, self
+            self.session,
+            self.runs,
+            self.measured,
+            self.task_worker,
+            self.fold_cache,
+            self,
         )
         self.left_out = LeftOutMeasures(
-            self.session, self.runs, self.measured, self.current, self.task_worker, self.fold_cache, self
+            self.session,
+            self.runs,
+            self.measured,
+            self.current,
+            self.task_worker,
+            self.fold_cache,
+            self,
         )
         # Opening data, and the texts of empty panels.
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
-        # A preparation is announced, and its end
-        # as soon as a worker has no more tasks.
+        # A preparation is announced, and its end as soon as a worker has no more tasks.
         self._compiling = False
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)
@@ -224,10 +260,12 @@ class Models(QObject):
         records : sequence of RunRecord
         dataset : FoldedDataset
         then : callable
-            Called with the records whose recorded data are this dataset; with an empty list if that cannot be
-            found out.
+            Called with the records whose recorded data are this dataset; with an empty
+            list if that cannot be found out.
         """
-        candidates = tuple({record.recorded for record in records if record.recorded is not None})
+        candidates = tuple(
+            {record.recorded for record in records if record.recorded is not None}
+        )
         if not candidates:
             then([])
             return
@@ -237,16 +275,25 @@ class Models(QObject):
 
         text = tr("Identifying the data")
         self.task_worker.task(
-            text, recognise, dataset, candidates, on_done=handle, on_error=lambda _: then([])
+            text,
+            recognise,
+            dataset,
+            candidates,
+            on_done=handle,
+            on_error=lambda _: then([]),
         )
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""
         callback = self._prepared
-        # A job without a slot would first load the BLAS libraries; `warm_up` itself loads them, while it
-        # holds off garbage collection.
+        # A job without a slot would first load the BLAS libraries; `warm_up` itself
+        # loads them, while it holds off garbage collection.
         self.run_worker.task(
-            tr("Starting the engine"), warm_up, on_done=callback, on_error=callback, slot="preparation"
+            tr("Starting the engine"),
+            warm_up,
+            on_done=callback,
+            on_error=callback,
+            slot="preparation",
         )
 
     def hold_work(self, is_held: bool) -> None:

@@ -62,11 +62,19 @@ class ExecutionBackend(QObject):
 
     def runner(self) -> Runner | None:
         """Return the runner of the chosen backend; None for "live", on which the window itself runs plans."""
-        return None if self.choice == LIVE else partial(_run_on_workers, self.choice, self.n_processes)
+        return (
+            None
+            if self.choice == LIVE
+            else partial(_run_on_workers, self.choice, self.n_processes)
+        )
 
 
 def _run_on_workers(
-    choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, target: RunTarget | None
+    choice: str,
+    n_processes: int,
+    plan: Plan,
+    dataset: FoldedDataset,
+    target: RunTarget | None,
 ) -> Iterator[Event]:
     """Carry out a run on worker processes, which are started before the run and stopped after it."""
     from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone
@@ -74,7 +82,11 @@ def _run_on_workers(
         on_processes,
     )
 
-    workers = on_processes(n_processes, gently=True) if choice == PROCESSES else on_cluster(choice)
+    workers = (
+        on_processes(n_processes, gently=True)
+        if choice == PROCESSES
+        else on_cluster(choice)
+    )
     with workers as executor:
         yield from engine_run(plan, dataset, target, executor)
 
@@ -85,8 +97,9 @@ _MEMORY_KEY = "run/memory"
 class MemoryBudget(QObject):
     """Limit of the memory for data and runs: stored in the settings, in force through the environment.
 
-    The environment variable reaches all threads and worker processes. If it is already set when the program
-    starts, it takes precedence over the stored limit until the user chooses another limit.
+    The environment variable reaches all threads and worker processes. If it is already
+    set when the program starts, it takes precedence over the stored limit until the
+    user chooses another limit.
 
     Parameters
     ----------

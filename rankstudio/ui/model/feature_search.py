@@ -19,7 +19,11 @@ def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
         return []
     # The id may be the first word, as in "25 BM25", or the last, as in "feature 25".
     numbers = {int(word) for word in (words[0], words[-1]) if word.isdecimal()}
-    columns = [int(column) for number in sorted(numbers) for column in np.flatnonzero(ids == number)]
+    columns = [
+        int(column)
+        for number in sorted(numbers)
+        for column in np.flatnonzero(ids == number)
+    ]
     if not columns and typed in names:
         columns = [names.index(typed)]
     return [column for column in columns if column >= MOST_LISTED]

@@ -39,7 +39,8 @@ class _Measured:
     n_steps : int
         Number of steps of the path.
     values : dict
-        Values of the steps measured so far, by the name of the measure, such as "leave-query-out MAP".
+        Values of the steps measured so far, by the name of the measure, such as
+        "leave-query-out MAP".
     """
 
     n_steps: int
@@ -57,10 +58,11 @@ class _Measured:
 class LeftOutMeasures(QObject):
     """Measures the shown paths on queries left out of training, if the user asks for these measures.
 
-    First the chosen path is measured: on the shown fold, or on every fold while all folds are shown. If a map
-    or a plot shows all combinations, their paths follow. Nothing is measured while a run works, as that would
-    slow the run. A run whose plan selects by a left-out measure has computed that measure itself; other
-    measures and other conventions are computed here.
+    First the chosen path is measured: on the shown fold, or on every fold while all
+    folds are shown. If a map or a plot shows all combinations, their paths follow.
+    Nothing is measured while a run works, as that would slow the run. A run whose plan
+    selects by a left-out measure has computed that measure itself; other measures and
+    other conventions are computed here.
 
     Parameters
     ----------
@@ -94,18 +96,30 @@ class LeftOutMeasures(QObject):
         self._current = current
         self._fold_cache = fold_cache
         self._asked = self._measures_all = False
-        # Weak keys, the steps of a path: an entry goes with the last reference to its path.
-        self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = WeakKeyDictionary()
-        self._failed: list[_Measured] = []  # not tried again until the user asks for the measures again
+        # Weak keys, the steps of a path: an entry goes with the last reference to its
+        # path.
+        self._known: WeakKeyDictionary[PathSteps, dict[_Wanted, _Measured]] = (
+            WeakKeyDictionary()
+        )
+        # not tried again until the user asks for the measures again
+        self._failed: list[_Measured] = []
         self._shown_states: list[_Measured] = []
         self._working: tuple[PathResult, _Measured] | None = None
-        self._work = BackgroundSimulation(worker, tr("Measuring left-out queries"), "left_out", self)
+        self._work = BackgroundSimulation(
+            worker, tr("Measuring left-out queries"), "left_out", self
+        )
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self._fail)
         for signal in (session.datasetChanged, runs.removed, runs.cleared):
             signal.connect(self._forget)
-        for signal in (current.changed, session.measureChanged, runs.added, runs.changed, runs.ended):
+        for signal in (
+            current.changed,
+            session.measureChanged,
+            runs.added,
+            runs.changed,
+            runs.ended,
+        ):
             signal.connect(self.go_on)
 
     @property
@@ -115,7 +129,9 @@ class LeftOutMeasures(QObject):
         plan = self._current.shown.plan
         if dataset is None or not self._session.has_documents:
             return False
-        return plan.can_leave_out and all(fold.train.n_queries > 1 for fold in dataset.folds)
+        return plan.can_leave_out and all(
+            fold.train.n_queries > 1 for fold in dataset.folds
+        )
 
     @property
     def brought(self) -> bool:
@@ -157,7 +173,9 @@ class LeftOutMeasures(QObject):
         path, measured = self._working
         return path.unit.position, measured.whole
 
-    def of(self, path: PathResult, *, complete: bool = False) -> Mapping[str, Sequence[float]]:
+    def of(
+        self, path: PathResult, *, complete: bool = False
+    ) -> Mapping[str, Sequence[float]]:
         """Return the measures of a path's steps so far.
 
         With ``complete``, they are returned only if all steps are measured.
@@ -193,17 +211,29 @@ class LeftOutMeasures(QObject):
             if measured not in self._shown_states:
                 self._working = None
                 self._work.stop()
-        missing = [path for path, state in states.items() if not state.whole and state not in self._failed]
+        missing = [
+            path
+            for path, state in states.items()
+            if not state.whole and state not in self._failed
+        ]
         if missing and self._working is None:
             next_path = missing[0]
             self._start(requests[next_path], next_path, states[next_path])
         self.changed.emit()
 
-    def _start(self, request: PathWanted, path: PathResult, measured: _Measured) -> None:
+    def _start(
+        self, request: PathWanted, path: PathResult, measured: _Measured
+    ) -> None:
         while len(self._known) > _MAX_MEASURED_PATHS:
             del self._known[next(iter(self._known))]
         self._working = path, measured
-        arguments = request, path, self._names, self._session.convention, measured.n_done
+        arguments = (
+            request,
+            path,
+            self._names,
+            self._session.convention,
+            measured.n_done,
+        )
         self._work.start(lambda: self._fold_cache.left_out(*arguments))
 
     @property
@@ -229,7 +259,8 @@ class LeftOutMeasures(QObject):
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
         """Yield the chosen path on the shown fold, or on every fold while all folds are shown.
 
-        If all combinations are to be measured, yield the other paths of these folds after it.
+        If all combinations are to be measured, yield the other paths of these folds
+        after it.
         """
         # The chosen model: a live path is yielded
         # itself, and for a run its combination is noted.
@@ -256,7 +287,8 @@ class LeftOutMeasures(QObject):
         first = [] if chosen is None else [(fold, chosen) for fold in folds]
         n_combinations = len(record.combinations) if self._measures_all else 0
         pairs = [(fold, index) for fold in folds for index in range(n_combinations)]
-        for fold, combination in dict.fromkeys((*first, *pairs)):  # the first pairs are among the others, too
+        # the first pairs are among the others, too
+        for fold, combination in dict.fromkeys((*first, *pairs)):
             path = paths.get((fold.number, combination))
             if path is not None:
                 yield record.plan, fold, path

@@ -6,7 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.fingerprint import fingerprint
-from rankstudio.engine.experiment.storage.study_contents import RecordedData, ReportSettings, SealMark
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    SealMark,
+)
 from rankstudio.ui.language import tr
 
 if TYPE_CHECKING:
@@ -49,7 +53,14 @@ class ListedRun:
     @classmethod
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
         """Return a run as it is now, with its own result or one by other measures."""
-        return cls(record.key, result, record.dataset, record.label, record.stored, record.recorded)
+        return cls(
+            record.key,
+            result,
+            record.dataset,
+            record.label,
+            record.stored,
+            record.recorded,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +91,14 @@ def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
         if not record.label.hidden and models.marks.is_ticked(record.key)
     ]
     if session.dataset is not None:
-        records = [record for record in records if record.dataset.name == session.dataset.name]
-    runs = tuple(ListedRun.of(r, r.result) for r in records if r.result is not None and r.result.complete)
+        records = [
+            record for record in records if record.dataset.name == session.dataset.name
+        ]
+    runs = tuple(
+        ListedRun.of(r, r.result)
+        for r in records
+        if r.result is not None and r.result.complete
+    )
     return ReportRequest(runs, models.study_store.study, settings, session.seal_marks)
 
 
@@ -95,7 +112,11 @@ def source_of(request: ReportRequest) -> ReportSource:
 
 
 def figures_of(
-    request: ReportRequest, format_name: str, style: FigureStyle, dpi: float, folder: Path
+    request: ReportRequest,
+    format_name: str,
+    style: FigureStyle,
+    dpi: float,
+    folder: Path,
 ) -> list[FigureFile]:
     """Return the files of all figures of the runs, the same as the terminal's command writes."""
     from rankstudio.engine.analysis.figures import study_figures  # noqa: PLC0415 - on the worker only

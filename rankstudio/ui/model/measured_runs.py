@@ -1,9 +1,10 @@
 """The runs as they are measured now: by the measure and the convention in use.
 
-Values that a run measured itself are taken as they are. Other measures are computed on the task worker from
-the run's models, and kept. Soon after a run is done, its models rank the documents and all offered measures
-are computed in advance, so that they can be shown at once. All runs are measured in one task, whose results
-arrive together, so that a panel that shows several runs is drawn once.
+Values that a run measured itself are taken as they are. Other measures are computed on
+the task worker from the run's models, and kept. Soon after a run is done, its models
+rank the documents and all offered measures are computed in advance, so that they can be
+shown at once. All runs are measured in one task, whose results arrive together, so that
+a panel that shows several runs is drawn once.
 """
 
 from __future__ import annotations
@@ -16,11 +17,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.measurements.measurement import Measurement, without_test
+from rankstudio.engine.analysis.measurements.measurement import (
+    Measurement,
+    without_test,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.results import (
+    Baseline,
+    FoldResult,
+    PathResult,
+    RunResult,
+)
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import OFFERED
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
@@ -35,9 +44,11 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 
 _MAX_MEASURED_RUNS = 400  # measured runs; the paths in them are the runs' own
-_MAX_SECONDS_TO_COLLECT = 0.3  # the measures of a run wait this long for the measures of other runs
+# the measures of a run wait this long for the measures of other runs
+_MAX_SECONDS_TO_COLLECT = 0.3
 _MAX_WAIT_SECONDS = 0.05  # ranking in advance delays other tasks by about this time
-_QUIET_MILLISECONDS = 500  # after a change of a run, the pages compute their content first
+# after a change of a run, the pages compute their content first
+_QUIET_MILLISECONDS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +115,9 @@ class MeasuredRuns(QObject):
         self._study_store = study_store
         self._fitted: set[RunRecord] = set()
         # By the run itself: another study has other runs of the same numbers.
-        self._known: dict[tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]] = {}
+        self._known: dict[
+            tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
+        ] = {}
         self._asked: dict[RunRecord, _Request] = {}
         self._engine: Remeasurement | None = None
         self.rankings = RunRankings(runs, worker, self._prepare, self)
@@ -114,22 +127,24 @@ class MeasuredRuns(QObject):
     def view(self, record: RunRecord) -> MeasuredRun:
         """Return a run by the measures in use; request the values that are missing.
 
-        A run by its own plan's measures, or without documents to measure, is returned as it is.
+        A run by its own plan's measures, or without documents to measure, is returned
+        as it is.
         """
         # A run whose own measures are in use needs no new ones.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
             return _unchanged_measures(record)
-        # Without documents nothing can be measured;
-        # only a test part can be left out.
+        # Without documents nothing can be measured; only a test part can be left out.
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
         # Values that are known for the present state of the run.
         state = _state_of_record(record)
         key = (record, measurement)
-        measured_state, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
+        measured_state, measured = self._known.get(
+            key, (None, MeasuredRun(plan, complete=False))
+        )
         if measured_state == state:
             return measured
         if not has_documents:
@@ -148,17 +163,25 @@ class MeasuredRuns(QObject):
 
     def measures(self, record: RunRecord) -> bool:
         """Return whether a run has, or can be given, values by the convention in use."""
-        is_own_convention = record.plan.convention == self._session.measurement(record.plan).convention
+        is_own_convention = (
+            record.plan.convention == self._session.measurement(record.plan).convention
+        )
         return is_own_convention or bool(record.dataset.folds[0].train.n_documents)
 
     def means(
-        self, runs: Mapping[int, tuple[RunResult, FoldedDataset]], name: str, *, sealed: bool
+        self,
+        runs: Mapping[int, tuple[RunResult, FoldedDataset]],
+        name: str,
+        *,
+        sealed: bool,
     ) -> dict[int, dict[str, float]]:
         """Return the mean measure of runs by every convention; to be called on the worker only."""
         engine = self._remeasurement()
         return {
             key: {
-                convention: engine.mean(result, dataset, Measurement(convention, name, sealed=sealed))
+                convention: engine.mean(
+                    result, dataset, Measurement(convention, name, sealed=sealed)
+                )
                 for convention in CONVENTIONS
             }
             for key, (result, dataset) in runs.items()
@@ -173,7 +196,10 @@ class MeasuredRuns(QObject):
         _, *results = state
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(results)
         measured_state, _ = self._known.get((record, measurement), (None, None))
-        is_requested = request is not None and (request.wanted, request.state) == (measurement, state)
+        is_requested = request is not None and (request.wanted, request.state) == (
+            measurement,
+            state,
+        )
         return is_measurable and measured_state != state and not is_requested
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
@@ -186,9 +212,15 @@ class MeasuredRuns(QObject):
             if self._is_new(record, measurement):
                 result = record.result
                 run = MeasuredRun(
-                    record.plan, dict(record.paths), dict(record.folds), dict(record.baselines), result
+                    record.plan,
+                    dict(record.paths),
+                    dict(record.folds),
+                    dict(record.baselines),
+                    result,
                 )
-                requests.append(_Request(record, measurement, _state_of_record(record), run))
+                requests.append(
+                    _Request(record, measurement, _state_of_record(record), run)
+                )
         self._asked.update((request.record, request) for request in requests)
 
         def end(outcome: Outcome) -> None:
@@ -200,7 +232,9 @@ class MeasuredRuns(QObject):
         keys = " ".join(str(request.record.key) for request in requests)
         self._worker.submit(
             Job(
-                tr("Measuring run {key} by {measure}").format(key=keys, measure=self._session.measure),
+                tr("Measuring run {key} by {measure}").format(
+                    key=keys, measure=self._session.measure
+                ),
                 lambda cancelled: self._work(requests, cancelled),
                 on_message=self._take,
                 on_end=end,
@@ -208,7 +242,9 @@ class MeasuredRuns(QObject):
             )
         )
 
-    def _work(self, requests: Sequence[_Request], cancelled: CancelFlag) -> Iterator[_Answers]:
+    def _work(
+        self, requests: Sequence[_Request], cancelled: CancelFlag
+    ) -> Iterator[_Answers]:
         """Measure runs on the worker; yield the answers together, or in groups if measuring takes long."""
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
@@ -216,11 +252,17 @@ class MeasuredRuns(QObject):
         for request in requests:
             if cancelled():
                 return
-            if self._asked.get(request.record) is not request:  # by now another measure is shown
+            # by now another measure is shown
+            if self._asked.get(request.record) is not request:
                 continue
             try:
                 answers.append(
-                    (request, self._measure(request.record.dataset, request.found, request.wanted))
+                    (
+                        request,
+                        self._measure(
+                            request.record.dataset, request.found, request.wanted
+                        ),
+                    )
                 )
             except RankStudioError as error:  # the other runs are measured all the same
                 failure = error
@@ -249,45 +291,72 @@ class MeasuredRuns(QObject):
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store the cross-fitted values of a run once, if the study has none for this run."""
-        # Only a study that can be written can
-        # store the values of a finished run.
+        # Only a study that can be written can store the values of a finished run.
         record = request.record
         study = self._study_store.study
         run_result = record.result
         result = measured.result
-        if study is None or study.read_only or record.stored is None or run_result is None or result is None:
+        if (
+            study is None
+            or study.read_only
+            or record.stored is None
+            or run_result is None
+            or result is None
+        ):
             return
-        # The study keeps values in the plan's
-        # own convention only, and once.
+        # The study keeps values in the plan's own convention only, and once.
         is_own_convention = request.wanted.convention == record.plan.convention
-        if run_result.has_cross_fitted or not is_own_convention or record in self._fitted:
+        if (
+            run_result.has_cross_fitted
+            or not is_own_convention
+            or record in self._fitted
+        ):
             return
         # All measures of the plan must be known on every fold.
-        if not all(name in fold.cross_fitted for fold in result.folds for name in record.plan.evaluated):
+        if not all(
+            name in fold.cross_fitted
+            for fold in result.folds
+            for name in record.plan.evaluated
+        ):
             return
         # The values are written in the background.
         self._fitted.add(record)
         text = tr("Storing the cross-fitted values")
-        self._study_store.note(partial(study.save_cross_fitted, record.stored, result.folds))
-        self._worker.task(text, self._study_store.write_notes, on_error=self.failed.emit)
+        self._study_store.note(
+            partial(study.save_cross_fitted, record.stored, result.folds)
+        )
+        self._worker.task(
+            text, self._study_store.write_notes, on_error=self.failed.emit
+        )
 
-    def _keep(self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
+    def _keep(
+        self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun
+    ) -> MeasuredRun:
         """Keep a measured run and return it; the runs that were kept first are dropped if there are many."""
         while len(self._known) >= _MAX_MEASURED_RUNS:
             del self._known[next(iter(self._known))]
         self._known[key] = state, measured
         return measured
 
-    def _measure(self, dataset: FoldedDataset, run: MeasuredRun, measurement: Measurement) -> MeasuredRun:
+    def _measure(
+        self, dataset: FoldedDataset, run: MeasuredRun, measurement: Measurement
+    ) -> MeasuredRun:
         """Measure the folds, paths and baselines of a run; called on the worker only."""
         # The folds of the run that are finished.
         engine = self._remeasurement()
         parts = {fold.number: fold for fold in dataset.folds}
         plan = run.plan
-        folds = {n: engine.fold(fold, parts[n], plan, measurement) for n, fold in run.folds.items()}
+        folds = {
+            n: engine.fold(fold, parts[n], plan, measurement)
+            for n, fold in run.folds.items()
+        }
         # Paths of finished folds are measured with
         # them; those of other folds, one by one.
-        by_unit = {(n, path.unit.position): path for n, fold in folds.items() for path in fold.paths}
+        by_unit = {
+            (n, path.unit.position): path
+            for n, fold in folds.items()
+            for path in fold.paths
+        }
         paths = {
             (n, combination): by_unit.get((n, combination))
             or engine.paths([path], parts[n], plan, measurement)[0]
@@ -295,7 +364,8 @@ class MeasuredRuns(QObject):
         }
         # Baselines, and the result if the run is finished.
         baselines = {
-            n: engine.baseline(baseline, parts[n], plan, measurement) for n, baseline in run.baselines.items()
+            n: engine.baseline(baseline, parts[n], plan, measurement)
+            for n, baseline in run.baselines.items()
         }
         new_plan = measurement.plan(plan)
         result = run.result and _with_folds(run.result, new_plan, folds)
@@ -327,7 +397,11 @@ class MeasuredRuns(QObject):
             for (record, measurement), cached in self._known.items()
             if record.key != key
         }
-        self._asked = {record: request for record, request in self._asked.items() if record.key != key}
+        self._asked = {
+            record: request
+            for record, request in self._asked.items()
+            if record.key != key
+        }
 
     @Slot()
     def _forget_all(self) -> None:
@@ -344,12 +418,19 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 
 def _state_of_record(record: RunRecord) -> _State:
     """Return the state of a run, by which it is recognized whether its measures are up to date."""
-    extent = len(record.paths), len(record.folds), len(record.baselines), record.result is not None
+    extent = (
+        len(record.paths),
+        len(record.folds),
+        len(record.baselines),
+        record.result is not None,
+    )
     return (record.revision, *extent)
 
 
 def _unchanged_measures(record: RunRecord) -> MeasuredRun:
-    return MeasuredRun(record.plan, record.paths, record.folds, record.baselines, record.result)
+    return MeasuredRun(
+        record.plan, record.paths, record.folds, record.baselines, record.result
+    )
 
 
 def _without_test_part(record: RunRecord) -> MeasuredRun:
@@ -360,7 +441,9 @@ def _without_test_part(record: RunRecord) -> MeasuredRun:
     return MeasuredRun(record.plan, record.paths, folds, baselines, result)
 
 
-def _with_folds(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) -> RunResult:
+def _with_folds(
+    result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]
+) -> RunResult:
     return replace(
         result,
         plan=plan,
@@ -371,8 +454,8 @@ def _with_folds(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) 
 class RunRankings(QObject):
     """Ranks the documents with the models of finished runs in advance, on the task worker.
 
-    Ranking begins when no run works and no run has changed for a while. It is done in short tasks, so that
-    tasks that the user asks for can come between.
+    Ranking begins when no run works and no run has changed for a while. It is done in
+    short tasks, so that tasks that the user asks for can come between.
 
     Parameters
     ----------
@@ -423,13 +506,18 @@ class RunRankings(QObject):
             _rank_for_a_moment,
             self._rest,
             on_done=self._take,
-            on_error=lambda _: self._take(None),  # the error shows once the measure is asked for
+            # the error shows once the measure is asked for
+            on_error=lambda _: self._take(None),
             slot="rankings",
         )
 
     def _is_new(self, record: RunRecord) -> bool:
         has_documents = record.dataset.folds[0].train.n_documents > 0
-        return has_documents and record.result is not None and record.key not in self._begun
+        return (
+            has_documents
+            and record.result is not None
+            and record.key not in self._begun
+        )
 
     def _rankings(self, record: RunRecord) -> Iterator[None]:
         assert record.result is not None  # a new one has a result

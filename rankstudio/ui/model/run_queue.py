@@ -26,7 +26,10 @@ Runner = Callable[[Plan, FoldedDataset, RunTarget | None], Iterator[Event]]
 
 
 def engine_run(
-    plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None, executor: Executor | None = None
+    plan: Plan,
+    dataset: FoldedDataset,
+    target: RunTarget | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Event]:
     """Run a plan with the engine, which is imported on the worker thread by the first run.
 
@@ -35,7 +38,8 @@ def engine_run(
     plan : Plan
     dataset : FoldedDataset
     target : RunTarget or None
-        Where finished units are stored and read from; None for a run that is not stored.
+        Where finished units are stored and read from; None for a run that is not
+        stored.
     executor : Executor or None
         Carries out many units at a time; None for one after the other, step by step.
     """
@@ -58,7 +62,9 @@ def _is_step(event: object) -> bool:
 
     Runs on other workers report no steps, only whole units with their seconds.
     """
-    return isinstance(event, StepDone) or (isinstance(event, UnitFinished) and event.seconds is not None)
+    return isinstance(event, StepDone) or (
+        isinstance(event, UnitFinished) and event.seconds is not None
+    )
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,8 @@ class Runs(QObject):
     runner : callable
         Carries out a plan; the engine's function unless a test gives another.
     other_runner : callable
-        Called when a run is submitted; returns the function that carries out that run, or None for
-        ``runner``.
+        Called when a run is submitted; returns the function that carries out that run,
+        or None for ``runner``.
 
     Attributes
     ----------
@@ -168,7 +174,12 @@ class Runs(QObject):
         return any(not record.state.ended for record in self.records)
 
     def start(
-        self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False, is_shown: bool = True
+        self,
+        plan: Plan,
+        dataset: FoldedDataset,
+        *,
+        paused: bool = False,
+        is_shown: bool = True,
     ) -> RunRecord:
         """Run a plan after the runs before it.
 
@@ -176,7 +187,10 @@ class Runs(QObject):
         """
         self._last_key += 1
         record = RunRecord(
-            self._last_key, plan.resolved(dataset.convention), dataset, background=not is_shown
+            self._last_key,
+            plan.resolved(dataset.convention),
+            dataset,
+            background=not is_shown,
         )
         self._records[record.key] = record
         self._submit(record, paused)
@@ -237,7 +251,8 @@ class Runs(QObject):
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
         """Submit a run to the worker, paused or running."""
-        # A run that starts paused is watched step by step, which only this process can show.
+        # A run that starts paused is watched step by step, which only this process can
+        # show.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan
         dataset = record.dataset
@@ -264,9 +279,15 @@ class Runs(QObject):
         plan = stored.plan if stored else plan
         target: RunTarget | None = None
         try:
-            target = self._study_store.target(stored) if stored else self._study_store.begin(plan, dataset)
+            target = (
+                self._study_store.target(stored)
+                if stored
+                else self._study_store.begin(plan, dataset)
+            )
         except ChangedDataError:
-            raise  # the data have changed since the study recorded them: the user has to decide
+            # the data have changed since the study recorded them: the user has to
+            # decide
+            raise
         except StoreError as error:
             yield _StorageFailed(str(error))
         if target is not None:
@@ -330,13 +351,16 @@ class Runs(QObject):
     def remove(self, record: RunRecord) -> None:
         """Remove a run from the list, and stop it if it has not ended; :meth:`restore` lists it again."""
         if record.key in self._jobs:
-            # Messages still arrive until the job ends, among them the key under which the run is stored.
+            # Messages still arrive until the job ends, among them the key under which
+            # the run is stored.
             self._jobs[record.key].cancel()
         del self._records[record.key]
         self._mark(record)
         self.removed.emit(record.key)
         if record is self._shown:
-            candidates = [other for other in self.records if other.dataset is record.dataset]
+            candidates = [
+                other for other in self.records if other.dataset is record.dataset
+            ]
             self.show(candidates[-1] if candidates else None)
 
     def restore(self, record: RunRecord) -> None:
@@ -352,7 +376,9 @@ class Runs(QObject):
         if record.stored is not None:
             self.marked.emit(record, not self._listed(record))
 
-    def _handle(self, record: RunRecord, event: Event | RunTarget | _StorageFailed | None) -> None:
+    def _handle(
+        self, record: RunRecord, event: Event | RunTarget | _StorageFailed | None
+    ) -> None:
         """Handle a message of the worker about a run, which may have been removed from the list by now."""
         if isinstance(event, RunTarget):
             record.stored = event.key
@@ -391,7 +417,9 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
     """Show a run with its data, its plan and the model that was chosen of it last."""
     leave(session, runs)
     if record.dataset is session.dataset:
-        session.go_back_to(record.plan, tr("going to run {key}").format(key=record.key), record.choice)
+        session.go_back_to(
+            record.plan, tr("going to run {key}").format(key=record.key), record.choice
+        )
     else:
         session.open(record.dataset, record.plan.data, record.plan, record.choice)
     runs.show(record)
@@ -401,7 +429,9 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 def leave(session: Session, runs: Runs) -> None:
     """Keep the choice of model of the shown run, before another run is shown."""
     record = runs.shown
-    if record is not None and record.choice != (choice := choice_of(session, runs, record)):
+    if record is not None and record.choice != (
+        choice := choice_of(session, runs, record)
+    ):
         record.choice = choice
         runs.choiceKept.emit(record)
 
@@ -409,13 +439,21 @@ def leave(session: Session, runs: Runs) -> None:
 def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     """Return which model of a run is chosen.
 
-    The choice in the window applies to the run that is shown. It does not apply if that run has other data
-    than the session, another method, or no model with the chosen values; then the run keeps its own choice.
+    The choice in the window applies to the run that is shown. It does not apply if that
+    run has other data than the session, another method, or no model with the chosen
+    values; then the run keeps its own choice.
     """
     plan = record.plan
     chosen = session.choice
-    has_other_method = (plan.method, plan.ranker) != (session.plan.method, session.plan.ranker)
-    if has_other_method or record is not runs.shown or record.dataset is not session.dataset:
+    has_other_method = (plan.method, plan.ranker) != (
+        session.plan.method,
+        session.plan.ranker,
+    )
+    if (
+        has_other_method
+        or record is not runs.shown
+        or record.dataset is not session.dataset
+    ):
         return record.choice
     fits = chosen.values is None or _values_fit_plan(chosen.values, plan)
     return chosen if fits else record.choice
@@ -426,7 +464,10 @@ def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
     if len(values) != len(plan.axes):
         return False
     pairs = zip(values, plan.axes, strict=True)
-    return all(isinstance(v, float | int) if axis.is_grid else v in axis.values for v, axis in pairs)
+    return all(
+        isinstance(v, float | int) if axis.is_grid else v in axis.values
+        for v, axis in pairs
+    )
 
 
 class RunMarks(QObject):

@@ -26,7 +26,13 @@ from rankstudio.engine.experiment.results.events import (
     UnitStarted,
 )
 from rankstudio.engine.experiment.results.path_steps import HeldSteps, packed
-from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult, notes_of
+from rankstudio.engine.experiment.results.results import (
+    Baseline,
+    FoldResult,
+    PathResult,
+    RunResult,
+    notes_of,
+)
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.support.work import Note, WorkProgress
 from rankstudio.ui.language import tr
@@ -74,7 +80,9 @@ class Clock:
     @property
     def seconds(self) -> float:
         """Seconds counted so far."""
-        return self.worked + (self.now() - self._since if self._since is not None else 0.0)
+        return self.worked + (
+            self.now() - self._since if self._since is not None else 0.0
+        )
 
 
 @dataclass(eq=False)
@@ -107,7 +115,8 @@ class RunRecord:
     baselines : dict
         The best single feature of each fold begun, by number.
     came_whole : bool
-        Whether the last path was finished earlier, so that it came at once and without its steps.
+        Whether the last path was finished earlier, so that it came at once and without
+        its steps.
     stored : RunKey or None
         Key of the run in the open study; None if no study stores the run.
     recorded : RecordedData or None
@@ -121,10 +130,11 @@ class RunRecord:
     choice : Choice
         The model that the user chose last; it is restored when the run is shown again.
     background : bool
-        Whether the user views another run or fold while this run works, rather than follow it.
+        Whether the user views another run or fold while this run works, rather than
+        follow it.
     revision : int
-        Grows whenever a result or the data are replaced: a run that goes on receives its earlier results
-        again, as other objects.
+        Grows whenever a result or the data are replaced: a run that goes on receives
+        its earlier results again, as other objects.
     """
 
     key: int
@@ -171,15 +181,15 @@ class RunRecord:
                 self.working = event.working
             case StepDone():
                 self.working = None
-                # Steps of a path are kept one by
-                # one until the path is finished.
-                self.growing.setdefault((event.unit.fold, event.unit.position), []).append(event)
+                # Steps of a path are kept one by one until the path is finished.
+                self.growing.setdefault(
+                    (event.unit.fold, event.unit.position), []
+                ).append(event)
             case UnitFinished():
                 self.working = None
                 unit_key = event.path.unit.fold, event.path.unit.position
                 self.paths[unit_key] = event.path
-                # A path that was finished earlier
-                # comes at once, without its steps.
+                # A path that was finished earlier comes at once, without its steps.
                 self.came_whole = not self.growing.pop(unit_key, None)
                 self.units_done += 1
             case FoldFinished():
@@ -201,9 +211,14 @@ class RunRecord:
         if not events:
             return self.left.get((fold, combination))
         names = events[0].validation
-        values = {name: np.array([event.validation[name] for event in events]) for name in names}
+        values = {
+            name: np.array([event.validation[name] for event in events])
+            for name in names
+        }
         steps = HeldSteps([event.step for event in events])
-        return PathResult(events[0].unit, steps, values, events[0].divisor, events[0].step_kind)
+        return PathResult(
+            events[0].unit, steps, values, events[0].divisor, events[0].step_kind
+        )
 
     @property
     def title(self) -> str:
@@ -218,13 +233,19 @@ class RunRecord:
     @property
     def can_go_on(self) -> bool:
         """Whether the run is unfinished, not at work, and stored in a study."""
-        is_unfinished = self.state in (RunState.UNFINISHED, RunState.CANCELLED, RunState.FAILED)
+        is_unfinished = self.state in (
+            RunState.UNFINISHED,
+            RunState.CANCELLED,
+            RunState.FAILED,
+        )
         return is_unfinished and self.stored is not None and not self.why_not_on
 
     @property
     def units_text(self) -> str:
         """How much of the run is done: "12 of 31 units"."""
-        return tr("{units_done} of {n_units} fits").format(units_done=self.units_done, n_units=self.n_units)
+        return tr("{units_done} of {n_units} fits").format(
+            units_done=self.units_done, n_units=self.n_units
+        )
 
     @property
     def left_text(self) -> str:
@@ -237,9 +258,13 @@ class RunRecord:
     def remark(self) -> str:
         """Remark on the state of the run: why it failed, how much of it is done, or its origin."""
         if self.state is RunState.UNFINISHED:
-            return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
+            return " · ".join(
+                part for part in (self.units_text, self.origin, self.why_not_on) if part
+            )
         on_disk = tr("data read from disk") if self.dataset.from_disk else ""
-        return self.failure or " · ".join(part for part in (self.origin, on_disk) if part)
+        return self.failure or " · ".join(
+            part for part in (self.origin, on_disk) if part
+        )
 
     def wait_again(self) -> None:
         """Reset the progress before the run goes on: the events of its stored units come again."""
@@ -261,8 +286,14 @@ class RunRecord:
         if self.state is RunState.DONE:
             return 1.0
         total = self.n_units * self.steps_per_unit
-        n_begun = sum(map(len, self.growing.values())) + sum(len(path.steps) for path in self.left.values())
-        return min(1.0, (self.units_done * self.steps_per_unit + n_begun) / total) if total else 0.0
+        n_begun = sum(map(len, self.growing.values())) + sum(
+            len(path.steps) for path in self.left.values()
+        )
+        return (
+            min(1.0, (self.units_done * self.steps_per_unit + n_begun) / total)
+            if total
+            else 0.0
+        )
 
     @property
     def seconds_left(self) -> float | None:

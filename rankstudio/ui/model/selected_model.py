@@ -1,9 +1,10 @@
 """The current view: a run or the form's plan, a fold of the open data, and a model of one path.
 
-All panels read the view from one frozen value, `Shown`, so that they show parts of the same state. A path
-that the shown run has is taken from the run. Any other path (for a λ between two values of the grid, or for a
-feature pinned after the run) is computed on the task worker; only the last requested path counts. Until that
-path is computed, either the previous view stays as a whole, or the new view is shown without a model.
+All panels read the view from one frozen value, `Shown`, so that they show parts of the
+same state. A path that the shown run has is taken from the run. Any other path (for a λ
+between two values of the grid, or for a feature pinned after the run) is computed on
+the task worker; only the last requested path counts. Until that path is computed,
+either the previous view stays as a whole, or the new view is shown without a model.
 """
 
 from __future__ import annotations
@@ -45,8 +46,12 @@ PROBE: Literal["inspected"] = "inspected"
 NOT_WHOLE = tr(
     "The study stores only the best model of this path. Run the plan again to test or export another one."
 )
-SEALED = tr("The test part is sealed. To show its results, switch off View › Seal test part.")
-NO_DOCUMENTS = tr("The data are not open, so only the models selected by the run have test measures.")
+SEALED = tr(
+    "The test part is sealed. To show its results, switch off View › Seal test part."
+)
+NO_DOCUMENTS = tr(
+    "The data are not open, so only the models selected by the run have test measures."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +93,22 @@ class SelectedModel:
     def learned_by(self) -> tuple[str, int, str]:
         """A key that is equal for paths that were learned in the same way.
 
-        It consists of the method, the number of the fold, and a text of all other settings.
+        It consists of the method, the number of the fold, and a text of all other
+        settings.
         """
         plan = self.plan
         parameters = {**self.plan.parameters, **self.parameters}
-        read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, feature_groups_of(plan)
-        description = repr((sorted(parameters.items()), *read, preferences_of(plan), plan.ranker))
+        read = (
+            plan.protocol,
+            plan.missing,
+            plan.normalize,
+            plan.seed,
+            plan.columns,
+            feature_groups_of(plan),
+        )
+        description = repr(
+            (sorted(parameters.items()), *read, preferences_of(plan), plan.ranker)
+        )
         return plan.method, self.fold.number, description
 
     @property
@@ -122,12 +137,14 @@ class Shown:
     fold : Fold or None
         The shown fold; None while all folds are shown.
     model : SelectedModel or None
-        The chosen model of the run's method on this fold: a model of the run, or a live one.
+        The chosen model of the run's method on this fold: a model of the run, or a live
+        one.
     edited : bool
-        Whether the model is a live one of the run's method with other settings than the run's.
+        Whether the model is a live one of the run's method with other settings than the
+        run's.
     inspection : SelectedModel or None
-        Another model of the run, or of the live path, that is inspected; None while the chosen model is
-        shown.
+        Another model of the run, or of the live path, that is inspected; None while the
+        chosen model is shown.
     """
 
     dataset: FoldedDataset | None
@@ -164,14 +181,17 @@ class Shown:
     def is_of(self, other: Shown) -> bool:
         """Return whether two views have the same data, run, fold and plan; their models may differ."""
         is_same_context = (
-            self.dataset is other.dataset and self.record is other.record and self.fold is other.fold
+            self.dataset is other.dataset
+            and self.record is other.record
+            and self.fold is other.fold
         )
         return is_same_context and self.plan.agrees(other.plan)
 
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this view may stay while the model of a plan is computed for a later view.
 
-        It may if both views show the same run and fold, and only settings within the same axes have changed.
+        It may if both views show the same run and fold, and only settings within the
+        same axes have changed.
         """
         model = self.model
         return (
@@ -211,15 +231,15 @@ class CurrentModel(QObject):
         self._measured = measured
         self._worker = worker
         self._fold_cache = fold_cache
-        # The path computed last, the path that is
-        # wanted, and the job that computes it.
+        # The path computed last, the path that is wanted, and the job that computes it.
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._failure = ""
         self._job: Job | None = None
-        # What is shown, with the test measures
-        # of its model or why it has none.
-        self._probe = _Probe(worker, fold_cache, self._show_inspection, self.failed.emit)
+        # What is shown, with the test measures of its model or why it has none.
+        self._probe = _Probe(
+            worker, fold_cache, self._show_inspection, self.failed.emit
+        )
         self._shown = Shown(None, None, session.plan, None)
         self._test: dict[str, float] = {}
         self._untested = ""
@@ -253,14 +273,18 @@ class CurrentModel(QObject):
         """The model that the shown run chose on this fold by validation; None without such a model."""
         view_without_model = replace(self._shown, model=None, inspection=None)
         chosen = self._chosen_by_validation(view_without_model)
-        return None if chosen is None else self._of_run(view_without_model, NOTHING_CHOSEN)
+        return (
+            None if chosen is None else self._of_run(view_without_model, NOTHING_CHOSEN)
+        )
 
     @property
     def is_by_hand(self) -> bool:
         """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
         choice = self._session.choice
         record = self._shown.record
-        has_chosen_values = choice.values is not None and _are_on_axes(self._shown.plan.axes, choice.values)
+        has_chosen_values = choice.values is not None and _are_on_axes(
+            self._shown.plan.axes, choice.values
+        )
         return record is not None and (has_chosen_values or choice.place is not None)
 
     @property
@@ -270,14 +294,22 @@ class CurrentModel(QObject):
         if self._shown.inspection is not None:
             return inspection
         shows_all_folds = self._shown.fold is None and self._shown.record is not None
-        return inspection if shows_all_folds and inspection != self._session.choice else None
+        return (
+            inspection
+            if shows_all_folds and inspection != self._session.choice
+            else None
+        )
 
     @Slot()
     def choose_inspected(self) -> None:
         """Choose the inspected model on all folds; do nothing if no model is inspected."""
         choice = self._session.inspection
         axes = self._shown.plan.axes
-        if choice is not None and choice.values is not None and _are_on_axes(axes, choice.values):
+        if (
+            choice is not None
+            and choice.values is not None
+            and _are_on_axes(axes, choice.values)
+        ):
             self._session.select(choice.values, choice.place)
 
     @property
@@ -288,7 +320,9 @@ class CurrentModel(QObject):
         """
         return self._shown.record is not None and not self._shown.edited
 
-    def look_at(self, values: tuple[Any, ...], step: int | None, *, gliding: bool = False) -> None:
+    def look_at(
+        self, values: tuple[Any, ...], step: int | None, *, gliding: bool = False
+    ) -> None:
         """Inspect a model, or choose it if `inspects` is False; choices while gliding are undone together."""
         if self.inspects:
             self._session.inspect(values, step)
@@ -348,8 +382,8 @@ class CurrentModel(QObject):
             return
         self._ask(request)
         live_view = self._from_live(view)
-        # The previous view stays until the new path is computed, so that nothing flickers; see
-        # `Shown.continues`.
+        # The previous view stays until the new path is computed, so that nothing
+        # flickers; see `Shown.continues`.
         if live_view is not None or not self._shown.continues(view, request.plan):
             self._set(live_view or view)
 
@@ -375,32 +409,49 @@ class CurrentModel(QObject):
         chosen = view.model
         inspection = None if choice is None else self._find_inspected(view, choice)
         if inspection is not None and chosen is not None:
-            is_chosen = inspection.path is chosen.path and inspection.position == chosen.position
+            is_chosen = (
+                inspection.path is chosen.path
+                and inspection.position == chosen.position
+            )
             inspection = None if is_chosen else inspection
         return replace(view, inspection=inspection)
 
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means.
 
-        The model is on the live path if this path has the values of the choice, else on a path of the shown
-        run. For values that the run does not have, the model is on the path of the probe.
+        The model is on the live path if this path has the values of the choice, else on
+        a path of the shown run. For values that the run does not have, the model is on
+        the path of the probe.
         """
         live = view.model
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
-            return replace(live, position=path_position(live.path, choice.place, live.position, ""))
+            return replace(
+                live, position=path_position(live.path, choice.place, live.position, "")
+            )
         request = self._wanted_inspection(view, choice.values)
-        return self._of_run(view, choice) if request is None else self._probe.model(request, choice.place)
+        return (
+            self._of_run(view, choice)
+            if request is None
+            else self._probe.model(request, choice.place)
+        )
 
-    def _wanted_inspection(self, view: Shown, values: tuple[Any, ...]) -> PathWanted | None:
+    def _wanted_inspection(
+        self, view: Shown, values: tuple[Any, ...]
+    ) -> PathWanted | None:
         """Return a request for the path at inspected values.
 
         Return None if the run has this path, or the path is impossible.
         """
         plan = self._live_plan(view)
         record = view.record
-        if record is None or view.fold is None or plan is not view.plan or not plan.live:
+        if (
+            record is None
+            or view.fold is None
+            or plan is not view.plan
+            or not plan.live
+        ):
             return None
         if record.combination_of(values) is not None:
             return None
@@ -409,9 +460,15 @@ class CurrentModel(QObject):
     def _record(self) -> RunRecord | None:
         """Return the shown run if it belongs to the open data."""
         record = self._runs.shown
-        return record if record is not None and record.dataset is self._session.dataset else None
+        return (
+            record
+            if record is not None and record.dataset is self._session.dataset
+            else None
+        )
 
-    def _values(self, view: Shown, choice: Choice | None = None) -> tuple[Any, ...] | None:
+    def _values(
+        self, view: Shown, choice: Choice | None = None
+    ) -> tuple[Any, ...] | None:
         """Return the values of a choice on the shown plan's axes, else the values that validation chose.
 
         The choice is by default the session's.
@@ -430,7 +487,9 @@ class CurrentModel(QObject):
         fold = view.fold
         if record is None or fold is None:
             return None
-        result = self._measured.view(record).folds.get(fold.number) or record.folds.get(fold.number)
+        result = self._measured.view(record).folds.get(fold.number) or record.folds.get(
+            fold.number
+        )
         if result is None:
             return None
         return result.chosen.unit.values, result.chosen.step.number - 1
@@ -438,8 +497,9 @@ class CurrentModel(QObject):
     def _live_plan(self, view: Shown) -> Plan | None:
         """Return the plan with which a path that no run has is computed; None if the open data do not fit it.
 
-        If a run is shown, this is the run's plan with the present settings of the form, provided that the
-        form has the same method. Settings of another method only concern the next run.
+        If a run is shown, this is the run's plan with the present settings of the form,
+        provided that the form has the same method. Settings of another method only
+        concern the next run.
         """
         session = self._session
         form = self._session.plan
@@ -449,10 +509,16 @@ class CurrentModel(QObject):
         if view.record is None:
             return form if session.read_as_planned else None
         # With a run, the form counts only if it fits the run.
-        is_same = form == view.plan  # the usual case; `changed` below is slow while the slider moves
-        if is_same or not _have_same_axes(form, view.plan) or reading(form) != reading(view.plan):
+        # the usual case; `changed` below is slow while the slider moves
+        is_same = form == view.plan
+        if (
+            is_same
+            or not _have_same_axes(form, view.plan)
+            or reading(form) != reading(view.plan)
+        ):
             return view.plan
-        by_costs = MILLISECONDS in form.parameters.values()  # otherwise the costs change no result
+        # otherwise the costs change no result
+        by_costs = MILLISECONDS in form.parameters.values()
         return view.plan.changed(
             costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
             parameters=form.parameters,
@@ -479,7 +545,9 @@ class CurrentModel(QObject):
         if plan is None or fold is None or not plan.live:
             return None
         if view.record is None:
-            has_pins_or_bans = any(plan.parameters.get(name) for name in ("pinned", "banned"))
+            has_pins_or_bans = any(
+                plan.parameters.get(name) for name in ("pinned", "banned")
+            )
             if self._session.choice.values is None and not has_pins_or_bans:
                 return None
             values = values or _middle_values(plan.axes)
@@ -493,12 +561,15 @@ class CurrentModel(QObject):
 
     def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The combination of parameters that
-        # the choice means, if the run has it.
+        # The combination of parameters that the choice means, if the run has it.
         record = view.record
         fold = view.fold
         values = self._values(view, choice)
-        combination = record.combination_of(values) if record is not None and values is not None else None
+        combination = (
+            record.combination_of(values)
+            if record is not None and values is not None
+            else None
+        )
         if record is None or fold is None or values is None or combination is None:
             return None
         # The path with the measures in use; until
@@ -515,7 +586,9 @@ class CurrentModel(QObject):
         if chosen is not None:
             chosen_values, chosen_position = chosen
             best_position = chosen_position if chosen_values == values else None
-        position = path_position(path, choice.place, best_position, record.plan.select_by)
+        position = path_position(
+            path, choice.place, best_position, record.plan.select_by
+        )
         return SelectedModel(combination, values, measured.plan, fold, path, position)
 
     def _from_live(self, view: Shown) -> Shown | None:
@@ -530,9 +603,16 @@ class CurrentModel(QObject):
         live_request = live.wanted
         if live_request.fold is not request.fold or live_request.plan != request.plan:
             return None
-        position = path_position(live.path, self._session.choice.place, live.best.number - 1, "")
+        position = path_position(
+            live.path, self._session.choice.place, live.best.number - 1, ""
+        )
         model = SelectedModel(
-            LIVE, live_request.values, live_request.plan, live_request.fold, live.path, position
+            LIVE,
+            live_request.values,
+            live_request.plan,
+            live_request.fold,
+            live.path,
+            position,
         )
         return replace(view, model=model, edited=self._is_edited(view))
 
@@ -546,14 +626,23 @@ class CurrentModel(QObject):
         ):
             return
         if previous and self._job:
-            # A path that takes seconds is abandoned as soon as another one is asked for.
+            # A path that takes seconds is abandoned as soon as another one is asked
+            # for.
             is_slow = request.fold.train.n_documents > DOCUMENTS
-            if is_slow or previous.fold is not request.fold or previous.plan != request.plan:
+            if (
+                is_slow
+                or previous.fold is not request.fold
+                or previous.plan != request.plan
+            ):
                 self._job.abandon()
         self._recover()
         self._asked = request
         label = combination_label(request.plan.axes, request.values)
-        text = tr("Computing the path for {at}").format(at=label) if label else tr("Computing the path")
+        text = (
+            tr("Computing the path for {at}").format(at=label)
+            if label
+            else tr("Computing the path")
+        )
 
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(request, cancelled)
@@ -563,7 +652,9 @@ class CurrentModel(QObject):
                 self._job = None
             self._end(outcome)
 
-        self._job = self._worker.submit(Job(text, work, on_message=self._take, on_end=end, slot="path"))
+        self._job = self._worker.submit(
+            Job(text, work, on_message=self._take, on_end=end, slot="path")
+        )
 
     def _take(self, live: LivePath) -> None:
         if self._asked is not None:  # else it is late: by now something else is shown
@@ -596,14 +687,20 @@ class CurrentModel(QObject):
         self._shown = self._with_inspection(view)
         model = view.model
         self._test = self._known_test()
-        self._untested = "" if model is None or self._test else self._why_untested(model)
+        self._untested = (
+            "" if model is None or self._test else self._why_untested(model)
+        )
         # Sealed data show no test measure, even if it is known.
         if self._session.sealed and (model is None or model.fold.test is not None):
             self._test = {}
             self._untested = SEALED
-        # Otherwise they are computed, and shown
-        # if the model is still the one in view.
-        if model is not None and model.fold.test is not None and not self._test and not self._untested:
+        # Otherwise they are computed, and shown if the model is still the one in view.
+        if (
+            model is not None
+            and model.fold.test is not None
+            and not self._test
+            and not self._untested
+        ):
 
             def handle(measures: dict[str, float]) -> None:
                 if self._shown.model is model:
@@ -631,7 +728,9 @@ class CurrentModel(QObject):
         result = self._measured.view(record).folds.get(model.fold.number)
         if result is None or result.chosen.unit.position != model.key:
             return {}
-        return dict(result.test) if result.chosen.step.number == model.step.number else {}
+        return (
+            dict(result.test) if result.chosen.step.number == model.step.number else {}
+        )
 
     def _why_untested(self, model: SelectedModel) -> str:
         if not self._session.has_documents:
@@ -673,12 +772,18 @@ class _Probe:
         if path is None or not _is_same(path.wanted, request):
             return None
         position = path_position(path.path, step, path.best.number - 1, "")
-        return SelectedModel(PROBE, request.values, request.plan, request.fold, path.path, position)
+        return SelectedModel(
+            PROBE, request.values, request.plan, request.fold, path.path, position
+        )
 
     def ask(self, request: PathWanted | None) -> None:
         """Have another path computed; None to compute none and forget the last one."""
         # The same path is asked for only once.
-        if request is not None and self._wanted is not None and _is_same(self._wanted, request):
+        if (
+            request is not None
+            and self._wanted is not None
+            and _is_same(self._wanted, request)
+        ):
             return
         # A job for another path is abandoned.
         if self._job is not None:
@@ -697,7 +802,13 @@ class _Probe:
             yield self._fold_cache.path(request, cancelled)
 
         self._job = self._worker.submit(
-            Job(text, work, on_message=self._take, on_end=self._end, slot="inspected path")
+            Job(
+                text,
+                work,
+                on_message=self._take,
+                on_end=self._end,
+                slot="inspected path",
+            )
         )
 
     def _take(self, path: LivePath) -> None:
@@ -712,14 +823,20 @@ class _Probe:
 
 def _is_same(first: PathWanted, second: PathWanted) -> bool:
     """Return whether two requests are for the same path."""
-    return first.fold is second.fold and (first.values, first.plan) == (second.values, second.plan)
+    return first.fold is second.fold and (first.values, first.plan) == (
+        second.values,
+        second.plan,
+    )
 
 
 def _have_same_axes(plan: Plan, other: Plan) -> bool:
     """Return whether two plans have the same method, ranker and names of axes."""
     names = [axis.name for axis in plan.axes]
     other_names = [axis.name for axis in other.axes]
-    return (plan.method, plan.ranker) == (other.method, other.ranker) and names == other_names
+    return (plan.method, plan.ranker) == (
+        other.method,
+        other.ranker,
+    ) and names == other_names
 
 
 def _middle_values(axes: Sequence[Axis]) -> tuple[Any, ...]:
@@ -729,15 +846,20 @@ def _middle_values(axes: Sequence[Axis]) -> tuple[Any, ...]:
 
 def _are_on_axes(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
     """Return whether values lie on the axes of a plan; they may have been chosen with another plan."""
-    return len(values) == len(axes) and all(axis.allows(v) for axis, v in zip(axes, values, strict=True))
+    return len(values) == len(axes) and all(
+        axis.allows(v) for axis, v in zip(axes, values, strict=True)
+    )
 
 
-def path_position(path: PathResult, step: int | None, best: int | None, select_by: str) -> int:
+def path_position(
+    path: PathResult, step: int | None, best: int | None, select_by: str
+) -> int:
     """Return the position of a step on a path.
 
-    On a path of iterations this is always the last position, whatever the other arguments are. Otherwise it
-    is the position of the step nearest to ``step`` if that is given, else ``best`` if that is given, else the
-    position with the best value of the measure ``select_by``, or of the criterion if that was not measured.
+    On a path of iterations this is always the last position, whatever the other
+    arguments are. Otherwise it is the position of the step nearest to ``step`` if that
+    is given, else ``best`` if that is given, else the position with the best value of
+    the measure ``select_by``, or of the criterion if that was not measured.
     """
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1

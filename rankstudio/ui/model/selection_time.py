@@ -25,11 +25,18 @@ def seconds_of_selection(record: RunRecord | None) -> float:
 def n_selections(plan: Plan, units: Iterable[tuple[int, int]]) -> int:
     """Return how many selections some units of a run made; a unit is given by its fold and position.
 
-    Units that differ only in parameters of the ranking, such as those of a final ranker, share one selection.
+    Units that differ only in parameters of the ranking, such as those of a final
+    ranker, share one selection.
     """
     ranks = {parameter.name for parameter in plan.entry.parameters if parameter.ranks}
     settings = [
-        repr(sorted((name, value) for name, value in combination.parameters.items() if name not in ranks))
+        repr(
+            sorted(
+                (name, value)
+                for name, value in combination.parameters.items()
+                if name not in ranks
+            )
+        )
         for combination in plan.combinations
     ]
     return len({(fold, settings[position]) for fold, position in units})

@@ -14,7 +14,12 @@ from rankstudio.engine.analysis.measurements.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, default_names
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import feature_groups_of
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, usual_measures
+from rankstudio.engine.experiment.plan.plan import (
+    CRITERION,
+    SAMPLE,
+    Plan,
+    usual_measures,
+)
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed
 from rankstudio.engine.methods.catalog import Kind
@@ -36,10 +41,11 @@ class Choice:
     Attributes
     ----------
     values : tuple or None
-        The values of the model's path on the plan's axes; None for the values that validation chose.
+        The values of the model's path on the plan's axes; None for the values that
+        validation chose.
     place : int or None
-        Coordinate of the model on the path: a number of features, or a round; None for the best model of the
-        path.
+        Coordinate of the model on the path: a number of features, or a round; None for
+        the best model of the path.
     """
 
     values: tuple[Any, ...] | None = None
@@ -72,8 +78,8 @@ class LastingChange(QUndoCommand):
 class Session(QObject):
     """Data, plan and choice, with undo. Widgets show it; only this class changes it.
 
-    The plan is the one source of all parameters: the form, the pins of the features table and the
-    terminal's command are views of it.
+    The plan is the one source of all parameters: the form, the pins of the features
+    table and the terminal's command are views of it.
     """
 
     methodsAdded = Signal(object)
@@ -173,11 +179,15 @@ class Session(QObject):
         """Return whether the test part of some data is sealed: each dataset has its own seal."""
         return is_sealed(self._seal_marks, dataset)
 
-    def measurement(self, plan: Plan, dataset: FoldedDataset | None = None) -> Measurement:
+    def measurement(
+        self, plan: Plan, dataset: FoldedDataset | None = None
+    ) -> Measurement:
         """Return how a run of a plan is measured now; ``dataset`` is by default the open one."""
         chooses = self._chooses and plan.select_by != CRITERION
         sealed = self.is_sealed(dataset or self._dataset)
-        return Measurement(self._convention or plan.convention, self._measure, chooses, sealed)
+        return Measurement(
+            self._convention or plan.convention, self._measure, chooses, sealed
+        )
 
     @property
     def watched(self) -> Fold | None:
@@ -188,11 +198,17 @@ class Session(QObject):
     @property
     def has_documents(self) -> bool:
         """Whether the documents of the dataset are open, rather than only its record in a study."""
-        return self._dataset is not None and self._dataset.folds[0].train.n_documents > 0
+        return (
+            self._dataset is not None and self._dataset.folds[0].train.n_documents > 0
+        )
 
     def column_of(self, feature: int | None) -> int | None:
         """Return the column of a feature in the open data, by its id; None where they do not have it."""
-        columns = np.flatnonzero(self._dataset.feature_ids == feature).tolist() if self._dataset else []
+        columns = (
+            np.flatnonzero(self._dataset.feature_ids == feature).tolist()
+            if self._dataset
+            else []
+        )
         return columns[0] if columns else None
 
     @property
@@ -207,7 +223,11 @@ class Session(QObject):
         return self._reading == reading(self.plan)
 
     def open(
-        self, dataset: FoldedDataset, data: str, plan: Plan | None = None, choice: Choice = NOTHING_CHOSEN
+        self,
+        dataset: FoldedDataset,
+        data: str,
+        plan: Plan | None = None,
+        choice: Choice = NOTHING_CHOSEN,
     ) -> None:
         """Work on other data from now on.
 
@@ -217,8 +237,9 @@ class Session(QObject):
         data : str
             The name of the data in a plan: a path, or ``"sample"``.
         plan : Plan, optional
-            The plan to go on with. By default, the present plan without its pins, bans, preferences and
-            folds, and with the groups, costs, columns and convention of the new data.
+            The plan to go on with. By default, the present plan without its pins, bans,
+            preferences and folds, and with the groups, costs, columns and convention of
+            the new data.
         choice : Choice
             The chosen model of the plan.
         """
@@ -247,12 +268,12 @@ class Session(QObject):
             plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
-                # Without validation parts, only a left-out measure or the criterion can select.
+                # Without validation parts, only a left-out measure or the criterion can
+                # select.
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
-        # The data replace the former ones
-        # with the choice made for them.
+        # The data replace the former ones with the choice made for them.
         plan = plan.resolved(dataset.convention)
         self._dataset = dataset
         before = self.plan
@@ -260,9 +281,14 @@ class Session(QObject):
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
-        # Most changes belong to the other data; lasting ones go back on the cleared stack as new commands.
+        # Most changes belong to the other data; lasting ones go back on the cleared
+        # stack as new commands.
         commands = [self.undo.command(i) for i in range(self.undo.index())]
-        lasting = [command.again() for command in commands if isinstance(command, LastingChange)]
+        lasting = [
+            command.again()
+            for command in commands
+            if isinstance(command, LastingChange)
+        ]
         self.undo.clear()
         for command in lasting:
             self.undo.push(command)
@@ -282,7 +308,8 @@ class Session(QObject):
         ----------
         dataset : FoldedDataset
         plan : Plan, optional
-            The plan by which the dataset was read; by default the one of the previous reading.
+            The plan by which the dataset was read; by default the one of the previous
+            reading.
         """
         sealed = self.sealed
         self._dataset = dataset
@@ -347,10 +374,16 @@ class Session(QObject):
             self.measureChanged.emit()
         self.sealChanged.emit()
 
-    def select(self, values: tuple[Any, ...] | None, step: int | None, *, gliding: bool = False) -> None:
+    def select(
+        self, values: tuple[Any, ...] | None, step: int | None, *, gliding: bool = False
+    ) -> None:
         """Choose another model; consecutive moves of the slider (``gliding``) are undone together."""
         choice = Choice(values, step)
-        self._do(replace(self._state, choice=choice), tr("choosing a model"), "slider" if gliding else "")
+        self._do(
+            replace(self._state, choice=choice),
+            tr("choosing a model"),
+            "slider" if gliding else "",
+        )
 
     def inspect(self, values: tuple[Any, ...], step: int | None) -> None:
         """Inspect another model of the shown run; the choice and all that depends on it stay as they are."""
@@ -370,7 +403,9 @@ class Session(QObject):
         if (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker):
             self._put(replace(self._state, choice=choice))
 
-    def go_back_to(self, plan: Plan, text: str, choice: Choice = NOTHING_CHOSEN) -> None:
+    def go_back_to(
+        self, plan: Plan, text: str, choice: Choice = NOTHING_CHOSEN
+    ) -> None:
         """Take the plan of a run again, and the choice of its model.
 
         Consecutive changes of this kind are undone together.
@@ -392,32 +427,50 @@ class Session(QObject):
     def toggle(self, name: str, feature: int) -> None:
         """Pin or unpin a feature if ``name`` is "pinned"; ban or allow it if ``name`` is "banned".
 
-        Pinning a feature ends its ban, and banning it unpins it. A group of features is pinned or banned as a
-        whole.
+        Pinning a feature ends its ban, and banning it unpins it. A group of features is
+        pinned or banned as a whole.
         """
         parameters = dict(self.plan.parameters)
         if name not in parameters:
             return
         other = "banned" if name == "pinned" else "pinned"
-        if any(self.plan.entry.parameter(key).several(parameters[key]) for key in (name, other)):
-            return  # the plan tries several sets of features, so it is not clear which one to change
+        if any(
+            self.plan.entry.parameter(key).several(parameters[key])
+            for key in (name, other)
+        ):
+            # the plan tries several sets of features, so it is not clear which one to
+            # change
+            return
         # A feature in a group stands for the group.
-        members = next((ids for ids in feature_groups_of(self.plan).values() if feature in ids), (feature,))
+        members = next(
+            (ids for ids in feature_groups_of(self.plan).values() if feature in ids),
+            (feature,),
+        )
         present = any(i in parameters[name] for i in members)
         # It is removed from both sets, and added to one unless it was there.
         rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without_excluded(parameters[other], members)
-        text = _TOGGLE_TEXTS[name, present].format(feature=self._feature_in_words(feature))
+        text = _TOGGLE_TEXTS[name, present].format(
+            feature=self._feature_in_words(feature)
+        )
         self.change(text, parameters=parameters)
 
     def _feature_in_words(self, feature: int) -> str:
         """Return id and name of a feature, "25 BM25 of anchor", or "feature 25" if it has no own name."""
         data = self.dataset
         column = self.column_of(feature)
-        name = data.feature_names[column] if data is not None and column is not None else ""
+        name = (
+            data.feature_names[column]
+            if data is not None and column is not None
+            else ""
+        )
         [nameless] = default_names(np.array([feature]))
-        return f"{feature} {name}" if name not in ("", nameless) else tr("feature {i}").format(i=feature)
+        return (
+            f"{feature} {name}"
+            if name not in ("", nameless)
+            else tr("feature {i}").format(i=feature)
+        )
 
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
         if state != self._state:
@@ -442,15 +495,20 @@ class Session(QObject):
     def _keep_measure(self, before: Plan, picked: str | None) -> None:
         """Show the plan's measure and convention, unless the user picked others.
 
-        ``before`` is the previous plan, and ``picked`` the convention that was picked with it. If the picked
-        convention is dropped, each run is measured by its own convention again, so `measureChanged` is
-        emitted.
+        ``before`` is the previous plan, and ``picked`` the convention that was picked
+        with it. If the picked convention is dropped, each run is measured by its own
+        convention again, so `measureChanged` is emitted.
         """
         if self._convention == self.plan.convention:
             self._convention = None
         has_changed = self._convention != picked
-        main_measure_changed = before.measures[0] == self._measure != self.plan.measures[0]
-        is_dropped = self._measure in before.evaluated and self._measure not in self.plan.evaluated
+        main_measure_changed = (
+            before.measures[0] == self._measure != self.plan.measures[0]
+        )
+        is_dropped = (
+            self._measure in before.evaluated
+            and self._measure not in self.plan.evaluated
+        )
         if main_measure_changed or is_dropped:
             self._measure = self.plan.evaluated[0]
             has_changed = True
@@ -464,7 +522,9 @@ def reading(plan: Plan) -> tuple[object, ...]:
     return plan.reading, plan.protocol, seed
 
 
-def _without_excluded(ids: tuple[int, ...], excluded: Container[int]) -> tuple[int, ...]:
+def _without_excluded(
+    ids: tuple[int, ...], excluded: Container[int]
+) -> tuple[int, ...]:
     return tuple(i for i in ids if i not in excluded)
 
 
@@ -476,7 +536,12 @@ class _Change(QUndoCommand):
     """A change of the session's state that can be undone, or a series of merged changes."""
 
     def __init__(
-        self, session: Session, before: SessionState, after: SessionState, text: str, series: str
+        self,
+        session: Session,
+        before: SessionState,
+        after: SessionState,
+        text: str,
+        series: str,
     ) -> None:
         super().__init__(text)
         self._session = session

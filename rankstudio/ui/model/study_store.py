@@ -64,7 +64,8 @@ class OpenedStudy:
     ----------
     study : Study
     n_runs, last_id : int
-        The number of runs, and the greatest number ever given to a run, including removed ones.
+        The number of runs, and the greatest number ever given to a run, including
+        removed ones.
     seal_marks : tuple of SealMark
         Times at which test parts were sealed and unsealed.
     """
@@ -81,19 +82,22 @@ class StudyStore:
     Parameters
     ----------
     folder : Path, optional
-        Folder of the studies that the user has not named; by default within the user's data folder.
+        Folder of the studies that the user has not named; by default within the user's
+        data folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or data_folder() / "studies"
-        self._lock = threading.Lock()  # for the attributes; never held while the disk is waited for
+        # for the attributes; never held while the disk is waited for
+        self._lock = threading.Lock()
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []
         self._writing = (
             threading.Lock()
         )  # so that no study is closed between a note's removal and its writing
-        self._notes: deque[Callable[[], None]] = deque()  # requested by the window, not yet written
+        # requested by the window, not yet written
+        self._notes: deque[Callable[[], None]] = deque()
 
     @property
     def path(self) -> Path | None:
@@ -140,19 +144,21 @@ class StudyStore:
     def read(self, path: Path) -> JobFunction:
         """Make the job that opens a study and reads its runs, the oldest first.
 
-        The job yields an OpenedStudy, then one RunRecord for each run, and last a sentence on each damage.
-        The study does not become the one in which runs are stored; :meth:`switch_to` does that. If this
-        window still has the study open and is about to close it, the job waits for that.
+        The job yields an OpenedStudy, then one RunRecord for each run, and last a
+        sentence on each damage. The study does not become the one in which runs are
+        stored; :meth:`switch_to` does that. If this window still has the study open and
+        is about to close it, the job waits for that.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            # The same file may still be open here,
-            # and is being closed: wait for that.
+            # The same file may still be open here, and is being closed: wait for that.
             with self._closed:
                 for _ in range(_MAX_WAITS):
-                    if cancelled() or all(open_study.path != path for open_study in self._open):
+                    if cancelled() or all(
+                        open_study.path != path for open_study in self._open
+                    ):
                         break
                     self._closed.wait(_WAIT_SECONDS)
             study = self._add(Study.open(path, reading=True))
@@ -164,8 +170,7 @@ class StudyStore:
             except StoreError:
                 self.close(study)
                 raise
-            # First the study, then its runs one
-            # by one, then remarks on damage.
+            # First the study, then its runs one by one, then remarks on damage.
             yield OpenedStudy(study, len(runs), last_id, marks)
             datasets: dict[object, FoldedDataset] = {}
             for summary in runs:
@@ -177,7 +182,8 @@ class StudyStore:
     def switch_to(self, study: Study | None) -> Study | None:
         """Store runs in another study from now on; None for one that is created when it is needed.
 
-        Returns the previous study, which the caller has to close once the study's run has finished.
+        Returns the previous study, which the caller has to close once the study's run
+        has finished.
         """
         with self._lock:
             before = self._study
@@ -198,7 +204,8 @@ class StudyStore:
         previous_path = study.path
         study.save_as(path)
         if self.is_own(previous_path) and previous_path != study.path:
-            with suppress(OSError):  # if the previous file cannot be removed, it stays beside the copy
+            # if the previous file cannot be removed, it stays beside the copy
+            with suppress(OSError):
                 previous_path.unlink()
 
     def note(self, write: Callable[[], None]) -> None:
@@ -287,12 +294,15 @@ def read_sample_run() -> RunRecord:
     return record
 
 
-def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDataset]) -> RunRecord:
+def _read_run(
+    study: Study, summary: RunSummary, datasets: dict[object, FoldedDataset]
+) -> RunRecord:
     """Read the finished units of a run; a damaged run becomes a record whose state is FAILED.
 
-    The record has the run's number in the study, and its plan names the data by the path at which they can be
-    opened here. Until the data are open, a dataset without documents takes their place; ``datasets`` caches
-    these, so that runs on the same data share one.
+    The record has the run's number in the study, and its plan names the data by the
+    path at which they can be opened here. Until the data are open, a dataset without
+    documents takes their place; ``datasets`` caches these, so that runs on the same
+    data share one.
     """
     key = summary.key
     # What the study says of the run, before its units are read.
@@ -310,13 +320,13 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    # Runs on the same parts of the same data
-    # share one dataset without documents.
+    # Runs on the same parts of the same data share one dataset without documents.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset_key = (recorded, reading(plan), (is_validated, is_tested))
     dataset = datasets.setdefault(
-        dataset_key, recorded.without_documents(validated=is_validated, tested=is_tested)
+        dataset_key,
+        recorded.without_documents(validated=is_validated, tested=is_tested),
     )
     time_text = _local_time_text(summary.finished or summary.created)
     why_not_on = _reason_not_resumable(summary.versions, plan.sources)
@@ -361,7 +371,9 @@ def _version_text(recorded: Mapping[str, str]) -> str:
     )
 
 
-def _reason_not_resumable(recorded: Mapping[str, str], entries: Sequence[CodeSource]) -> str:
+def _reason_not_resumable(
+    recorded: Mapping[str, str], entries: Sequence[CodeSource]
+) -> str:
     """Return why a run cannot be resumed here, other versions or missing software; "" if it can."""
     for entry in entries:
         if entry.lacking:
@@ -369,7 +381,11 @@ def _reason_not_resumable(recorded: Mapping[str, str], entries: Sequence[CodeSou
     for name, number in versions(entries).items():
         if recorded.get(name) != number:
             software = "RankStudio" if name == "rankstudio" else name
-            return tr("It was started with {what} {found}; version {number} is installed.").format(
-                what=software, found=recorded.get(name, tr("of an unknown version")), number=number
+            return tr(
+                "It was started with {what} {found}; version {number} is installed."
+            ).format(
+                what=software,
+                found=recorded.get(name, tr("of an unknown version")),
+                number=number,
             )
     return ""

@@ -34,13 +34,18 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
     values = choice.values
     label = ""
     if values is not None and len(values) == len(axes):
-        # While the session changes to another plan, the choice may still be one of the other plan.
+        # While the session changes to another plan, the choice may still be one of the
+        # other plan.
         fits = all(axis.allows(value) for axis, value in zip(axes, values, strict=True))
         label = combination_label(axes, values).replace(" · ", ", ") if fits else ""
     size = ""
     if choice.place is not None and plan.step_kind is not StepKind.ITERATIONS:
         counts_rounds = plan.step_kind is StepKind.ROUNDS
-        size = tr("round {number}").format(number=choice.place) if counts_rounds else f"k = {choice.place}"
+        size = (
+            tr("round {number}").format(number=choice.place)
+            if counts_rounds
+            else f"k = {choice.place}"
+        )
     parts = [size] if size and values == other.values else [label, size]
     return ", ".join(filter(None, parts)) or tr("this model")
 
@@ -48,8 +53,8 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
 class ChooseButtons(QObject):
     """Keeps a button in the header of each panel in which models are inspected: "Choose k = 7".
 
-    The button is visible while another model than the chosen one is inspected; it chooses the inspected
-    model.
+    The button is visible while another model than the chosen one is inspected; it
+    chooses the inspected model.
 
     Parameters
     ----------
@@ -74,7 +79,8 @@ class ChooseButtons(QObject):
         self._current = current
         self._session = session
         self.buttons: list[QPushButton] = []
-        self._offers: list[Callable[[], bool]] = []  # for each button, whether its panel inspects models now
+        # for each button, whether its panel inspects models now
+        self._offers: list[Callable[[], bool]] = []
         for panel in panels:
             self.add(panel)
         for signal in (current.changed, current.inspected):
@@ -104,10 +110,18 @@ class ChooseButtons(QObject):
         choice = self._current.differs
         text = ""
         if choice is not None:
-            inspected = choice if view.inspection is None else as_choice(view.inspection)
-            chosen = self._session.choice if view.model is None else as_choice(view.model)
-            text = tr("Choose {model}").format(model=model_words(view.plan, inspected, chosen))
-        tip = tr("Use this model for tests, evidence, comparisons and exports (Enter or double click).")
+            inspected = (
+                choice if view.inspection is None else as_choice(view.inspection)
+            )
+            chosen = (
+                self._session.choice if view.model is None else as_choice(view.model)
+            )
+            text = tr("Choose {model}").format(
+                model=model_words(view.plan, inspected, chosen)
+            )
+        tip = tr(
+            "Use this model for tests, evidence, comparisons and exports (Enter or double click)."
+        )
         for button, offers in zip(self.buttons, self._offers, strict=True):
             button.setText(text.replace("&", "&&"))
             button.setAccessibleName(text)
@@ -133,7 +147,11 @@ class ChoiceChip(QObject):
     wentBack = Signal()
 
     def __init__(
-        self, current: CurrentModel, session: Session, chip: Chip, parent: QObject | None = None
+        self,
+        current: CurrentModel,
+        session: Session,
+        chip: Chip,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._current = current
@@ -154,10 +172,14 @@ class ChoiceChip(QObject):
         protocol = self._current.by_protocol
         chosen = choice if view.model is None else as_choice(view.model)
         usual = as_choice(protocol)
-        text = tr("{model}, chosen by hand").format(model=model_words(view.plan, chosen, usual))
+        text = tr("{model}, chosen by hand").format(
+            model=model_words(view.plan, chosen, usual)
+        )
         action_text = _BY_PROTOCOL
         if protocol is not None and usual != chosen:
-            action_text = tr("back to {model}").format(model=model_words(view.plan, usual, chosen))
+            action_text = tr("back to {model}").format(
+                model=model_words(view.plan, usual, chosen)
+            )
         self._chip.say(text, {action_text: self._go_back})
 
     def _go_back(self) -> None:
@@ -168,7 +190,8 @@ class ChoiceChip(QObject):
 class FormChip(QObject):
     """Keeps a chip that is visible while the form has other settings than the shown run.
 
-    Its buttons take the settings of the run, or show the last run that has the settings of the form.
+    Its buttons take the settings of the run, or show the last run that has the settings
+    of the form.
 
     Parameters
     ----------
@@ -176,7 +199,9 @@ class FormChip(QObject):
     chip : Chip
     """
 
-    def __init__(self, models: Models, chip: Chip, parent: QObject | None = None) -> None:
+    def __init__(
+        self, models: Models, chip: Chip, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._session: Session = models.session
         self._runs: Runs = models.runs
@@ -184,7 +209,13 @@ class FormChip(QObject):
         self._chip = chip
         runs = models.runs
         form_or_run_changed = models.current.changed, models.session.planChanged
-        list_changed = runs.labelled, runs.added, runs.removed, runs.restored, runs.cleared
+        list_changed = (
+            runs.labelled,
+            runs.added,
+            runs.removed,
+            runs.restored,
+            runs.cleared,
+        )
         for signal in (*form_or_run_changed, *list_changed):
             signal.connect(self.show)
         self.show()
@@ -197,7 +228,8 @@ class FormChip(QObject):
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})
             return
-        has_same_title = form.title == record.plan.title  # then the text only says "changed"
+        # then the text only says "changed"
+        has_same_title = form.title == record.plan.title
         buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:
             text = tr("Form: {form} · shown: run {key} {run}")
@@ -208,14 +240,18 @@ class FormChip(QObject):
             text = tr("Form: {form}, no run yet · shown: run {key} {run}")
             if has_same_title:
                 text = tr("Form: changed, no run yet · shown: run {key} {run}")
-        self._chip.say(text.format(form=form.title, key=record.key, run=record.title), buttons)
+        self._chip.say(
+            text.format(form=form.title, key=record.key, run=record.title), buttons
+        )
 
     def _run_of_form(self) -> RunRecord | None:
         """Return the last run on the open data with the settings of the form; None without one."""
         form = self._session.plan
         dataset = self._session.dataset
         runs = (
-            run for run in reversed(self._runs.records) if run.dataset is dataset and run.plan.agrees(form)
+            run
+            for run in reversed(self._runs.records)
+            if run.dataset is dataset and run.plan.agrees(form)
         )
         return next(runs, None)
 

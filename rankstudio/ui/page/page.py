@@ -55,8 +55,8 @@ class _Outside:
 class Page(QWidget):
     """A page of the window: panels between splitters.
 
-    A double click on the header of a panel gives the panel the whole page, or takes the page back. The menu
-    of the header also gives the panel a window of its own.
+    A double click on the header of a panel gives the panel the whole page, or takes the
+    page back. The menu of the header also gives the panel a window of its own.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ class Page(QWidget):
     controllers : sequence of Controller
         Controllers of all pages; the page takes those whose first panel it contains.
     foot, head : QWidget, optional
-        A line at the bottom or at the top, which stays visible when a panel fills the page.
+        A line at the bottom or at the top, which stays visible when a panel fills the
+        page.
 
     Attributes
     ----------
@@ -76,7 +77,8 @@ class Page(QWidget):
     figureAsked : Signal(object)
         The user wants a plot as a figure (Plot).
     paintAsked : Signal(object, object)
-        Signal of a plot: a function that paints a picture, and the one to call with the picture.
+        Signal of a plot: a function that paints a picture, and the one to call with the
+        picture.
     """
 
     failed = Signal(str)
@@ -98,9 +100,11 @@ class Page(QWidget):
         self._maximized_panel: Panel | None = None
         self._hidden_widgets: list[QWidget] = []
         self._sizes: dict[Splitter, list[int]] = {}
-        self._geometries: dict[str, QByteArray] = {}  # of windows, by the names of their panels
+        # of windows, by the names of their panels
+        self._geometries: dict[str, QByteArray] = {}
         self._windows: dict[Panel, _Outside] = {}
-        self._left_open: list[str] = []  # names of panels whose windows open when the page is shown first
+        # names of panels whose windows open when the page is shown first
+        self._left_open: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         self._controllers = [
@@ -108,7 +112,8 @@ class Page(QWidget):
             for candidate in controllers
             if candidate.panels and self.isAncestorOf(candidate.panels[0])
         ]
-        # Searched once, as searching for children takes milliseconds; all of them exist by now.
+        # Searched once, as searching for children takes milliseconds; all of them exist
+        # by now.
         self._panels = content.findChildren(Panel)
         self._tables = self.findChildren(TableView)
         self._folds = self.findChildren(Disclosure)
@@ -127,7 +132,9 @@ class Page(QWidget):
             plot.paintAsked.connect(self.paintAsked)
         for panel in self._panels:
             if panel.findChildren(Plot):
-                button = named(panel.add_tool("figure", tr("Figure for print…")), "figure-button")
+                button = named(
+                    panel.add_tool("figure", tr("Figure for print…")), "figure-button"
+                )
                 button.clicked.connect(partial(self._ask_figure, panel))
 
     def show_again(self) -> None:
@@ -162,13 +169,19 @@ class Page(QWidget):
         self._sizes = {splitter: splitter.sizes() for splitter in self._splitters}
         for splitter in self._splitters:
             if splitter.isAncestorOf(panel):
-                widgets = (splitter.widget(position) for position in range(splitter.count()))
+                widgets = (
+                    splitter.widget(position) for position in range(splitter.count())
+                )
                 siblings = (
                     widget
                     for widget in widgets
-                    if widget is not None and widget is not panel and not widget.isHidden()
+                    if widget is not None
+                    and widget is not panel
+                    and not widget.isHidden()
                 )
-                self._hidden_widgets += [other for other in siblings if not other.isAncestorOf(panel)]
+                self._hidden_widgets += [
+                    other for other in siblings if not other.isAncestorOf(panel)
+                ]
         for other in self._hidden_widgets:
             other.hide()
 
@@ -190,11 +203,15 @@ class Page(QWidget):
         splitter = panel.parentWidget()
         assert isinstance(splitter, Splitter)
         stand_in = QWidget()
-        sizes = {each_splitter: each_splitter.sizes() for each_splitter in self._splitters}
+        sizes = {
+            each_splitter: each_splitter.sizes() for each_splitter in self._splitters
+        }
         splitter.replaceWidget(splitter.indexOf(panel), stand_in)
         stand_in.hide()
         window = PanelWindow(panel, self.window())
-        self._windows[panel] = _Outside(window=window, splitter=splitter, stand_in=stand_in, sizes=sizes)
+        self._windows[panel] = _Outside(
+            window=window, splitter=splitter, stand_in=stand_in, sizes=sizes
+        )
         self._show_if_used(splitter)
         if panel.objectName() in self._geometries:
             window.restoreGeometry(self._geometries[panel.objectName()])
@@ -211,7 +228,9 @@ class Page(QWidget):
         outside = self._windows.pop(panel)
         self._geometries[panel.objectName()] = outside.window.saveGeometry()
         self.restore_panels()
-        outside.splitter.replaceWidget(outside.splitter.indexOf(outside.stand_in), panel)
+        outside.splitter.replaceWidget(
+            outside.splitter.indexOf(outside.stand_in), panel
+        )
         panel.show()
         outside.stand_in.deleteLater()
         outside.window.deleteLater()
@@ -228,9 +247,12 @@ class Page(QWidget):
         while True:
             total_size = sum(splitter.sizes())
             widgets = [splitter.widget(i) for i in range(splitter.count())]
-            visible = [widget is not None and not widget.isHidden() for widget in widgets]
+            visible = [
+                widget is not None and not widget.isHidden() for widget in widgets
+            ]
             sizes = [
-                size if is_visible else 0 for size, is_visible in zip(splitter.sizes(), visible, strict=True)
+                size if is_visible else 0
+                for size, is_visible in zip(splitter.sizes(), visible, strict=True)
             ]
             if any(sizes):
                 sizes[sizes.index(max(sizes))] += total_size - sum(sizes)
@@ -262,7 +284,8 @@ class Page(QWidget):
         else:
             is_maximised = panel is self._maximized_panel
             menu.addAction(
-                tr("Restore panel") if is_maximised else tr("Maximise panel"), partial(self.toggle, panel)
+                tr("Restore panel") if is_maximised else tr("Maximise panel"),
+                partial(self.toggle, panel),
             )
             menu.addAction(tr("Pop out panel"), partial(self.pop_out, panel))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -271,11 +294,13 @@ class Page(QWidget):
     def save(self, settings: Settings) -> None:
         """Store the sizes of panels, the widths of columns, open disclosures and windows of panels.
 
-        Stored sizes of a splitter stay if it was never on the screen, so that it was not laid out, or if one
-        of its parts is hidden.
+        Stored sizes of a splitter stay if it was never on the screen, so that it was
+        not laid out, or if one of its parts is hidden.
         """
         for table in self._tables:
-            settings.set(f"columns/{table.objectName()}", table.widths.as_text() or None)
+            settings.set(
+                f"columns/{table.objectName()}", table.widths.as_text() or None
+            )
         for fold in self._folds:
             settings.set(f"folds/{fold.objectName()}", "open" if fold.wanted else None)
         for panel, outside in self._windows.items():
@@ -285,12 +310,19 @@ class Page(QWidget):
         outside_now = self._left_open or [panel.objectName() for panel in self._windows]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
         if self._maximized_panel is None:
-            # While panels have windows of their own, the sizes before the first of them was taken are stored.
-            all_sizes = next((outside.sizes for outside in self._windows.values()), None)
-            all_sizes = all_sizes or {splitter: splitter.sizes() for splitter in self._splitters}
+            # While panels have windows of their own, the sizes before the first of them
+            # was taken are stored.
+            all_sizes = next(
+                (outside.sizes for outside in self._windows.values()), None
+            )
+            all_sizes = all_sizes or {
+                splitter: splitter.sizes() for splitter in self._splitters
+            }
             for splitter, sizes in all_sizes.items():
                 if splitter.seen and all(sizes):
-                    settings.set(f"sizes/{splitter.objectName()}", " ".join(map(str, sizes)))
+                    settings.set(
+                        f"sizes/{splitter.objectName()}", " ".join(map(str, sizes))
+                    )
 
     def reopen_windows(self) -> None:
         """Open the windows of the panels that had windows of their own when the settings were stored."""
@@ -316,7 +348,11 @@ class Page(QWidget):
             fold.restore(settings.text(f"folds/{fold.objectName()}") == "open")
         for splitter in self._splitters:
             text = settings.text(f"sizes/{splitter.objectName()}")
-            sizes = [int(size) for size in text.split() if size.isdecimal() and int(size) <= _MAX_SIZE]
+            sizes = [
+                int(size)
+                for size in text.split()
+                if size.isdecimal() and int(size) <= _MAX_SIZE
+            ]
             if len(sizes) == splitter.count() and any(sizes):
                 splitter.setSizes(sizes)
 
@@ -355,10 +391,13 @@ class Splitter(QSplitter):
     Attributes
     ----------
     seen : bool
-        Whether the splitter has been on the screen; before that, its size is not that of the page.
+        Whether the splitter has been on the screen; before that, its size is not that
+        of the page.
     """
 
-    def __init__(self, orientation: Qt.Orientation, name: str, parts: Sequence[Part]) -> None:
+    def __init__(
+        self, orientation: Qt.Orientation, name: str, parts: Sequence[Part]
+    ) -> None:
         super().__init__(orientation)
         self.seen = False
         self.setObjectName(name)
@@ -405,7 +444,9 @@ class PanelWindow(ClosedByEscape):
         size = panel.size().expandedTo(_MIN_WINDOW_SIZE)
         fill(QVBoxLayout(self), (panel, 1), margins=(8, 8, 8, 8))
         self.resize(size)
-        self.addActions([action for action in main.findChildren(QAction) if action.shortcuts()])
+        self.addActions(
+            [action for action in main.findChildren(QAction) if action.shortcuts()]
+        )
 
     def dismiss(self) -> None:
         """Close the window on Esc."""

@@ -20,7 +20,8 @@ PanelsOf = Callable[[str], Iterable[Part]]
 class PageController(Controller):
     """Controls the panels of a page, and lays them out.
 
-    Subclasses are called with the theme, the models and a parent, before any page is laid out.
+    Subclasses are called with the theme, the models and a parent, before any page is
+    laid out.
 
     Attributes
     ----------
@@ -45,7 +46,8 @@ class PageController(Controller):
     warned : Signal(str)
         A warning to the user (a sentence).
     offered : Signal(str, str, object)
-        A message to the user, its level, and the functions of its buttons by their labels.
+        A message to the user, its level, and the functions of its buttons by their
+        labels.
     withdrawn : Signal(str)
         A message is no longer to be shown.
     hinted : Signal(str)
@@ -127,4 +129,6 @@ class PageController(Controller):
 def hide_where_empty(column: QSplitter) -> None:
     """Hide a column if all its panels are hidden, so that it leaves no gap; otherwise show it."""
     panels = (column.widget(position) for position in range(column.count()))
-    column.setVisible(any(panel is not None and not panel.isHidden() for panel in panels))
+    column.setVisible(
+        any(panel is not None and not panel.isHidden() for panel in panels)
+    )

@@ -52,7 +52,9 @@ class PageTabs(QWidget):
     left = Signal()
     chosen = Signal(str)
 
-    def __init__(self, name: str, accessible_name: str, tabs: Mapping[str, Tab]) -> None:
+    def __init__(
+        self, name: str, accessible_name: str, tabs: Mapping[str, Tab]
+    ) -> None:
         super().__init__()
         self._tabs = dict(tabs)
         self.keys = tuple(tabs)
@@ -60,14 +62,17 @@ class PageTabs(QWidget):
         self.bar.setExpanding(False)
         self.bar.setDrawBase(False)
         stretch = 1  # pushes the widgets beside the bar to the right end
-        row = fill(QHBoxLayout(self), self.bar, stretch, margins=(0, 0, 0, 0), spacing=8)
+        row = fill(
+            QHBoxLayout(self), self.bar, stretch, margins=(0, 0, 0, 0), spacing=8
+        )
         for tab in tabs.values():
             self.bar.addTab(tab.label)
             if tab.beside is not None:
                 row.addWidget(tab.beside)
         self.bar.currentChanged.connect(self._show)
         hidden_tabs = list(tabs.values())[1:]
-        for tab in hidden_tabs:  # only hidden, never shown here: a widget without a parent opens a window
+        # only hidden, never shown here: a widget without a parent opens a window
+        for tab in hidden_tabs:
             for part in (tab.content, tab.beside):
                 if part is not None:
                     part.hide()
@@ -84,7 +89,8 @@ class PageTabs(QWidget):
     @Slot()
     def _show(self) -> None:
         self.left.emit()
-        self.bar.updateGeometry()  # the chosen title is bold: without room for it, Qt would scroll the bar
+        # the chosen title is bold: without room for it, Qt would scroll the bar
+        self.bar.updateGeometry()
         for key, tab in self._tabs.items():
             tab.content.setVisible(key == self.key)
             if tab.beside is not None:

@@ -37,9 +37,12 @@ Ticks = list[tuple[float, str]]
 def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
     """Return the ticks of a logarithmic axis of sizes: as many as have room for their numbers."""
     low, high = (log10(end) for end in x_range)
-    # An earlier candidate takes the room of a later one: powers of ten first, then 2, 5 and 3 times these.
+    # An earlier candidate takes the room of a later one: powers of ten first, then 2, 5
+    # and 3 times these.
     decades = range(int(low) - 1, int(high) + 1)
-    candidates = [leading * 10.0**decade for leading in (1, 2, 5, 3) for decade in decades]
+    candidates = [
+        leading * 10.0**decade for leading in (1, 2, 5, 3) for decade in decades
+    ]
     ticks: list[float] = []
     for size in candidates:
         is_inside = size >= 1 and x_range[0] <= size <= x_range[1]
@@ -62,7 +65,8 @@ class Axes:
     integer_x : bool
         Whether x counts something.
     x_air : float
-        Share by which the range of x was widened at each end. Ticks of a count leave these margins out.
+        Share by which the range of x was widened at each end. Ticks of a count leave
+        these margins out.
     show_x, show_y : bool
         Whether the axis has ticks, and y a grid.
     log_y : bool
@@ -70,7 +74,8 @@ class Axes:
     short : str
         What stands for the title where there is no room for it.
     grid : tuple of float
-        Values of the parameter on the x axis, ascending, where the ticks are; empty where x is no parameter.
+        Values of the parameter on the x axis, ascending, where the ticks are; empty
+        where x is no parameter.
     log_sizes : bool
         Whether x counts something from 1, and equal widths are equal ratios.
     """
@@ -96,8 +101,13 @@ class Axes:
         if not self.show_y:
             return []
         if self.log_y:
-            return [(t, power_label(t)) for t in log_ticks(*y_range, max(2.0, height / scaled(_Y_SPACING)))]
-        values = nice_ticks(*y_range, max(2.0, height / scaled(_Y_SPACING)), DECIMAL_STEPS)
+            return [
+                (t, power_label(t))
+                for t in log_ticks(*y_range, max(2.0, height / scaled(_Y_SPACING)))
+            ]
+        values = nice_ticks(
+            *y_range, max(2.0, height / scaled(_Y_SPACING)), DECIMAL_STEPS
+        )
         return list(zip(values, tick_labels(values), strict=True))
 
     def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
@@ -105,20 +115,32 @@ class Axes:
         if not self.show_x:
             return []
         if self.grid:
-            # Every stride-th value is a tick; the quotient is rounded up, so that the texts have room.
-            stride = max(1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width))))
-            return [(x, power(x)) for x in self.grid[::stride] if x_range[0] <= x <= x_range[1]]
+            # Every stride-th value is a tick; the quotient is rounded up, so that the
+            # texts have room.
+            stride = max(
+                1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width)))
+            )
+            return [
+                (x, power(x))
+                for x in self.grid[::stride]
+                if x_range[0] <= x <= x_range[1]
+            ]
         if self.log_sizes and x_range[0] > 0:
             return _size_ticks(x_range, width)
         count = max(2.0, width / scaled(_X_SPACING))
         if self.integer_x:
             # x_air is a share of the range before it was widened at both ends.
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
-            return [(t, f"{t:.0f}") for t in integer_ticks(x_range[0] + air, x_range[1] - air, count)]
+            return [
+                (t, f"{t:.0f}")
+                for t in integer_ticks(x_range[0] + air, x_range[1] - air, count)
+            ]
         values = nice_ticks(*x_range, count)
         return list(zip(values, _tick_texts(values), strict=True))
 
-    def frame(self, size: QSizeF, x_range: tuple[float, float], y_range: tuple[float, float]) -> Frame:
+    def frame(
+        self, size: QSizeF, x_range: tuple[float, float], y_range: tuple[float, float]
+    ) -> Frame:
         """Lay out a drawing: the plot area is what titles and labels leave.
 
         Parameters
@@ -132,12 +154,19 @@ class Axes:
         bottom = scaled(TICK_HEIGHT) + (scaled(LABEL_HEIGHT) if self.x_label else 0)
         height = max(1.0, size.height() - top - bottom)
         metrics = QFontMetricsF(font(TINY))
-        widths = [metrics.horizontalAdvance(text) for _, text in self.y_ticks(y_range, height)]
+        widths = [
+            metrics.horizontalAdvance(text) for _, text in self.y_ticks(y_range, height)
+        ]
         left_edge = max(widths, default=0.0) + AIR
         width = max(1.0, size.width() - left_edge - 2 * AIR)
         area = QRectF(round(left_edge), round(top), round(width), round(height))
         return Frame(
-            area, QRectF(QPointF(0, 0), size), x_range, y_range, self.log_y, self.log_x and x_range[0] > 0
+            area,
+            QRectF(QPointF(0, 0), size),
+            x_range,
+            y_range,
+            self.log_y,
+            self.log_x and x_range[0] > 0,
         )
 
 
@@ -175,10 +204,18 @@ def draw_axes(
         _draw_ticks(axes, painter, frame, colors)
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
-    painter.drawText(title_box(frame), Qt.AlignmentFlag.AlignLeft, shown_title(axes, frame, reserved_width))
+    painter.drawText(
+        title_box(frame),
+        Qt.AlignmentFlag.AlignLeft,
+        shown_title(axes, frame, reserved_width),
+    )
     if axes.x_label and placeholder is None:
-        box, label = label_box(axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer)
-        painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, label)
+        box, label = label_box(
+            axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer
+        )
+        painter.drawText(
+            box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, label
+        )
 
 
 def title_box(frame: Frame) -> QRectF:
@@ -190,16 +227,26 @@ def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
     """Return the title, or its short form where the title has no room, cut where that has none either."""
     metrics = QFontMetrics(font(SMALL))
     room = int(frame.outer.width() - reserved_width)
-    title = axes.title if _text_width(metrics, axes.title) <= room else axes.short or axes.title
+    title = (
+        axes.title
+        if _text_width(metrics, axes.title) <= room
+        else axes.short or axes.title
+    )
     return metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
 
 
-def cut_texts(axes: Axes, frame: Frame, reserved_width: float, placeholder: str | None) -> list[str]:
+def cut_texts(
+    axes: Axes, frame: Frame, reserved_width: float, placeholder: str | None
+) -> list[str]:
     """Return in full the texts that :func:`draw_axes` has to cut, as they have no room."""
     metrics = QFontMetrics(font(SMALL))
     outer = frame.outer
     title_room = outer.width() - reserved_width
-    title = axes.title if _text_width(metrics, axes.title) <= title_room else axes.short or axes.title
+    title = (
+        axes.title
+        if _text_width(metrics, axes.title) <= title_room
+        else axes.short or axes.title
+    )
     cut = [title] if _text_width(metrics, title) > title_room else []
     if placeholder is not None:
         box = _placeholder_box(frame).toRect()
@@ -214,10 +261,13 @@ def _text_width(metrics: QFontMetrics, text: str) -> int:
     return metrics.horizontalAdvance(text)
 
 
-def label_box(text: str, metrics: QFontMetrics, middle: float, outer: QRectF) -> tuple[QRectF, str]:
+def label_box(
+    text: str, metrics: QFontMetrics, middle: float, outer: QRectF
+) -> tuple[QRectF, str]:
     """Return the box of the x axis's text, and the text, cut where it is wider than the drawing.
 
-    The box is centered at `middle`, or shifted as far as it takes to lie inside the drawing.
+    The box is centered at `middle`, or shifted as far as it takes to lie inside the
+    drawing.
     """
     label = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
     width = min(metrics.horizontalAdvance(label) + 2.0, outer.width())
@@ -232,28 +282,43 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
     painter.setFont(font(TINY))
     for value, text in axes.y_ticks(frame.y_range, area.height()):
         y = round(frame.y_px(value))
-        hairline(painter, colors.q("line_soft"), QPointF(area.left(), y), QPointF(area.right(), y))
+        hairline(
+            painter,
+            colors.q("line_soft"),
+            QPointF(area.left(), y),
+            QPointF(area.right(), y),
+        )
         painter.setPen(colors.q("muted"))
-        box = QRectF(0, y - scaled(_LINE_HEIGHT) / 2, area.left() - AIR, scaled(_LINE_HEIGHT))
+        box = QRectF(
+            0, y - scaled(_LINE_HEIGHT) / 2, area.left() - AIR, scaled(_LINE_HEIGHT)
+        )
         painter.drawText(box, RIGHT, text)
     hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
     painter.setPen(colors.q("muted"))
     for value, text in axes.x_ticks(frame.x_range, area.width()):
-        box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, scaled(_LINE_HEIGHT))
+        box = QRectF(
+            frame.x_px(value) - 40, area.bottom() + 4, 80, scaled(_LINE_HEIGHT)
+        )
         painter.drawText(box, BELOW, text)
 
 
-def _draw_placeholder(placeholder: str, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def _draw_placeholder(
+    placeholder: str, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write the text of an empty plot in its middle: on several lines, or on one where these are too high."""
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
     box = _placeholder_box(frame)
     metrics = painter.fontMetrics()
-    wrapped = metrics.boundingRect(box.toRect(), Qt.TextFlag.TextWordWrap.value, placeholder)
+    wrapped = metrics.boundingRect(
+        box.toRect(), Qt.TextFlag.TextWordWrap.value, placeholder
+    )
     if wrapped.height() > box.height():
         flags = Qt.AlignmentFlag.AlignCenter
-        placeholder = metrics.elidedText(placeholder, Qt.TextElideMode.ElideRight, int(box.width()))
+        placeholder = metrics.elidedText(
+            placeholder, Qt.TextElideMode.ElideRight, int(box.width())
+        )
     painter.drawText(box, flags, placeholder)
 
 

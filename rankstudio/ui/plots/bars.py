@@ -41,7 +41,8 @@ class Bar:
     name : str
         Shown when the mouse is over the bar.
     value : float
-        Length of the bar, greater is better; NaN for a candidate without a score, which gets no bar.
+        Length of the bar, greater is better; NaN for a candidate without a score, which
+        gets no bar.
     """
 
     id: Hashable
@@ -83,9 +84,11 @@ class BarsPlot(Plot):
         Parameters
         ----------
         bars : sequence of Bar
-            In any order. They are sorted by value; bars of equal values keep their order.
+            In any order. They are sorted by value; bars of equal values keep their
+            order.
         winner : hashable, optional
-            Id of the selected candidate, where it is not the longest bar (a pinned feature).
+            Id of the selected candidate, where it is not the longest bar (a pinned
+            feature).
         """
         scored = [bar for bar in bars if not isnan(bar.value)]
         self.bars = sorted(scored, key=lambda bar: -bar.value)
@@ -104,12 +107,18 @@ class BarsPlot(Plot):
         """
         total = len(self.bars)
         n_shown = len(self.shown(frame.area.width()))
-        return tr("{shown} of {total}").format(shown=n_shown, total=total) if total > n_shown else ""
+        return (
+            tr("{shown} of {total}").format(shown=n_shown, total=total)
+            if total > n_shown
+            else ""
+        )
 
     def beside_title(self, frame: Frame) -> float:
         """Return the width of the count at the right of the title."""
         text = self.count_text(frame)
-        return QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
+        return (
+            QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
+        )
 
     def shown(self, width: float | None = None) -> list[Bar]:
         """Return the bars, with the winner, that fit into a width in pixels.
@@ -119,11 +128,15 @@ class BarsPlot(Plot):
         room = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
         # The first 60 ids are taken as typical of all.
-        widest = max((metrics.horizontalAdvance(str(bar.id)) for bar in self.bars[:60]), default=0.0)
+        widest = max(
+            (metrics.horizontalAdvance(str(bar.id)) for bar in self.bars[:60]),
+            default=0.0,
+        )
         count = max(1, int(room // max(_LEAST_WIDTH, widest + 7)))
         bars = self.bars[:count]
         if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
-            # The winner takes the last place, unless it has no score and therefore no bar.
+            # The winner takes the last place, unless it has no score and therefore no
+            # bar.
             bars[-1:] = [bar for bar in self.bars if bar.id == self.winner] or bars[-1:]
         return bars
 
@@ -137,7 +150,9 @@ class BarsPlot(Plot):
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
             left_edge = area.left() + i * step + step * (1 - _BAR_SHARE_OF_ROW) / 2
             top = zero - height if bar.value >= 0 else zero
-            rects.append(QRectF(round(left_edge), top, round(step * _BAR_SHARE_OF_ROW), height))
+            rects.append(
+                QRectF(round(left_edge), top, round(step * _BAR_SHARE_OF_ROW), height)
+            )
         return rects
 
     # Plot
@@ -149,7 +164,8 @@ class BarsPlot(Plot):
         high = max(values)
         upper_end = high if high > low else low + 1.0
         frame = self.axes.frame(size, x_range=(0.0, 1.0), y_range=(low, upper_end))
-        frame.area.setLeft(max(_SCALE, frame.area.left()))  # numbers of many digits take more
+        # numbers of many digits take more
+        frame.area.setLeft(max(_SCALE, frame.area.left()))
         return frame
 
     @staticmethod
@@ -166,14 +182,21 @@ class BarsPlot(Plot):
         bars = self.bars[:MOST_BARS]
         title = self.axes.title
         if len(self.bars) > len(bars):
-            title = tr("{title}, the first {n} of {of}").format(title=title, n=len(bars), of=len(self.bars))
-        selected = frozenset(index for index, bar in enumerate(bars) if bar.id == self.winner)
+            title = tr("{title}, the first {n} of {of}").format(
+                title=title, n=len(bars), of=len(self.bars)
+            )
+        selected = frozenset(
+            index for index, bar in enumerate(bars) if bar.id == self.winner
+        )
         return RowsFigure(
             name=NAME,
             title=title,
             caption="",
             axis=FigureAxis(self.axes.title),
-            rows=tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),
+            rows=tuple(
+                f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name
+                for bar in bars
+            ),
             series=(RowSeries("", tuple(bar.value for bar in bars)),),
             bars=True,
             strong=selected,
@@ -183,15 +206,22 @@ class BarsPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return all candidates, best first: id, name, value."""
-        return ["id", "name", self.axes.title or "value"], [[str(b.id), b.name, b.value] for b in self.bars]
+        return ["id", "name", self.axes.title or "value"], [
+            [str(b.id), b.name, b.value] for b in self.bars
+        ]
 
     def readout(self, number: int) -> list[Line]:
         """Name a bar, by its number."""
         first = self.shown()[0]
         bar = self.shown()[number]
-        lines = [Line(bar.name, f"{bar.value:.4g}", bold=True), Line(tr("id {id}").format(id=bar.id))]
+        lines = [
+            Line(bar.name, f"{bar.value:.4g}", bold=True),
+            Line(tr("id {id}").format(id=bar.id)),
+        ]
         if bar is not first:
-            lines.append(Line(tr("behind the longest by"), f"{first.value - bar.value:.2g}"))
+            lines.append(
+                Line(tr("behind the longest by"), f"{first.value - bar.value:.2g}")
+            )
         return lines
 
     def feature_of(self, number: int) -> int:
@@ -233,7 +263,9 @@ class BarsPlot(Plot):
             word = tr("ahead of") if lead >= 0 else tr("behind")
             if lead:
                 parts.append(
-                    tr("{word} {name} by {lead:.2g}").format(word=word, name=other.name, lead=abs(lead))
+                    tr("{word} {name} by {lead:.2g}").format(
+                        word=word, name=other.name, lead=abs(lead)
+                    )
                 )
             else:
                 parts.append(tr("tied with {name}").format(name=other.name))
@@ -244,7 +276,9 @@ class BarsPlot(Plot):
         bars = self.shown(frame.area.width())
         if self.is_empty():
             return
-        for i, (bar, rect) in enumerate(zip(bars, self.slots(frame, bars), strict=True)):
+        for i, (bar, rect) in enumerate(
+            zip(bars, self.slots(frame, bars), strict=True)
+        ):
             is_winner = bar.id == self.winner
             color_of_others = "muted" if i == self.under_mouse else "bar"
             painter.setPen(Qt.PenStyle.NoPen)
@@ -261,8 +295,15 @@ class BarsPlot(Plot):
             painter.drawText(box, BELOW, str(bar.id))
         zero = frame.y_px(0.0)
         area = frame.area
-        hairline(painter, colors.q("line"), QPointF(area.left(), zero), QPointF(area.right(), zero))
+        hairline(
+            painter,
+            colors.q("line"),
+            QPointF(area.left(), zero),
+            QPointF(area.right(), zero),
+        )
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
-        painter.drawText(QRectF(0, 0, frame.outer.width(), 18), flags, self.count_text(frame))
+        painter.drawText(
+            QRectF(0, 0, frame.outer.width(), 18), flags, self.count_text(frame)
+        )

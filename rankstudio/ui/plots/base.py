@@ -70,13 +70,16 @@ FORMATS = tuple((LABELS[name], f".{name}") for name in ("png", "svg", "pdf", "cs
 PRINT_DPI = 300.0
 
 
-def save_figure(figure: Figure, path: str | Path, style: FigureStyle, dpi: float = PRINT_DPI) -> None:
+def save_figure(
+    figure: Figure, path: str | Path, style: FigureStyle, dpi: float = PRINT_DPI
+) -> None:
     """Write a figure to a file, in the format of the file's suffix.
 
     Raises
     ------
     OutputError
-        If the suffix is none of `FORMATS` or the file cannot be written; no half-written file is left.
+        If the suffix is none of `FORMATS` or the file cannot be written; no
+        half-written file is left.
     """
     suffix = Path(path).suffix.lower()
     format_names = {f".{name}": name for name in LABELS}
@@ -150,7 +153,8 @@ class _TitleTerm(TermLabel):
 class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     """Base of all plots: a widget that draws layers, shows values at the mouse, and can be saved as a figure.
 
-    A subclass adds layers and implements `is_empty`, `numbers`, `figure`, `summary`, and what the mouse does.
+    A subclass adds layers and implements `is_empty`, `numbers`, `figure`, `summary`,
+    and what the mouse does.
 
     Parameters
     ----------
@@ -161,12 +165,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     Attributes
     ----------
     failed : Signal(str)
-        An error message, when an action of the user, such as saving the plot, did not work.
+        An error message, when an action of the user, such as saving the plot, did not
+        work.
     figureAsked : Signal()
         The user wants the plot as a figure: copied with its caption, or in a file.
     paintAsked : Signal(object, object)
-        Two functions: the first paints a picture, for which the window must not wait; the second is called
-        with the picture.
+        Two functions: the first paints a picture, for which the window must not wait;
+        the second is called with the picture.
     placeholder : str
         Text of an empty plot.
     shared : Shared
@@ -174,7 +179,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     under_mouse : object
         Target that :meth:`hit_test` returned for the mouse's position; None for none.
     pointed : Signal(int)
-        Id of the feature that the mouse has reached; 0 when the mouse has left the last one.
+        Id of the feature that the mouse has reached; 0 when the mouse has left the last
+        one.
     confirms : bool
         Whether the targets are models: a double click or Enter then chooses one.
     confirmed : Signal()
@@ -469,7 +475,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Remember where a click may have begun."""
-        self._pressed = event.position() if event.button() == Qt.MouseButton.LeftButton else None
+        self._pressed = (
+            event.position() if event.button() == Qt.MouseButton.LeftButton else None
+        )
         super().mousePressEvent(event)
         if self._pressed is not None:
             event.accept()
@@ -559,7 +567,9 @@ class PlotMenu(QMenu):
         self.addAction(tr("Copy picture")).triggered.connect(self.copy_picture)
         self.addAction(tr("Copy numbers")).triggered.connect(self.copy_numbers)
         self.addSeparator()
-        self.addAction(tr("Save as PNG, SVG, PDF or CSV…")).triggered.connect(self.save_as)
+        self.addAction(tr("Save as PNG, SVG, PDF or CSV…")).triggered.connect(
+            self.save_as
+        )
         plot.add_actions(self)
         for action in self.actions():
             action.setEnabled(not plot.is_empty())
@@ -574,14 +584,21 @@ class PlotMenu(QMenu):
     @Slot()
     def copy_numbers(self) -> None:
         """Put the numbers behind the plot on the clipboard, ready for a spreadsheet."""
-        QGuiApplication.clipboard().setText(csv_of_values(*self._plot.numbers(), separator="\t"))
+        QGuiApplication.clipboard().setText(
+            csv_of_values(*self._plot.numbers(), separator="\t")
+        )
 
     @Slot()
     def save_as(self) -> None:
         """Ask where to, and save; a failure is the plot's `failed` signal."""
-        suggested = "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-") or "plot"
+        suggested = (
+            "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-")
+            or "plot"
+        )
         plot = self._plot
-        save_as(plot, tr("Save plot"), f"{suggested}.png", FORMATS, self._save, plot.failed)
+        save_as(
+            plot, tr("Save plot"), f"{suggested}.png", FORMATS, self._save, plot.failed
+        )
 
     def _save(self, path: str) -> None:
         self._plot.paintAsked.emit(plot_writer(self._plot, path), lambda _: None)

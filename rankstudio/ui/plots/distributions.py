@@ -52,7 +52,8 @@ class Density:
     xs, ys : ndarray of shape (N,)
         Values, ascending, and the densities at these values.
     zeros : float
-        Share of the class whose value is 0, if the densities leave these documents out; NaN if not.
+        Share of the class whose value is 0, if the densities leave these documents out;
+        NaN if not.
     """
 
     label: str
@@ -64,7 +65,8 @@ class Density:
 class DensityPlot(Plot):
     """The densities of a feature in each relevance class, in different colors and dashes, with a legend.
 
-    Where many values are 0, bars at the left show the shares of zeros, and the densities leave the zeros out.
+    Where many values are 0, bars at the left show the shares of zeros, and the
+    densities leave the zeros out.
 
     Parameters
     ----------
@@ -73,7 +75,9 @@ class DensityPlot(Plot):
         What the axes measure.
     """
 
-    def __init__(self, theme: Theme, x_label: str = tr("value (height: density)")) -> None:
+    def __init__(
+        self, theme: Theme, x_label: str = tr("value (height: density)")
+    ) -> None:
         self.densities: list[Density] = []
         self.subject = ""  # name of the feature, for the title of an exported figure
         super().__init__(theme, Axes("", x_label, show_y=False))
@@ -119,12 +123,16 @@ class DensityPlot(Plot):
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
 
-        Return the width of a swatch, the position of each entry (pixel and line), and the number of lines.
+        Return the width of a swatch, the position of each entry (pixel and line), and
+        the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
         for swatch, gap in ((_SWATCH, _BETWEEN), _NARROW):
-            widths = [swatch + 6 + metrics.horizontalAdvance(density.label) for density in self.densities]
+            widths = [
+                swatch + 6 + metrics.horizontalAdvance(density.label)
+                for density in self.densities
+            ]
             spots = flow(widths, room.width(), gap)
             n_lines = spots[-1][1] + 1 if spots else 1
             layout = swatch, spots, n_lines
@@ -151,13 +159,17 @@ class DensityPlot(Plot):
         """Return in words where each class has most of its values, and how many of them are 0."""
         drawn = [d for d in self.densities if d.xs.size]
         peaks = [
-            tr("{label} most often near {xs:.3g}").format(label=d.label, xs=d.xs[int(np.argmax(d.ys))])
+            tr("{label} most often near {xs:.3g}").format(
+                label=d.label, xs=d.xs[int(np.argmax(d.ys))]
+            )
             for d in drawn
         ]
         return ", ".join(
             peaks
             + [
-                tr("{zeros} of {label} are 0").format(zeros=percent(d.zeros), label=d.label)
+                tr("{zeros} of {label} are 0").format(
+                    zeros=percent(d.zeros), label=d.label
+                )
                 for d in self._with_zeros()
             ]
         )
@@ -171,18 +183,38 @@ class DensityPlot(Plot):
         for number, density in enumerate(self.densities):
             label = density.label
             if not isnan(density.zeros):
-                label = tr("{label} ({zeros:.0f} % are 0)").format(label=label, zeros=100 * density.zeros)
-            series.append(Series(label, floats(density.xs), floats(density.ys), kind="area", number=number))
+                label = tr("{label} ({zeros:.0f} % are 0)").format(
+                    label=label, zeros=100 * density.zeros
+                )
+            series.append(
+                Series(
+                    label,
+                    floats(density.xs),
+                    floats(density.ys),
+                    kind="area",
+                    number=number,
+                )
+            )
         title = self.subject or self.accessibleName()
-        x = FigureAxis(tr("value of {feature}").format(feature=self.subject) if self.subject else tr("value"))
-        return CurvesFigure(NAME, title, "", x, FigureAxis(tr("density")), tuple(series))
+        x = FigureAxis(
+            tr("value of {feature}").format(feature=self.subject)
+            if self.subject
+            else tr("value")
+        )
+        return CurvesFigure(
+            NAME, title, "", x, FigureAxis(tr("density")), tuple(series)
+        )
 
     def numbers(self) -> Numbers:
         """Return class, value and density, one row per point, and a row with the share of zeros."""
         rows: list[list[CellValue]] = [
-            [d.label, float(x), float(y)] for d in self.densities for x, y in zip(d.xs, d.ys, strict=True)
+            [d.label, float(x), float(y)]
+            for d in self.densities
+            for x, y in zip(d.xs, d.ys, strict=True)
         ]
-        rows += [[d.label, tr("share of zeros"), float(d.zeros)] for d in self._with_zeros()]
+        rows += [
+            [d.label, tr("share of zeros"), float(d.zeros)] for d in self._with_zeros()
+        ]
         return ["class", "value", "density"], rows
 
     def hit_test(self, point: QPointF) -> float | None:
@@ -199,16 +231,28 @@ class DensityPlot(Plot):
     def readout(self, x: float) -> list[Line]:
         """Return the density of each class at a value, or the shares of zeros over their bars."""
         if x == _ZEROS:
-            looks = [palettes.category(self.theme.colors, i) for i in range(len(self.densities))]
+            looks = [
+                palettes.category(self.theme.colors, i)
+                for i in range(len(self.densities))
+            ]
             shares = [
-                Line(d.label, "–" if np.isnan(d.zeros) else percent(d.zeros), look.color, look.dash)
+                Line(
+                    d.label,
+                    "–" if np.isnan(d.zeros) else percent(d.zeros),
+                    look.color,
+                    look.dash,
+                )
                 for d, look in zip(self.densities, looks, strict=True)
             ]
             return [Line(tr("value 0"), bold=True), *shares]
         lines = [Line(f"{x:.3g}", bold=True)]
         for i, density in enumerate(self.densities):
             look = palettes.category(self.theme.colors, i)
-            y = float(np.interp(x, density.xs, density.ys)) if density.xs.size else float("nan")
+            y = (
+                float(np.interp(x, density.xs, density.ys))
+                if density.xs.size
+                else float("nan")
+            )
             lines.append(Line(density.label, f"{y:.3g}", look.color, look.dash))
         return lines
 
@@ -246,7 +290,12 @@ class DensityPlot(Plot):
         for position, (i, density) in enumerate(drawn):
             look = palettes.category(colors, i)
             height = density.zeros * (area.height() - _LINE)
-            bar = QRectF(left_edge + position * bar_width + 2, area.bottom() - height, bar_width - 4, height)
+            bar = QRectF(
+                left_edge + position * bar_width + 2,
+                area.bottom() - height,
+                bar_width - 4,
+                height,
+            )
             filling = QColor(look.color)
             filling.setAlphaF(0.35)
             painter.setBrush(filling)
@@ -272,21 +321,29 @@ class DensityPlot(Plot):
         if self.is_empty() or not self._legend_height(frame.outer.size()):
             return
         strip = self._zeros_width(frame.outer.width())
-        swatch, spots, rows = self.legend_spots(super().frame_for(frame.outer.size()).area.size())
+        swatch, spots, rows = self.legend_spots(
+            super().frame_for(frame.outer.size()).area.size()
+        )
         painter.setFont(font(SMALL))
-        for i, (density, (x, row)) in enumerate(zip(self.densities, spots, strict=True)):
+        for i, (density, (x, row)) in enumerate(
+            zip(self.densities, spots, strict=True)
+        ):
             left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)
             look = palettes.category(colors, i)
-            draw_entry(painter, box, look, density.label, colors.q("text"), swatch=swatch)
+            draw_entry(
+                painter, box, look, density.label, colors.q("text"), swatch=swatch
+            )
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line at the mouse's value."""
         if self.under_mouse is not None and self.under_mouse != _ZEROS:
             x = round(frame.x_px(self.under_mouse)) + 0.5
             painter.setPen(pen(colors.q("muted", 0.75), 1.0))
-            painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))
+            painter.drawLine(
+                QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom())
+            )
 
 
 def percent(share: float) -> str:
@@ -346,11 +403,18 @@ class HistogramPlot(Plot):
         bin_text = (
             f"{first}"
             if bin_width == 1
-            else tr("{first} to {first_2}").format(first=first, first_2=first + bin_width - 1)
+            else tr("{first} to {first_2}").format(
+                first=first, first_2=first + bin_width - 1
+            )
         )
-        total = tr("{title}: {sum} in all").format(title=self.axes.title, sum=int(self.counts.sum()))
+        total = tr("{title}: {sum} in all").format(
+            title=self.axes.title, sum=int(self.counts.sum())
+        )
         return tr("{said}, most often {where} {x_label} ({counts})").format(
-            said=total, where=bin_text, x_label=self.axes.x_label, counts=int(self.counts[fullest])
+            said=total,
+            where=bin_text,
+            x_label=self.axes.x_label,
+            counts=int(self.counts[fullest]),
         )
 
     def is_empty(self) -> bool:
@@ -359,10 +423,14 @@ class HistogramPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the bins, and from zero to a little over the longest bar."""
-        # A bin of the single number 7 is drawn from 6.5 to 7.5; a bin of 0 to 9 is drawn from 0 to 10.
+        # A bin of the single number 7 is drawn from 6.5 to 7.5; a bin of 0 to 9 is
+        # drawn from 0 to 10.
         shift = 0.5 if self.width_of_bins == 1 else 0.0
         low = float(self.starts[0]) - shift
-        return (low, low + self.width_of_bins * self.starts.size), (0.0, float(self.counts.max()) * 1.05)
+        return (low, low + self.width_of_bins * self.starts.size), (
+            0.0,
+            float(self.counts.max()) * 1.05,
+        )
 
     def figure(self) -> CurvesFigure:
         """Return the histogram as a figure, with a bar in the middle of each bin."""
@@ -381,7 +449,9 @@ class HistogramPlot(Plot):
     def numbers(self) -> Numbers:
         """Return first and last number of each bin, and how often they occur."""
         last = self.starts + self.width_of_bins - 1
-        rows = zip(self.starts.tolist(), last.tolist(), self.counts.tolist(), strict=True)
+        rows = zip(
+            self.starts.tolist(), last.tolist(), self.counts.tolist(), strict=True
+        )
         return ["from", "to", self.axes.title], [list(row) for row in rows]
 
     def bars(self, frame: Frame) -> list[QRectF]:
@@ -391,9 +461,16 @@ class HistogramPlot(Plot):
         for i, count in enumerate(self.counts.tolist()):
             left = frame.x_px(x0 + i * self.width_of_bins)
             right = frame.x_px(x0 + (i + 1) * self.width_of_bins)
-            top = min(frame.y_px(count), frame.area.bottom() - 1.5) if count else frame.area.bottom()
+            top = (
+                min(frame.y_px(count), frame.area.bottom() - 1.5)
+                if count
+                else frame.area.bottom()
+            )
             rects.append(
-                QRectF(QPointF(left + 1, top), QPointF(max(left + 2, right - 1), frame.area.bottom()))
+                QRectF(
+                    QPointF(left + 1, top),
+                    QPointF(max(left + 2, right - 1), frame.area.bottom()),
+                )
             )
         return rects
 
@@ -410,12 +487,17 @@ class HistogramPlot(Plot):
         first = int(self.starts[number])
         last = first + self.width_of_bins - 1
         span = str(first) if first == last else f"{first} – {last}"
-        return [Line(span, count_text(int(self.counts[number])), bold=True), Line(self.axes.title)]
+        return [
+            Line(span, count_text(int(self.counts[number])), bold=True),
+            Line(self.axes.title),
+        ]
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the bars, the one under the mouse in the accent's hover colour."""
         painter.setPen(Qt.PenStyle.NoPen)
         for i, rect in enumerate(self.bars(frame)):
-            painter.setBrush(colors.q("accent_hover" if i == self.under_mouse else "accent"))
+            painter.setBrush(
+                colors.q("accent_hover" if i == self.under_mouse else "accent")
+            )
             if rect.height() > 0:
                 painter.drawRect(rect)

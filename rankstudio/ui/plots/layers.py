@@ -1,8 +1,9 @@
 """Tools that draw plots: where data lie on a drawing, and layers of the pyqtgraph scene.
 
-A layer draws in the logical pixels of the drawing, not in data coordinates, through the `Frame`. Line widths
-and fonts then come out the same on a screen of any pixel ratio. Axes, curves and legends of pyqtgraph would
-make a plot 8 to 20 times as slow to create (see ``benchmarks/plot_items.py``).
+A layer draws in the logical pixels of the drawing, not in data coordinates, through the
+`Frame`. Line widths and fonts then come out the same on a screen of any pixel ratio.
+Axes, curves and legends of pyqtgraph would make a plot 8 to 20 times as slow to create
+(see ``benchmarks/plot_items.py``).
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Frame:
     Attributes
     ----------
     area : QRectF
-        The plot area inside the drawing, in logical pixels; titles and tick labels lie around it.
+        The plot area inside the drawing, in logical pixels; titles and tick labels lie
+        around it.
     outer : QRectF
         The whole drawing.
     x_range, y_range : tuple of float
@@ -94,13 +96,15 @@ class Frame:
     ) -> tuple[int, int] | None:
         """Return the point that is nearest to a pixel, as the number of its curve and its index on the curve.
 
-        Of equally near points the last curve's is returned; None where every point is farther away than
-        `reach` pixels.
+        Of equally near points the last curve's is returned; None where every point is
+        farther away than `reach` pixels.
         """
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
             px, py = self.pixels(xs, ys)
-            distances = np.nan_to_num(np.hypot(px - position.x(), py - position.y()), nan=np.inf)
+            distances = np.nan_to_num(
+                np.hypot(px - position.x(), py - position.y()), nan=np.inf
+            )
             point = int(distances.argmin()) if distances.size else 0
             if distances.size and distances[point] <= reach:
                 nearest_point = (number, point)
@@ -132,8 +136,9 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     """Return the y range that shows a family of curves well.
 
-    This is the range of all values, unless a few extreme values (at most a twentieth at each end, say one λ
-    at k = 1) would press all others into less than half of the picture; these values are then cut off.
+    This is the range of all values, unless a few extreme values (at most a twentieth at
+    each end, say one λ at k = 1) would press all others into less than half of the
+    picture; these values are then cut off.
 
     Parameters
     ----------
@@ -190,7 +195,14 @@ class Layer(QGraphicsItem):
         Whether nothing is drawn outside of the plot area.
     """
 
-    def __init__(self, theme: Theme, frame: Callable[[], Frame], draw: Draw, z: float, clipped: bool) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        frame: Callable[[], Frame],
+        draw: Draw,
+        z: float,
+        clipped: bool,
+    ) -> None:
         super().__init__()
         self._theme = theme
         self._frame = frame
@@ -212,12 +224,16 @@ class Layer(QGraphicsItem):
         return self._bounds
 
     def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,
+        widget: QWidget | None = None,
     ) -> None:
         """Draw on the screen.
 
-        An exception that leaves a painting method ends the process without a message. It is therefore passed
-        to ``sys.excepthook``, once, and the layer stays blank from then on.
+        An exception that leaves a painting method ends the process without a message.
+        It is therefore passed to ``sys.excepthook``, once, and the layer stays blank
+        from then on.
         """
         if self._has_failed:
             return
@@ -255,8 +271,12 @@ def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:
     line_pen = QPen(color, width)
     # The joins of a thin line are invisible, and round ones take twice the time.
     thin = width < 2.0
-    line_pen.setJoinStyle(Qt.PenJoinStyle.BevelJoin if thin else Qt.PenJoinStyle.RoundJoin)
-    line_pen.setCapStyle(Qt.PenCapStyle.FlatCap if dash or thin else Qt.PenCapStyle.RoundCap)
+    line_pen.setJoinStyle(
+        Qt.PenJoinStyle.BevelJoin if thin else Qt.PenJoinStyle.RoundJoin
+    )
+    line_pen.setCapStyle(
+        Qt.PenCapStyle.FlatCap if dash or thin else Qt.PenCapStyle.RoundCap
+    )
     if dash:
         line_pen.setDashPattern(list(dash))
     return line_pen
@@ -267,10 +287,11 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 
     A point with NaN leaves a gap.
 
-    A long and wide solid line is drawn in pieces: Qt outlines and fills a line as a whole, which takes four
-    times as long for two thousand points. Each piece begins with the last segment of the piece before, so
-    that the two join. Dashed and translucent lines are drawn as a whole: dashes would start again in each
-    piece, and a translucent line would be darker where pieces overlap.
+    A long and wide solid line is drawn in pieces: Qt outlines and fills a line as a
+    whole, which takes four times as long for two thousand points. Each piece begins
+    with the last segment of the piece before, so that the two join. Dashed and
+    translucent lines are drawn as a whole: dashes would start again in each piece, and
+    a translucent line would be darker where pieces overlap.
     """
     line = painter.pen()
     gaps = np.flatnonzero(~np.isfinite(px + py)).tolist()
@@ -292,7 +313,9 @@ def between_axes(painter: QPainter, frame: Frame) -> Iterator[None]:
     At its sides, markers may spill as elsewhere.
     """
     painter.save()
-    painter.setClipRect(frame.area.adjusted(-SPILL, -1.0, SPILL, 1.0), Qt.ClipOperation.IntersectClip)
+    painter.setClipRect(
+        frame.area.adjusted(-SPILL, -1.0, SPILL, 1.0), Qt.ClipOperation.IntersectClip
+    )
     try:
         yield
     finally:
@@ -321,7 +344,14 @@ def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) ->
     elif shape == "diamond":
         s = r * 1.25
         painter.drawPolygon(
-            QPolygonF([QPointF(x, y - s), QPointF(x + s, y), QPointF(x, y + s), QPointF(x - s, y)])
+            QPolygonF(
+                [
+                    QPointF(x, y - s),
+                    QPointF(x + s, y),
+                    QPointF(x, y + s),
+                    QPointF(x - s, y),
+                ]
+            )
         )
     elif shape == "triangle":
         painter.drawPolygon(
@@ -343,7 +373,9 @@ def _draw_strokes(painter: QPainter, shape: str, point: QPointF, radius: float) 
     """Draw a marker made of strokes, in the color of the brush, with which other markers are filled."""
     painter.save()
     color = (
-        painter.brush().color() if painter.brush().style() != Qt.BrushStyle.NoBrush else painter.pen().color()
+        painter.brush().color()
+        if painter.brush().style() != Qt.BrushStyle.NoBrush
+        else painter.pen().color()
     )
     painter.setPen(pen(color, max(1.4, radius * 0.5)))
     x = point.x()

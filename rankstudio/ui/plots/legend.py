@@ -79,11 +79,17 @@ def draw_entry(
     if marker:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(look.color)
-        draw_marker(painter, look.marker, QPointF(box.left() + swatch / 2, middle), marker)
+        draw_marker(
+            painter, look.marker, QPointF(box.left() + swatch / 2, middle), marker
+        )
     else:
         painter.setPen(pen(look.color, width, look.dash))
-        painter.drawLine(QPointF(box.left(), middle), QPointF(box.left() + swatch, middle))
+        painter.drawLine(
+            QPointF(box.left(), middle), QPointF(box.left() + swatch, middle)
+        )
     painter.setPen(color)
     room = box.adjusted(swatch + gap, 0, 0, 0)
-    cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(room.width()) + 1)
+    cut = painter.fontMetrics().elidedText(
+        text, Qt.TextElideMode.ElideMiddle, int(room.width()) + 1
+    )
     painter.drawText(room, LEFT, cut)

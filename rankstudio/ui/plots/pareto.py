@@ -22,7 +22,13 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe
-from rankstudio.ui.plots.layers import INSPECTED, Frame, draw_marker, pen, readable_range
+from rankstudio.ui.plots.layers import (
+    INSPECTED,
+    Frame,
+    draw_marker,
+    pen,
+    readable_range,
+)
 from rankstudio.ui.plots.readout import Line, Pixels
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -34,8 +40,10 @@ _PLAIN_RADIUS = 2.6
 _FRONT_RADIUS = 4.2
 _RING_RADIUS = 8.0
 _FADED_OPACITY = 0.4
-_LOG_MARGIN_FACTOR = 1.08  # by which a logarithmic axis extends beyond the least and the greatest size
-_SAMPLE_SPACING = 4.0  # pixels between the points of the front that a name should leave visible
+# by which a logarithmic axis extends beyond the least and the greatest size
+_LOG_MARGIN_FACTOR = 1.08
+# pixels between the points of the front that a name should leave visible
+_SAMPLE_SPACING = 4.0
 _BAND_NAMES = {
     "not significantly worse": (
         tr("not significantly worse than the best (95 %, paired over queries)"),
@@ -68,7 +76,8 @@ class Spot:
     category : int
         Number of the model's run, which decides the color and the marker.
     title, note : str
-        Run and parameters of the model: "run 2 · GAS, then RankSVM" and "k = 4 · λ = 2⁶".
+        Run and parameters of the model: "run 2 · GAS, then RankSVM" and "k = 4 · λ =
+        2⁶".
     """
 
     x: float
@@ -92,7 +101,8 @@ class Marks:
     levels : tuple of float
         Least worth at which each spot of the front counts as not clearly worse.
     rule : str
-        Name of the rule behind the levels: "one standard error". Another name, as for a budget, has no band.
+        Name of the rule behind the levels: "one standard error". Another name, as for a
+        budget, has no band.
     cost : str
         Cost of the suggested model: "0.35 ms"; "" where models are compared by size.
     """
@@ -118,7 +128,8 @@ class ParetoPlot(Plot):
     Attributes
     ----------
     picked : Signal(int)
-        Position of the spot that was clicked, or moved to with the arrow keys along the front.
+        Position of the spot that was clicked, or moved to with the arrow keys along the
+        front.
     """
 
     picked = Signal(int)
@@ -129,7 +140,9 @@ class ParetoPlot(Plot):
         self.chosen: int | None = None
         self.inspected: int | None = None
         self.over_folds = (
-            False  # whether models are compared over folds, not queries, as for a single ranking
+            # whether models are compared over folds, not queries, as for a single
+            # ranking
+            False
         )
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         self.add_layer(partial(draw_pareto_front, self), 0.0)
@@ -166,17 +179,25 @@ class ParetoPlot(Plot):
         greatest = float(xs.max())
         front_values: list[float] = []
         if self.marks:
-            front_values = [*(self.spots[i].y for i in self.marks.front), *self.marks.levels]
+            front_values = [
+                *(self.spots[i].y for i in self.marks.front),
+                *self.marks.levels,
+            ]
         y_range = readable_range(ys, np.array(front_values))
         if self.axes.log_sizes:
-            return (smallest / _LOG_MARGIN_FACTOR, greatest * _LOG_MARGIN_FACTOR), y_range
+            return (
+                smallest / _LOG_MARGIN_FACTOR,
+                greatest * _LOG_MARGIN_FACTOR,
+            ), y_range
         margin = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
         return (smallest - margin, greatest + margin), y_range
 
     @property
     def places(self) -> tuple[Floats, Floats]:
         """Sizes and worths of all models."""
-        return np.array([s.x for s in self.spots], float), np.array([s.y for s in self.spots], float)
+        return np.array([s.x for s in self.spots], float), np.array(
+            [s.y for s in self.spots], float
+        )
 
     def is_empty(self) -> bool:
         """Return whether there is no model."""
@@ -191,16 +212,29 @@ class ParetoPlot(Plot):
             front = [spots[i] for i in marks.front]
             xs = tuple(spot.x for spot in front)
             ys = tuple(spot.y for spot in front)
-            series.append(Series(tr("models on the Pareto front"), xs, ys, kind="steps", number=NEUTRAL))
+            series.append(
+                Series(
+                    tr("models on the Pareto front"),
+                    xs,
+                    ys,
+                    kind="steps",
+                    number=NEUTRAL,
+                )
+            )
         for category in dict.fromkeys(spot.category for spot in spots):
             members = [spot for spot in spots if spot.category == category]
             xs = tuple(spot.x for spot in members)
             ys = tuple(spot.y for spot in members)
-            series.append(Series(members[0].title, xs, ys, kind="points", number=category))
+            series.append(
+                Series(members[0].title, xs, ys, kind="points", number=category)
+            )
         rings = []
         if marks is not None:
             labels = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
-            rings = [Mark(f"{label}: {spots[i].note}", spots[i].x, spots[i].y) for i, label in labels.items()]
+            rings = [
+                Mark(f"{label}: {spots[i].note}", spots[i].x, spots[i].y)
+                for i, label in labels.items()
+            ]
         axes = self.axes
         x = FigureAxis(axes.x_label, whole=axes.integer_x)
         return CurvesFigure(
@@ -217,9 +251,25 @@ class ParetoPlot(Plot):
         """Return a row for each model: run, parameters, size, worth, standard error, front and choice."""
         y_title = self.axes.title or "value"
         front = self.marks.front if self.marks else ()
-        header = ["model", "combination", "size", y_title, "standard error", "front", "chosen"]
+        header = [
+            "model",
+            "combination",
+            "size",
+            y_title,
+            "standard error",
+            "front",
+            "chosen",
+        ]
         return header, [
-            [s.title, s.note, s.x, s.y, s.error, "front" if i in front else "", self._name_in_marks(i)]
+            [
+                s.title,
+                s.note,
+                s.x,
+                s.y,
+                s.error,
+                "front" if i in front else "",
+                self._name_in_marks(i),
+            ]
             for i, s in enumerate(self.spots)
         ]
 
@@ -232,7 +282,12 @@ class ParetoPlot(Plot):
         lines += [Line(name)] if name else []
         if self.marks is not None and position != self.marks.best:
             best = self.spots[self.marks.best]
-            lines.append(Line(tr("best: {name}").format(name=f"{best.title}, {best.note}"), f"{best.y:.4f}"))
+            lines.append(
+                Line(
+                    tr("best: {name}").format(name=f"{best.title}, {best.note}"),
+                    f"{best.y:.4f}",
+                )
+            )
         return lines
 
     def kept_in_sight(self, target: int) -> Pixels | None:
@@ -240,7 +295,8 @@ class ParetoPlot(Plot):
         best = self.marks.best if self.marks is not None else target
         spots = [self.spots[i] for i in {target, best}]
         return self.frame().pixels(
-            np.array([spot.x for spot in spots], float), np.array([spot.y for spot in spots], float)
+            np.array([spot.x for spot in spots], float),
+            np.array([spot.y for spot in spots], float),
         )
 
     def pick(self, position: int) -> None:
@@ -262,7 +318,8 @@ class ParetoPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the spot at a pixel, None where every spot is too far away.
 
-        This is the nearest spot, unless one of the front is near: a spot of the front is larger and on top.
+        This is the nearest spot, unless one of the front is near: a spot of the front
+        is larger and on top.
         """
         if not self.spots:
             return None
@@ -270,7 +327,11 @@ class ParetoPlot(Plot):
         distances = np.hypot(px - point.x(), py - point.y())
         front = list(self.marks.front) if self.marks else []
         nearby = [i for i in front if distances[i] <= _HIT_DISTANCE / 2]
-        best = min(nearby, key=lambda i: distances[i]) if nearby else int(distances.argmin())
+        best = (
+            min(nearby, key=lambda i: distances[i])
+            if nearby
+            else int(distances.argmin())
+        )
         return best if distances[best] <= _HIT_DISTANCE else None
 
     def _name_in_marks(self, position: int) -> str:
@@ -288,8 +349,13 @@ class ParetoPlot(Plot):
     def summary(self) -> str:
         """Describe the best and the suggested model."""
         if self.marks is None:
-            return tr("{title} of {n_spots} models").format(title=self.axes.title, n_spots=len(self.spots))
-        named_models = {tr("best"): self.marks.best, tr(self.marks.rule): self.marks.suggested}
+            return tr("{title} of {n_spots} models").format(
+                title=self.axes.title, n_spots=len(self.spots)
+            )
+        named_models = {
+            tr("best"): self.marks.best,
+            tr(self.marks.rule): self.marks.suggested,
+        }
         return describe(
             [
                 f"{name}: {self.spots[i].title}, {self.spots[i].note}, {self.spots[i].y:.4f}"
@@ -298,17 +364,26 @@ class ParetoPlot(Plot):
         )
 
 
-def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_pareto_front(
+    plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the band of the models that are not clearly worse than the best, then the front as steps.
 
-    The steps are level from each model of the front to the next larger one, and then rise or fall to it.
+    The steps are level from each model of the front to the next larger one, and then
+    rise or fall to it.
     """
     marks = plot.marks
     spots = plot.spots
     if marks is None:
         return
     if len(marks.front) > 1 and marks.rule in _BAND_NAMES:
-        _draw_band(painter, frame, colors, _level_steps(plot, frame), frame.y_px(spots[marks.best].y))
+        _draw_band(
+            painter,
+            frame,
+            colors,
+            _level_steps(plot, frame),
+            frame.y_px(spots[marks.best].y),
+        )
     corners: list[QPointF] = []
     for i in marks.front:
         point = frame.point(spots[i].x, spots[i].y)
@@ -323,17 +398,23 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
 def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
     """Return the lower edge of the band, as pairs of points: the left and the right end of each level.
 
-    The level of a size extends to the next size of the front; the band ends at the size of the best model.
+    The level of a size extends to the next size of the front; the band ends at the size
+    of the best model.
     """
     marks = plot.marks
     assert marks is not None  # only a plot with marks has a band
-    starts = [frame.area.left(), *(frame.x_px(plot.spots[i].x) for i in marks.front[1:])]
+    starts = [
+        frame.area.left(),
+        *(frame.x_px(plot.spots[i].x) for i in marks.front[1:]),
+    ]
     levels = [frame.y_px(level) for level in marks.levels[:-1]]
     ends = zip(starts[:-1], starts[1:], levels, strict=True)
     return [QPointF(x, y) for left, right, y in ends for x in (left, right)]
 
 
-def _draw_band(painter: QPainter, frame: Frame, colors: Colors, lower: list[QPointF], upper: float) -> None:
+def _draw_band(
+    painter: QPainter, frame: Frame, colors: Colors, lower: list[QPointF], upper: float
+) -> None:
     """Fill the band between the worth of the best model and the lower edge, and draw that edge dotted."""
     corners = [QPointF(lower[0].x(), upper), *lower, QPointF(lower[-1].x(), upper)]
     painter.setPen(Qt.PenStyle.NoPen)
@@ -344,7 +425,9 @@ def _draw_band(painter: QPainter, frame: Frame, colors: Colors, lower: list[QPoi
     painter.drawPolyline(QPolygonF(lower))
 
 
-def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_spots(
+    plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw a marker for each model in its run's color.
 
     Markers of the front are larger and on top.
@@ -357,38 +440,58 @@ def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
     for i in (*background, *front):
         category = plot.spots[i].category
         opacity = 1.0 if i in front or i == plot.under_mouse else _FADED_OPACITY
-        if (category, opacity) != last_brush:  # hundreds of markers of one color follow each other
+        # hundreds of markers of one color follow each other
+        if (category, opacity) != last_brush:
             last_brush = category, opacity
             look = palettes.category(colors, category)
             look.color.setAlphaF(opacity)
             painter.setBrush(look.color)
-        draw_marker(painter, look.marker, points[i], _FRONT_RADIUS if i in front else _PLAIN_RADIUS)
+        draw_marker(
+            painter,
+            look.marker,
+            points[i],
+            _FRONT_RADIUS if i in front else _PLAIN_RADIUS,
+        )
 
 
-def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_marks(
+    plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw rings around the chosen, inspected, best and suggested model, then names of the latter two."""
     marks = plot.marks
     if marks is None:
         return
     points = frame.points(*plot.places)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    thin_rings = (plot.chosen, (), _RING_RADIUS - 2.5), (plot.inspected, INSPECTED, _RING_RADIUS - 1.0)
+    thin_rings = (
+        (plot.chosen, (), _RING_RADIUS - 2.5),
+        (plot.inspected, INSPECTED, _RING_RADIUS - 1.0),
+    )
     for position, dash, radius in thin_rings:
         if position is not None:
             painter.setPen(pen(colors.q("text"), 1.4, dash))
             painter.drawEllipse(points[position], radius, radius)
-    # Position of a model: its names from long to short, the role of the color, and the width of the ring.
-    named: dict[int, tuple[tuple[str, ...], str, float]] = {marks.best: ((tr("best"),), "muted", 1.4)}
+    # Position of a model: its names from long to short, the role of the color, and the
+    # width of the ring.
+    named: dict[int, tuple[tuple[str, ...], str, float]] = {
+        marks.best: ((tr("best"),), "muted", 1.4)
+    }
     if marks.suggested != marks.best:
         named[marks.suggested] = (_suggested_names(plot, marks), "accent", 2.0)
     for i, (_, role, width) in named.items():
         painter.setPen(pen(colors.q(role), width))
         painter.drawEllipse(points[i], _RING_RADIUS, _RING_RADIUS)
     occupied = [
-        QRectF(points[i].x() - _RING_RADIUS, points[i].y() - _RING_RADIUS, 2 * _RING_RADIUS, 2 * _RING_RADIUS)
+        QRectF(
+            points[i].x() - _RING_RADIUS,
+            points[i].y() - _RING_RADIUS,
+            2 * _RING_RADIUS,
+            2 * _RING_RADIUS,
+        )
         for i in named
     ]
-    for i, (names, role, _) in reversed(named.items()):  # the suggestion's longer name fits in fewer places
+    # the suggestion's longer name fits in fewer places
+    for i, (names, role, _) in reversed(named.items()):
         is_bold = role == "accent"
         box, text = _best_name_box(plot, frame, points[i], names, is_bold, occupied)
         painter.setFont(font(SMALL, is_bold))
@@ -418,16 +521,27 @@ def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
     return tuple(text.format(size=size) for text in texts)
 
 
-def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_band_name(
+    plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write the meaning of the band at the upper right, if a long or a short name has room."""
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
     painter.setFont(font(SMALL))
     title_width = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
-    names_of_rules = _BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES
+    names_of_rules = (
+        _BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES
+    )
     names = names_of_rules[plot.marks.rule]
     room = frame.outer.width() - title_width - 30
-    text = next((name for name in names if painter.fontMetrics().horizontalAdvance(name) <= room), "")
+    text = next(
+        (
+            name
+            for name in names
+            if painter.fontMetrics().horizontalAdvance(name) <= room
+        ),
+        "",
+    )
     if not text:
         return
     left_edge = frame.outer.right() - painter.fontMetrics().horizontalAdvance(text) - 8
@@ -448,7 +562,8 @@ def _best_name_box(
 ) -> tuple[QRectF, str]:
     """Return the box near a point that hides least of the plot, and the name that stands in it.
 
-    `names` are the texts to choose from; the first one is taken of those that hide equally little.
+    `names` are the texts to choose from; the first one is taken of those that hide
+    equally little.
     """
     xs, ys = _drawn_pixels(plot, frame)
     room = frame.area.adjusted(0, -12, 8, 0)
@@ -458,11 +573,21 @@ def _best_name_box(
         box, _ = candidate
         dx = np.abs(xs - box.center().x())
         dy = np.abs(ys - box.center().y())
-        n_hidden = np.count_nonzero((dx <= box.width() / 2 + 3) & (dy <= box.height() / 2 + 3))
-        return not room.contains(box), sum(box.intersects(other) for other in occupied), int(n_hidden)
+        n_hidden = np.count_nonzero(
+            (dx <= box.width() / 2 + 3) & (dy <= box.height() / 2 + 3)
+        )
+        return (
+            not room.contains(box),
+            sum(box.intersects(other) for other in occupied),
+            int(n_hidden),
+        )
 
-    candidates = ((box, name) for name in names for box in around(point, text_size(name, bold)))
-    return min(((_shifted_inside(box, room), name) for box, name in candidates), key=cost)
+    candidates = (
+        (box, name) for name in names for box in around(point, text_size(name, bold))
+    )
+    return min(
+        ((_shifted_inside(box, room), name) for box, name in candidates), key=cost
+    )
 
 
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
@@ -473,12 +598,15 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     level_parts = list(zip(xs[front], step_ends, ys[front], strict=True))
     if plot.marks is not None and len(front) > 1 and plot.marks.rule in _BAND_NAMES:
         edge = _level_steps(plot, frame)
-        level_parts += [(a.x(), b.x(), a.y()) for a, b in zip(edge[::2], edge[1::2], strict=True)]
+        level_parts += [
+            (a.x(), b.x(), a.y()) for a, b in zip(edge[::2], edge[1::2], strict=True)
+        ]
     for left_end, right_end, y in level_parts:
         sample_xs = np.arange(left_end, right_end, _SAMPLE_SPACING)
         xs = np.append(xs, sample_xs)
         ys = np.append(ys, np.full(sample_xs.size, y))
-    # Between two level parts of the front there is an upright one; the last level part has none after it.
+    # Between two level parts of the front there is an upright one; the last level part
+    # has none after it.
     front_levels = [y for _, _, y in level_parts[: len(front)]]
     for x, (y, next_y) in zip(step_ends, pairwise(front_levels), strict=False):
         sample_ys = np.arange(min(y, next_y), max(y, next_y), _SAMPLE_SPACING)
@@ -507,9 +635,21 @@ def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     w = size.width()
     h = size.height()
     boxes = []
-    for gap in (_RING_RADIUS + 2, _RING_RADIUS + 10, _RING_RADIUS + 20, _RING_RADIUS + 32):
-        # Centered, with an end near the point, and beside the point: each below and above.
+    for gap in (
+        _RING_RADIUS + 2,
+        _RING_RADIUS + 10,
+        _RING_RADIUS + 20,
+        _RING_RADIUS + 32,
+    ):
+        # Centered, with an end near the point, and beside the point: each below and
+        # above.
         left_edges = (x - w / 2, x - 6, x - w + 6, x + gap, x - gap - w)
-        boxes += [QRectF(left_edge, top, w, h) for left_edge in left_edges for top in (y + gap, y - gap - h)]
-        boxes += [QRectF(left_edge, y - h / 2, w, h) for left_edge in (x + gap, x - gap - w)]
+        boxes += [
+            QRectF(left_edge, top, w, h)
+            for left_edge in left_edges
+            for top in (y + gap, y - gap - h)
+        ]
+        boxes += [
+            QRectF(left_edge, y - h / 2, w, h) for left_edge in (x + gap, x - gap - w)
+        ]
     return boxes

@@ -63,7 +63,8 @@ class ValueBox(QWidget):
         self._plot = parent
         self._theme = theme
         self._lines: tuple[Line, ...] = ()
-        # A box under the mouse would otherwise get the mouse moves instead of the plot, hide, and come back.
+        # A box under the mouse would otherwise get the mouse moves instead of the plot,
+        # hide, and come back.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
@@ -99,7 +100,8 @@ class ValueBox(QWidget):
         obstacles : pair of ndarray, optional
             Pixels of points that should stay visible, x and y.
         dispensable : bool
-            Whether to hide the box where, in a small plot, it could only cover the point.
+            Whether to hide the box where, in a small plot, it could only cover the
+            point.
         """
         self._lines = tuple(lines)
         if not lines:
@@ -126,9 +128,13 @@ class ValueBox(QWidget):
         widths = []
         for line in lines:
             metrics = QFontMetrics(font(SMALL, line.bold))
-            value_width = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
+            value_width = (
+                _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
+            )
             text_width = metrics.horizontalAdvance(line.text)
-            widths.append(text_width + value_width + (swatch_width if line.color else 0))
+            widths.append(
+                text_width + value_width + (swatch_width if line.color else 0)
+            )
         width = min(max(widths) + 2 * _PAD + 2, max(1, self._room().width()))
         return QSize(width, len(lines) * _LINE + 2 * _PAD - 4)
 
@@ -136,17 +142,25 @@ class ValueBox(QWidget):
         """Return the text of a line as it is drawn: cut where the box has no room for text and value."""
         metrics = QFontMetrics(font(SMALL, line.bold))
         value_width = _GAP + metrics.horizontalAdvance(line.value) if line.value else 0
-        room = self.width() - 2 * _PAD - value_width - (_SWATCH if line.color is not None else 0)
+        room = (
+            self.width()
+            - 2 * _PAD
+            - value_width
+            - (_SWATCH if line.color is not None else 0)
+        )
         return metrics.elidedText(line.text, Qt.TextElideMode.ElideRight, room)
 
     def _room(self) -> QRect:
         return self._plot.rect().adjusted(2, _TITLE, -2, -2)
 
-    def _place(self, size: QSize, anchor: QPointF, obstacles: Pixels | None) -> tuple[QPoint, bool]:
+    def _place(
+        self, size: QSize, anchor: QPointF, obstacles: Pixels | None
+    ) -> tuple[QPoint, bool]:
         """Return the best spot for the box's upper left corner, and whether the box covers the anchor.
 
-        A spot is better if the box leaves the anchor visible, then if it hides fewer obstacles, then if it
-        comes earlier in the list. All spots are moved inside the plot, below its title.
+        A spot is better if the box leaves the anchor visible, then if it hides fewer
+        obstacles, then if it comes earlier in the list. All spots are moved inside the
+        plot, below its title.
         """
         room = self._room()
         point = anchor.toPoint()
@@ -154,12 +168,18 @@ class ValueBox(QWidget):
         y = point.y()
         w = size.width()
         h = size.height()
-        # Right and left of the anchor: below it, above it, beside it, and near the plot's bottom and top.
+        # Right and left of the anchor: below it, above it, beside it, and near the
+        # plot's bottom and top.
         tops = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
-        corners = [(left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in tops]
-        # Centered below and above the anchor; then a little higher above the plot's bottom.
+        corners = [
+            (left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in tops
+        ]
+        # Centered below and above the anchor; then a little higher above the plot's
+        # bottom.
         corners += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
-        corners += [(left_edge, room.bottom() - h - 60) for left_edge in (x + 14, x - 14 - w)]
+        corners += [
+            (left_edge, room.bottom() - h - 60) for left_edge in (x + 14, x - 14 - w)
+        ]
         spots = [
             QPoint(
                 max(room.left(), min(left_edge, room.right() + 1 - w)),
@@ -173,7 +193,9 @@ class ValueBox(QWidget):
             return not room.contains(box) or box.adjusted(-6, -6, 6, 6).contains(point)
 
         def cost(spot: QPoint) -> tuple[bool, int, int]:
-            n_hidden = 0 if obstacles is None else _count_inside(QRect(spot, size), *obstacles)
+            n_hidden = (
+                0 if obstacles is None else _count_inside(QRect(spot, size), *obstacles)
+            )
             return covers(spot), n_hidden, spots.index(spot)
 
         best = min(spots, key=cost)
@@ -186,9 +208,15 @@ class ValueBox(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colors.q("line_hover"), 1.0))
         painter.setBrush(colors.q("panel", 0.97))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        painter.drawRoundedRect(
+            QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7
+        )
         for i, line in enumerate(self._lines):
-            self._draw_line(painter, line, QRect(_PAD, _PAD - 2 + i * _LINE, self.width() - 2 * _PAD, _LINE))
+            self._draw_line(
+                painter,
+                line,
+                QRect(_PAD, _PAD - 2 + i * _LINE, self.width() - 2 * _PAD, _LINE),
+            )
 
     def _draw_line(self, painter: QPainter, line: Line, box: QRect) -> None:
         """Draw one line of the box."""
@@ -200,7 +228,9 @@ class ValueBox(QWidget):
             if line.dash:
                 swatch.setDashPattern(list(line.dash))
             painter.setPen(swatch)
-            painter.drawLine(box.left(), box.center().y() + 1, box.left() + 12, box.center().y() + 1)
+            painter.drawLine(
+                box.left(), box.center().y() + 1, box.left() + 12, box.center().y() + 1
+            )
             box = box.adjusted(_SWATCH, 0, 0, 0)
         is_heading = line.bold or not line.value
         painter.setPen(colors.q("text" if is_heading else "muted"))
@@ -211,5 +241,10 @@ class ValueBox(QWidget):
 
 def _count_inside(box: QRect, xs: Floats, ys: Floats) -> int:
     """Return how many points lie in a box."""
-    inside = (xs >= box.left()) & (xs <= box.right()) & (ys >= box.top()) & (ys <= box.bottom())
+    inside = (
+        (xs >= box.left())
+        & (xs <= box.right())
+        & (ys >= box.top())
+        & (ys <= box.bottom())
+    )
     return int(np.count_nonzero(inside))

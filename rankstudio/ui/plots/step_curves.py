@@ -10,7 +10,12 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
 
 from rankstudio.engine.arrays import Bools, Floats
-from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Series
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Level,
+    Series,
+)
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe, floats
 from rankstudio.ui.plots.layers import Frame, draw_line, draw_marker, pen
@@ -48,7 +53,8 @@ class StepCurve:
     number : int
         Number of the color and dash, from 0; `BEHIND` for gray.
     filled : ndarray of shape (K,), optional
-        Which points are filled, for a curve that is drawn as points; None for one drawn as a line.
+        Which points are filled, for a curve that is drawn as points; None for one drawn
+        as a line.
     """
 
     key: int
@@ -76,13 +82,18 @@ class StepCurvesPlot(Plot):
     picked : Signal(int, int)
         Key of the curve and step that were clicked.
     feature_at : callable
-        Returns the id of the feature at a point, given the key of its curve and its step; 0 for none.
+        Returns the id of the feature at a point, given the key of its curve and its
+        step; 0 for none.
     """
 
     picked = Signal(int, int)
 
     def __init__(
-        self, theme: Theme, title: str, x_label: str, limits: tuple[float, float] | None = None
+        self,
+        theme: Theme,
+        title: str,
+        x_label: str,
+        limits: tuple[float, float] | None = None,
     ) -> None:
         self.curves: tuple[StepCurve, ...] = ()
         self.level: Level | None = None
@@ -99,7 +110,10 @@ class StepCurvesPlot(Plot):
         self.add_layer(self._draw_names, 1.0, clipped=False)
 
     def set_curves(
-        self, curves: Sequence[StepCurve], level: Level | None = None, step: int | None = None
+        self,
+        curves: Sequence[StepCurve],
+        level: Level | None = None,
+        step: int | None = None,
     ) -> None:
         """Show other curves; gray ones are drawn first.
 
@@ -134,27 +148,38 @@ class StepCurvesPlot(Plot):
         if self._limits is not None:
             low, high = self._limits
             return (1 - air, last + air), (low, high + (high - low) * 0.03)
-        values = np.concatenate([curve.y[np.isfinite(curve.y)] for curve in self.curves])
-        low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+        values = np.concatenate(
+            [curve.y[np.isfinite(curve.y)] for curve in self.curves]
+        )
+        low, high = (
+            (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+        )
         room = 0.08 * (high - low) or abs(low) * 0.05 or 0.5
         return (1 - air, last + air), (low - room, high + room)
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for the names at the right."""
         names_width = self._names_width(size.width())
-        frame = self.axes.frame(QSizeF(size.width() - names_width, size.height()), *self.ranges())
+        frame = self.axes.frame(
+            QSizeF(size.width() - names_width, size.height()), *self.ranges()
+        )
         return replace(frame, outer=QRectF(QPointF(0, 0), size))
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Leave the text of the x axis out of a low plot, so that the curves have more room."""
         super().resizeEvent(event)
         label = self._x_label if self.height() >= scaled(_LOW) else ""
-        if event is not None and label != self.axes.x_label:  # the constructor of the plot passes no event
+        # the constructor of the plot passes no event
+        if event is not None and label != self.axes.x_label:
             self.set_axes(replace(self.axes, x_label=label))
 
     def _names_width(self, width: float) -> float:
         metrics = QFontMetricsF(font(TINY, bold=True))
-        names = [curve.label for curve in self.curves if curve.number != BEHIND and curve.label]
+        names = [
+            curve.label
+            for curve in self.curves
+            if curve.number != BEHIND and curve.label
+        ]
         widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
         return min(widest + _GAP, width * _NAMES) if widest else 0.0
 
@@ -180,7 +205,9 @@ class StepCurvesPlot(Plot):
         levels = (self.level,) if self.level is not None else ()
         y = FigureAxis(self.axes.title, low=low, high=high)
         title = self.axes.title
-        return CurvesFigure(NAME, title=title, caption="", x=x, y=y, series=series, levels=levels)
+        return CurvesFigure(
+            NAME, title=title, caption="", x=x, y=y, series=series, levels=levels
+        )
 
     def summary(self) -> str:
         """Describe at which value each named curve ends."""
@@ -196,14 +223,20 @@ class StepCurvesPlot(Plot):
 
         Return None without one.
         """
-        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _REACH)
+        return self.frame().nearest(
+            [(curve.x, curve.y) for curve in self.curves], point, _REACH
+        )
 
     def readout(self, target: Point) -> list[Line]:
         """Return a line with the curve, the step and the value of a point."""
         curve_index, point_index = target
         curve = self.curves[curve_index]
         value = f"{curve.y[point_index]:.{self.decimals}f}"
-        color = None if curve.number == BEHIND else self._look(curve, self.theme.colors).color
+        color = (
+            None
+            if curve.number == BEHIND
+            else self._look(curve, self.theme.colors).color
+        )
         label = f"{curve.label or self.axes.title} · k = {curve.x[point_index]:.0f}"
         return [Line(label, value, color, bold=True)]  # a low plot has no room for more
 
@@ -228,19 +261,27 @@ class StepCurvesPlot(Plot):
         if not named:
             return False
         start = (named[0], 0)
-        curve_index, point_index = self.under_mouse if self.under_mouse in self._points() else start
+        curve_index, point_index = (
+            self.under_mouse if self.under_mouse in self._points() else start
+        )
         if down and curve_index in named:
             curve_index = named[(named.index(curve_index) + down) % len(named)]
         curve = self.curves[curve_index]
         point_index = min(max(point_index + right, 0), curve.x.size - 1)
         self.under_mouse = (curve_index, point_index)
-        position = self.frame().point(float(curve.x[point_index]), float(curve.y[point_index]))
+        position = self.frame().point(
+            float(curve.x[point_index]), float(curve.y[point_index])
+        )
         self.say((curve_index, point_index), position)
         self.redraw()
         return True
 
     def _points(self) -> set[Point]:
-        return {(number, index) for number, curve in enumerate(self.curves) for index in range(curve.x.size)}
+        return {
+            (number, index)
+            for number, curve in enumerate(self.curves)
+            for index in range(curve.x.size)
+        }
 
     # Drawing
 
@@ -269,7 +310,10 @@ class StepCurvesPlot(Plot):
             stands_out = curve.key == self._marked_key or hovered_curve == curve_index
             if curve.number == BEHIND:
                 painter.setPen(
-                    pen(colors.q("muted" if stands_out else "line_hover"), 1.4 if stands_out else 0.9)
+                    pen(
+                        colors.q("muted" if stands_out else "line_hover"),
+                        1.4 if stands_out else 0.9,
+                    )
                 )
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 draw_line(painter, *frame.pixels(curve.x, curve.y))
@@ -288,15 +332,25 @@ class StepCurvesPlot(Plot):
                 painter.drawEllipse(frame.point(x, y), _POINT + 0.5, _POINT + 0.5)
         if self.under_mouse is not None and hovered_curve < len(self.curves):
             curve = self.curves[hovered_curve]
-            center = frame.point(float(curve.x[hovered_point]), float(curve.y[hovered_point]))
-            color = colors.q("muted") if curve.number == BEHIND else self._look(curve, colors).color
+            center = frame.point(
+                float(curve.x[hovered_point]), float(curve.y[hovered_point])
+            )
+            color = (
+                colors.q("muted")
+                if curve.number == BEHIND
+                else self._look(curve, colors).color
+            )
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
             draw_marker(painter, "circle", center, _POINT)
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Write the names at the ends of their curves, moved apart so that they do not overlap."""
-        named = [curve for curve in self.curves if curve.number != BEHIND and curve.label and curve.y.size]
+        named = [
+            curve
+            for curve in self.curves
+            if curve.number != BEHIND and curve.label and curve.y.size
+        ]
         room = frame.outer.right() - frame.area.right() - _GAP
         if not named or room < scaled(24):
             return
@@ -305,18 +359,25 @@ class StepCurvesPlot(Plot):
         end_pixels = [frame.y_px(float(curve.y[-1])) for curve in from_top]
         top = frame.area.top() + line_height / 2
         bottom = frame.outer.bottom() - line_height / 2
-        for curve, y in zip(from_top, apart(end_pixels, line_height, top, bottom), strict=True):
+        for curve, y in zip(
+            from_top, apart(end_pixels, line_height, top, bottom), strict=True
+        ):
             painter.setFont(font(TINY, bold=curve.key == self._marked_key))
             painter.setPen(self._look(curve, colors).color)
-            box = QRectF(frame.area.right() + _GAP, y - line_height / 2, room, line_height)
-            text = painter.fontMetrics().elidedText(curve.label, Qt.TextElideMode.ElideRight, int(room))
+            box = QRectF(
+                frame.area.right() + _GAP, y - line_height / 2, room, line_height
+            )
+            text = painter.fontMetrics().elidedText(
+                curve.label, Qt.TextElideMode.ElideRight, int(room)
+            )
             painter.drawText(box, LEFT, text)
 
 
 def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Move positions on a line apart, so that there is a gap between any two and their order is kept.
 
-    Positions are moved up by as little as it takes; if the last one exceeds `high`, positions are moved down.
+    Positions are moved up by as little as it takes; if the last one exceeds `high`,
+    positions are moved down.
 
     Examples
     --------

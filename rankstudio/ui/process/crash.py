@@ -31,10 +31,14 @@ def log_to_file(folder: Path) -> logging.Handler | None:
     """Log messages of level INFO and above to a file; return None if the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handler = _Log(folder / "rankstudio.log", maxBytes=500_000, backupCount=1, encoding="utf-8")
+        handler = _Log(
+            folder / "rankstudio.log", maxBytes=500_000, backupCount=1, encoding="utf-8"
+        )
     except OSError:
         return None
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(
+        logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    )
     handler.setLevel(logging.INFO)
     logging.getLogger("rankstudio").addHandler(handler)
     return handler
@@ -57,10 +61,15 @@ class CrashReports:
     def install(self) -> None:
         """Take over ``sys.excepthook`` and ``threading.excepthook``."""
         sys.excepthook = self.handle
-        threading.excepthook = lambda args: self.handle(args.exc_type, args.exc_value, args.exc_traceback)
+        threading.excepthook = lambda args: self.handle(
+            args.exc_type, args.exc_value, args.exc_traceback
+        )
 
     def handle(
-        self, kind: type[BaseException], error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException],
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         """Write a report on an error, and call `tell` with a sentence on it."""
         if issubclass(kind, KeyboardInterrupt | SystemExit):
@@ -85,7 +94,8 @@ class CrashReports:
 
     def forget(self) -> None:
         """Remove the report, after the user has seen it."""
-        with suppress(OSError):  # a report that cannot be removed is shown again at the next start
+        # a report that cannot be removed is shown again at the next start
+        with suppress(OSError):
             self.path.unlink()
 
     def _write(self, report: str) -> None:

@@ -32,14 +32,19 @@ def _debian_package(library: str) -> str:
 def why_no_window() -> str | None:
     """Return why no window can be opened, as a sentence that says what is missing; None if one can.
 
-    For a platform that the user has chosen in ``QT_QPA_PLATFORM``, only its libraries are checked.
+    For a platform that the user has chosen in ``QT_QPA_PLATFORM``, only its libraries
+    are checked.
     """
     if find_spec("PySide6") is None:
         return "No window can be opened: PySide6 is not installed (pip install PySide6-Essentials)."
     if not sys.platform.startswith("linux"):
         return None
     chosen = os.environ.get("QT_QPA_PLATFORM", "")
-    if not chosen and not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+    if (
+        not chosen
+        and not os.environ.get("DISPLAY")
+        and not os.environ.get("WAYLAND_DISPLAY")
+    ):
         return "No window can be opened: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)."
     missing = missing_libraries(_platform_plugin(chosen))
     if missing:
@@ -77,11 +82,13 @@ def _load_failures(binary: Path) -> list[str]:
     first = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", error)
     if first is None:
         return []
-    # The loader names one missing library at a time; to find the others, all that the binary mentions are
-    # tried.
+    # The loader names one missing library at a time; to find the others, all that the
+    # binary mentions are tried.
     mentioned = _mentioned_libraries(binary)
     candidates = [first[1], *(name for name in _LIBRARY_FILES if name in mentioned)]
-    return list(dict.fromkeys(name for name in candidates if _load_error(name) is not None))
+    return list(
+        dict.fromkeys(name for name in candidates if _load_error(name) is not None)
+    )
 
 
 def _mentioned_libraries(binary: Path) -> set[str]:
@@ -131,9 +138,15 @@ def _platform_plugin(chosen: str) -> str:
 
 
 def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
-    packages = sorted({_debian_package(name) for name in missing if name in _LIBRARY_FILES})
+    packages = sorted(
+        {_debian_package(name) for name in missing if name in _LIBRARY_FILES}
+    )
     text = f"No window can be opened: Qt needs {' and '.join(missing)}, which this system does not have"
-    return text + (f" (on Debian and Ubuntu: apt install {' '.join(packages)})." if packages else ".")
+    return text + (
+        f" (on Debian and Ubuntu: apt install {' '.join(packages)})."
+        if packages
+        else "."
+    )
 
 
 def _unreachable_display() -> str | None:
@@ -151,5 +164,7 @@ def _unreachable_display() -> str | None:
     failed = bool(xcb.xcb_connection_has_error(connection))
     xcb.xcb_disconnect(connection)
     if failed:
-        return f"No window can be opened: the display {name!r} (DISPLAY) does not answer."
+        return (
+            f"No window can be opened: the display {name!r} (DISPLAY) does not answer."
+        )
     return None

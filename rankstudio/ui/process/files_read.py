@@ -48,8 +48,8 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
 def ask_beside(widget: QWidget, title: str, kinds: str, neighbour: Path | None) -> str:
     """Ask for a file to read; return its path, "" if cancelled.
 
-    The dialog opens in the folder of ``neighbour``, or in the home folder. ``kinds`` is the filter of the
-    dialog, such as "Tables (*.csv);;All files (*)".
+    The dialog opens in the folder of ``neighbour``, or in the home folder. ``kinds`` is
+    the filter of the dialog, such as "Tables (*.csv);;All files (*)".
     """
     folder = neighbour.parent if neighbour is not None else Path.home()
     name, _ = QFileDialog.getOpenFileName(widget, title, str(folder), kinds)
@@ -73,8 +73,8 @@ def save_as(
     title, suggested : str
         Title of the dialog, and the file name that it suggests.
     formats : sequence of (str, str)
-        Name and suffix of each format, such as ("CSV", ".csv"). A file name without a suffix is given the
-        suffix of the chosen format.
+        Name and suffix of each format, such as ("CSV", ".csv"). A file name without a
+        suffix is given the suffix of the chosen format.
     save : callable
         Writes to a path.
     failed : Signal(str)
@@ -84,7 +84,8 @@ def save_as(
     name, chosen = QFileDialog.getSaveFileName(widget, title, suggested, filters)
     if not name:
         return
-    chosen_suffix = chosen.partition("*")[2].rstrip(")")  # of a filter such as "CSV (*.csv)"
+    # of a filter such as "CSV (*.csv)"
+    chosen_suffix = chosen.partition("*")[2].rstrip(")")
     path = name if Path(name).suffix else name + chosen_suffix
     try:
         refuse_read(widget, [path])
@@ -95,4 +96,7 @@ def save_as(
 
 def file_stem(name: str) -> str:
     """Return the stem of file names for data with a name: lower case, "-" for what is no letter or digit."""
-    return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"
+    return (
+        "".join(c if c.isalnum() else "-" for c in name).strip("-").lower()
+        or "rankstudio"
+    )

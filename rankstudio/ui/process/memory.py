@@ -1,9 +1,9 @@
 """Returns unused memory to the system when work has ended, and controls Python's garbage collection.
 
-By itself, Python collects garbage on any thread that creates objects, and deletes there what it finds. But
-timers, actions and models of Qt may only be deleted by their own thread, and a collection in the middle of
-Qt's own work may delete objects that Qt is about to use. So garbage is collected on the window's thread only,
-by a timer.
+By itself, Python collects garbage on any thread that creates objects, and deletes there
+what it finds. But timers, actions and models of Qt may only be deleted by their own
+thread, and a collection in the middle of Qt's own work may delete objects that Qt is
+about to use. So garbage is collected on the window's thread only, by a timer.
 """
 
 from __future__ import annotations
@@ -46,12 +46,15 @@ class IdleMemory(QObject):
     @Slot()
     def _release(self) -> None:
         if not self._busy():
-            threading.Thread(target=release_unused, name="idle-memory", daemon=True).start()
+            threading.Thread(
+                target=release_unused, name="idle-memory", daemon=True
+            ).start()
 
 
 _SEARCH_MILLISECONDS = 1000  # between two checks whether a collection is due
 _OLDEST = 2  # index of the oldest of Python's generations
-_REST = 100.0  # the oldest generation rests this many times the duration of its last collection
+# the oldest generation rests this many times the duration of its last collection
+_REST = 100.0
 
 HOLD = threading.Lock()
 """While this lock is held, no garbage collection begins."""
@@ -104,14 +107,17 @@ class GarbageCollection(QObject):
         self._last = collect_due(self._last)
 
 
-def collect_due(last: GarbageSearch = NEVER, clock: Callable[[], float] = time.monotonic) -> GarbageSearch:
+def collect_due(
+    last: GarbageSearch = NEVER, clock: Callable[[], float] = time.monotonic
+) -> GarbageSearch:
     """Collect the oldest of Python's generations whose count exceeds its threshold, with the younger ones.
 
-    The oldest generation rests for a hundred times the duration of its last collection, so that collections
-    block the window for at most a hundredth of the time: collecting with the steps of ten runs takes 0.1
-    seconds. The number of objects is not used for this. Python can count its objects only by listing them,
-    and a list made while other threads work also holds tuples that are being filled, which then cannot be
-    resized (SystemError).
+    The oldest generation rests for a hundred times the duration of its last collection,
+    so that collections block the window for at most a hundredth of the time: collecting
+    with the steps of ten runs takes 0.1 seconds. The number of objects is not used for
+    this. Python can count its objects only by listing them, and a list made while other
+    threads work also holds tuples that are being filled, which then cannot be resized
+    (SystemError).
 
     Parameters
     ----------
@@ -121,7 +127,11 @@ def collect_due(last: GarbageSearch = NEVER, clock: Callable[[], float] = time.m
         Returns seconds.
     """
     limits = zip(gc.get_count(), gc.get_threshold(), strict=True)
-    due = [generation for generation, (count, threshold) in enumerate(limits) if count > threshold]
+    due = [
+        generation
+        for generation, (count, threshold) in enumerate(limits)
+        if count > threshold
+    ]
     begin = clock()
     if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)

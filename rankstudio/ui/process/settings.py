@@ -30,7 +30,8 @@ from rankstudio.ui.process.turns import single_shot
 
 _log = logging.getLogger(__name__)
 
-_OBJECT = re.compile(rb"@(Variant|DateTime)\(")  # serialized objects of Qt in a settings file
+# serialized objects of Qt in a settings file
+_OBJECT = re.compile(rb"@(Variant|DateTime)\(")
 
 MOST_RECENT = 8
 _TEXT_SIZES = (8, 40)  # least and greatest valid size; other stored sizes are damaged
@@ -57,7 +58,9 @@ def _set_aside_objects(path: Path) -> None:
             path.replace(path.with_suffix(".damaged"))
             _log.info("The settings in %s are none of ours; starting afresh.", path)
     except OSError:
-        pass  # the file does not exist, or it is unreadable, which the status of QSettings tells
+        # the file does not exist, or it is unreadable, which the status of QSettings
+        # tells
+        pass
 
 
 def _loaded(path: Path) -> Plan | None:
@@ -84,8 +87,14 @@ class Settings:
         _set_aside_objects(path)
         self._store = _Store(str(path), QSettings.Format.IniFormat)
         if self._store.status() != QSettings.Status.NoError:
-            _log.info("The settings in %s cannot be read; starting afresh.", self.folder)
-        self._values = {key: value for key in self._store.allKeys() if (value := self._read(key)) is not None}
+            _log.info(
+                "The settings in %s cannot be read; starting afresh.", self.folder
+            )
+        self._values = {
+            key: value
+            for key in self._store.allKeys()
+            if (value := self._read(key)) is not None
+        }
         self._aside: _Aside | None = None
 
     def write_aside(self) -> None:
@@ -153,16 +162,23 @@ class Settings:
     def text_size(self) -> int:
         """Size of ordinary text in logical pixels; 0 if the user has not changed it."""
         size = self.number("window/text-size")
-        return int(size) if size is not None and _TEXT_SIZES[0] <= size <= _TEXT_SIZES[1] else 0
+        return (
+            int(size)
+            if size is not None and _TEXT_SIZES[0] <= size <= _TEXT_SIZES[1]
+            else 0
+        )
 
     @property
     def recent(self) -> tuple[str, ...]:
         """The files and folders opened last, latest first."""
         value = self._value("recent")
-        paths = [value] if isinstance(value, str) else value  # QSettings reads a list of one text as a text
+        # QSettings reads a list of one text as a text
+        paths = [value] if isinstance(value, str) else value
         if not isinstance(paths, list):
             return ()
-        return tuple(path for path in paths if isinstance(path, str) and path)[:MOST_RECENT]
+        return tuple(path for path in paths if isinstance(path, str) and path)[
+            :MOST_RECENT
+        ]
 
     def add_recent(self, path: str) -> None:
         """Put a path first among the recently opened ones."""
@@ -231,7 +247,12 @@ class Settings:
     def _read(self, key: str) -> Any:
         try:
             return self._store.value(key)
-        except (EOFError, RuntimeError, TypeError, ValueError):  # a damaged serialized value
+        except (
+            EOFError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ):  # a damaged serialized value
             return None
 
 
@@ -254,9 +275,9 @@ class _Store(QSettings):
 class _Aside(QObject):
     """Writes changes of a store to the disk on a thread that runs only Qt's event loop.
 
-    A call of ``sync`` from Python would block the interpreter, and so the window, while the disk works.
-    Changes of the store would also block while the thread writes, so they are kept here until it has
-    finished.
+    A call of ``sync`` from Python would block the interpreter, and so the window, while
+    the disk works. Changes of the store would also block while the thread writes, so
+    they are kept here until it has finished.
 
     Parameters
     ----------
@@ -266,17 +287,21 @@ class _Aside(QObject):
     def __init__(self, store: _Store) -> None:
         super().__init__()
         self._store = store
-        self._next = dict[str, Any]()  # changes that wait until the thread has finished writing
+        # changes that wait until the thread has finished writing
+        self._next = dict[str, Any]()
         self._writes = False
         self._thread = QThread()
         self._thread.setObjectName("settings")
-        # Two QSettings of one file share their values, so this one writes the changes of the store.
+        # Two QSettings of one file share their values, so this one writes the changes
+        # of the store.
         self._disk = QSettings(store.fileName(), store.format())
-        self._written = QTimer(singleShot=True, interval=0)  # runs out on the thread after it has written
+        # runs out on the thread after it has written
+        self._written = QTimer(singleShot=True, interval=0)
         self._written.timeout.connect(self._go_on)
         for member in (self._disk, self._written):
             member.moveToThread(self._thread)
-            self._thread.finished.connect(member.deleteLater)  # only its own thread may stop the timer
+            # only its own thread may stop the timer
+            self._thread.finished.connect(member.deleteLater)
         self._thread.start()
         self._soon = single_shot(0, self._write, self)
 
@@ -304,7 +329,9 @@ class _Aside(QObject):
     def _write(self) -> None:
         self._writes = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))
-        QMetaObject.invokeMethod(self._written, "start", Qt.ConnectionType.QueuedConnection)
+        QMetaObject.invokeMethod(
+            self._written, "start", Qt.ConnectionType.QueuedConnection
+        )
 
     @Slot()
     def _go_on(self) -> None:

@@ -1,9 +1,10 @@
 """Spreads work of the window's thread over turns of its event loop: one function in each turn.
 
-Qt calls timers that are due at the same time in one turn of the event loop, and paints their changes together
-in the next. Several plots, tables and bars that take a few milliseconds each then block the window for 50 ms.
-The functions passed to `Turns` are called in a turn each; after each turn, Qt paints the changes and handles
-keys and clicks.
+Qt calls timers that are due at the same time in one turn of the event loop, and paints
+their changes together in the next. Several plots, tables and bars that take a few
+milliseconds each then block the window for 50 ms. The functions passed to `Turns` are
+called in a turn each; after each turn, Qt paints the changes and handles keys and
+clicks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from shiboken6 import isValid
 _NAME = "turns"
 
 
-def single_shot(milliseconds: int, call: Callable[[], object], parent: QObject) -> QTimer:
+def single_shot(
+    milliseconds: int, call: Callable[[], object], parent: QObject
+) -> QTimer:
     """Return a timer that calls a function once, some milliseconds after its last start."""
     timer = QTimer(parent)
     timer.setSingleShot(True)
@@ -68,7 +71,8 @@ class Turns(QObject):
         while self._waiting:
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
-            # Qt may have deleted the widget whose method waits, although Python still has a reference.
+            # Qt may have deleted the widget whose method waits, although Python still
+            # has a reference.
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
             if self._waiting:
@@ -84,16 +88,19 @@ def turns() -> Turns:
     return existing if existing is not None else Turns(app)
 
 
-_REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
-_REST = 3  # the pause is this many times the time of the update, which so takes a quarter of the time at most
+# for tables and bars; the curves grow with every delivery of the worker
+_REFRESH_MILLISECONDS = 120
+# the pause is this many times the time of the update, which so takes a quarter of the
+# time at most
+_REST = 3
 _LONGEST_REST = 1000  # milliseconds, the longest pause after slow updates
 
 
 class RefreshTimer(QObject):
     """Updates parts of the window some time after a request, each part in its own turn of the event loop.
 
-    The slower the updates are, the rarer they become, so that a table of thousands of rows does not slow a
-    run.
+    The slower the updates are, the rarer they become, so that a table of thousands of
+    rows does not slow a run.
 
     Parameters
     ----------

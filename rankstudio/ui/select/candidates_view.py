@@ -42,7 +42,9 @@ class CandidatesView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "candidates-view", accessible_name=tr("Candidates"))
-        self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
+        self.plot = named(
+            BarsPlot(theme, tr("score of each candidate")), "candidates-plot"
+        )
         self._axes = self.plot.axes
         self.plot.placeholder = NO_STEP
         self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
@@ -83,44 +85,54 @@ class CandidatesView(QWidget):
         groups : Mapping of str to tuple of int, optional
             Ids of the features of each group, by its name; a group has one bar.
         """
-        # The name and number of the step
-        # are the title for screen readers.
+        # The name and number of the step are the title for screen readers.
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
-        self.setAccessibleName(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
+        self.setAccessibleName(
+            tr("Candidates at {step} {number}").format(step=step, number=margin.number)
+        )
         if not np.isfinite(values).any():
             self._show_nothing(_EMPTY_TEXT)
             return
         # A group of features has one bar, that of its first feature.
         ids = np.asarray(feature_ids)
         first_column = {
-            name: int(np.flatnonzero(ids == members[0])[0]) for name, members in (groups or {}).items()
+            name: int(np.flatnonzero(ids == members[0])[0])
+            for name, members in (groups or {}).items()
         }
         own_group = group_names(groups or {})
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:
             """Return the column whose bar stands for a feature: the first of its group, else its own."""
-            return first_column.get(own_group.get(int(ids[column]), ""), column) if first_column else column
+            return (
+                first_column.get(own_group.get(int(ids[column]), ""), column)
+                if first_column
+                else column
+            )
 
         # Only candidates with a score are drawn; of
         # many, the best ones and the selected one.
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MAX_BARS:
             gains = score.gains(values[candidates])
-            # A partition, as sorting many thousands of candidates would visibly delay the window.
+            # A partition, as sorting many thousands of candidates would visibly delay
+            # the window.
             least = np.partition(gains, -_MAX_BARS)[-_MAX_BARS]
             leading = np.flatnonzero(gains >= least)
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
-        # One bar for each group or feature,
-        # with the selected one marked.
+        # One bar for each group or feature, with the selected one marked.
         columns = [c for c in candidates.tolist() if bar(c) == c]
-        self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))
+        self.plot.set_axes(
+            replace(self.plot.axes, title=tr(score.title), short=tr(score.name))
+        )
         self.plot.set_bars(
             [Bar(int(ids[c]), names[c], float(values[c])) for c in columns],
             winner=int(ids[bar(margin.feature)]),
         )
-        self.verdict.setText(f"{step.capitalize()} {margin.number}: {verdict(score, margin, names)}")
+        self.verdict.setText(
+            f"{step.capitalize()} {margin.number}: {verdict(score, margin, names)}"
+        )
         self.verdict.show()
 
     def clear(self, reason: str = NO_STEP) -> None:

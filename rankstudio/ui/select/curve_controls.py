@@ -26,17 +26,22 @@ class LeftOutBox(QCheckBox):
         """Return the size with the usual text; shorter texts of the progress leave the size as it is."""
         hint = super().sizeHint()
         metrics = self.fontMetrics()
-        missing = metrics.horizontalAdvance(tr("Left-out queries")) - metrics.horizontalAdvance(self.text())
+        missing = metrics.horizontalAdvance(
+            tr("Left-out queries")
+        ) - metrics.horizontalAdvance(self.text())
         return QSize(hint.width() + max(0, missing), hint.height())
 
     def minimumSizeHint(self) -> QSize:
         """Return the same as :meth:`sizeHint`, so that the text is never cut."""
         return self.sizeHint()
 
-    def show_state(self, share: float | None, *, is_requested: bool, waiting: bool) -> None:
+    def show_state(
+        self, share: float | None, *, is_requested: bool, waiting: bool
+    ) -> None:
         """Show whether left-out measures are requested, and the share that is measured.
 
-        ``share`` is None while nothing is being measured; ``waiting`` says that measuring waits for a run.
+        ``share`` is None while nothing is being measured; ``waiting`` says that
+        measuring waits for a run.
         """
         self.setChecked(is_requested)
         text = tr("Left-out queries")
@@ -73,12 +78,16 @@ class SmallestButton(QPushButton):
         self.hide()
 
     def offer(
-        self, mark: SmallestMark | None, best: int, chosen: tuple[Hashable, int] | None, x_name: str
+        self,
+        mark: SmallestMark | None,
+        best: int,
+        chosen: tuple[Hashable, int] | None,
+        x_name: str,
     ) -> None:
         """Offer the marked model or, if it is chosen, the best model of its curve; hide without a mark.
 
-        ``best`` is the x of the best model on the curve, ``chosen`` the key and x of the chosen model, and
-        ``x_name`` the name of x, such as "k".
+        ``best`` is the x of the best model on the curve, ``chosen`` the key and x of
+        the chosen model, and ``x_name`` the name of x, such as "k".
         """
         self.setVisible(mark is not None)
         if mark is None:
@@ -90,8 +99,7 @@ class SmallestButton(QPushButton):
         returns_to_best = is_chosen and not is_best
         x = best if returns_to_best else mark.x
         self._target = mark.key, x
-        # There is nothing to choose if the marked
-        # model is the best one and chosen.
+        # There is nothing to choose if the marked model is the best one and chosen.
         self.setEnabled(not (is_best and is_chosen))
         # The full text, and a short one for narrow panels.
         if returns_to_best:
@@ -105,7 +113,9 @@ class SmallestButton(QPushButton):
         self.set_short(self._short)
         # The tooltip says what a click chooses.
         if is_best:
-            tip = tr("The best model on the curve. All smaller models are significantly worse (level 0.05).")
+            tip = tr(
+                "The best model on the curve. All smaller models are significantly worse (level 0.05)."
+            )
         elif returns_to_best:
             tip = tr("Choose the best model on the curve")
         else:

@@ -33,8 +33,8 @@ from rankstudio.ui.widgets.layout import fill, named
 class OverGrid:
     """Places of the combinations on curves that are drawn over an axis of the plan, instead of over k.
 
-    Each combination is a point of a curve; the combinations of a curve differ only in their value on the
-    axis.
+    Each combination is a point of a curve; the combinations of a curve differ only in
+    their value on the axis.
 
     Attributes
     ----------
@@ -59,16 +59,22 @@ class OverGrid:
     def of_curve(self, curve: int) -> list[int]:
         """Return the combinations on a curve, by ascending value."""
         combinations = [
-            combination for combination, curve_number in enumerate(self.curves) if curve_number == curve
+            combination
+            for combination, curve_number in enumerate(self.curves)
+            if curve_number == curve
         ]
         return sorted(combinations, key=lambda combination: self.xs[combination])
 
     def combination(self, curve: int, x: float) -> int:
         """Return the combination at a point of a curve."""
-        return min(self.of_curve(curve), key=lambda combination: abs(self.xs[combination] - x))
+        return min(
+            self.of_curve(curve), key=lambda combination: abs(self.xs[combination] - x)
+        )
 
 
-def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> OverGrid | None:
+def over_grid(
+    axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]
+) -> OverGrid | None:
     """Return the curves over the first grid with several values in the combinations.
 
     Return None without such a grid.
@@ -81,8 +87,7 @@ def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> 
     number = next((index for index in varied if axes[index].is_grid), None)
     if number is None:
         return None
-    # Combinations with the same values of all
-    # other parameters are points of one curve.
+    # Combinations with the same values of all other parameters are points of one curve.
     other_axes = [index for index in varied if index != number]
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
     distinct = list(dict.fromkeys(keys))
@@ -91,30 +96,42 @@ def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> 
         number=number,
         xs=tuple(float(values[number]) for values in combinations),
         curves=tuple(distinct.index(key) for key in keys),
-        labels=tuple(combination_label([axes[index] for index in other_axes], key) for key in distinct),
+        labels=tuple(
+            combination_label([axes[index] for index in other_axes], key)
+            for key in distinct
+        ),
     )
 
 
-Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
+Interval = tuple[
+    Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats
+]
 """Mean, lower and upper end at each k."""
 Key = int | Literal["live", "inspected"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
-_MIN_HEIGHT_TO_STACK = 0.8  # of the panel's width; a higher panel has its two plots above each other
+# of the panel's width; a higher panel has its two plots above each other
+_MIN_HEIGHT_TO_STACK = 0.8
 # pixels; from this width on, the parts of a row below the plots are side by side
 _MIN_WIDTH_FOR_ONE_ROW = 440
-_MIN_WIDTH_BESIDE_SLIDER = 335  # pixels; from this width on, the choice of the view is beside the slider
+# pixels; from this width on, the choice of the view is beside the slider
+_MIN_WIDTH_BESIDE_SLIDER = 335
 CURVES = "curves"
 MAP = "map"
 """Key of the view of the validation measure as a map; `CURVES` is that of curves."""
 _VIEWS = ((CURVES, tr("curves")), (MAP, tr("map")))
-_MIN_WIDTH_WITH_NAME = 500  # pixels; from this width on, the button of the smallest model has its full text
+# pixels; from this width on, the button of the smallest model has its full text
+_MIN_WIDTH_WITH_NAME = 500
 BELOW = {
     StepKind.FEATURES: tr("features selected, k"),
     StepKind.ITERATIONS: tr("iteration"),
     StepKind.ROUNDS: tr("round"),
 }
 """Title of the x axis of the curves."""
-X_NAMES = {StepKind.FEATURES: "k", StepKind.ITERATIONS: tr("iteration"), StepKind.ROUNDS: tr("round")}
+X_NAMES = {
+    StepKind.FEATURES: "k",
+    StepKind.ITERATIONS: tr("iteration"),
+    StepKind.ROUNDS: tr("round"),
+}
 """Name of a step before its number."""
 ACT = {
     StepKind.FEATURES: tr("double-click to choose k"),
@@ -147,24 +164,27 @@ NO_MEASURES = tr("Run a method to see its validation measure at each step.")
 class CurvesPanel(Panel):
     """Two linked plots, of the criterion and of the validation measure, with one curve per combination.
 
-    The user inspects a model with a click on a point, and chooses it with a double click.
+    The user inspects a model with a click on a point, and chooses it with a double
+    click.
 
     Attributes
     ----------
     over : OverGrid or None
-        Places of the combinations on curves over a grid, if each model has one step; else each combination is
-        a curve.
+        Places of the combinations on curves over a grid, if each model has one step;
+        else each combination is a curve.
     view : Segmented
         Chooses whether the validation measure is shown as curves or as a map.
     hint : Notice
         Message that the data have no validation part.
     picked : Signal(object, int)
-        The user picked a point: its path (position of the combination, or the key of a path that no run has)
-        and its k. The panel marks the point only when its owner answers with :meth:`inspect`.
+        The user picked a point: its path (position of the combination, or the key of a
+        path that no run has) and its k. The panel marks the point only when its owner
+        answers with :meth:`inspect`.
     confirmed : Signal()
         The user chooses the point that was picked last.
     chosen : Signal(object, int)
-        The user chose a model with the button of the smallest model (key of its path, k).
+        The user chose a model with the button of the smallest model (key of its path,
+        k).
     """
 
     picked = Signal(object, int)
@@ -179,7 +199,8 @@ class CurvesPanel(Panel):
         self._step_kind = StepKind.FEATURES
         self._has_steps = True  # whether paths have several steps
         self.over: OverGrid | None = None
-        self._sign = 1.0  # -1.0 if the criterion is the negative of a measure, which is drawn
+        # -1.0 if the criterion is the negative of a measure, which is drawn
+        self._sign = 1.0
         self._selects = False
         self._shows_left_out_only = False  # the data have no validation part
         self._pairs = False  # pairs of documents are left out, rather than queries
@@ -195,13 +216,21 @@ class CurvesPanel(Panel):
         # The plot of the criterion, and the plot of the measure.
         self.slider = LambdaSlider()
         self.slider.hide()
-        self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
+        self.criterion_plot = named(
+            CurvesPlot(theme, tr("criterion")), "criterion-plot"
+        )
         self.criterion_plot.may_be_logarithmic = True
         self.criterion_plot.best_is_least = True
-        self.criterion_plot.shared = Shared("criterion", tr("Criterion curves"), always=True)
-        validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
+        self.criterion_plot.shared = Shared(
+            "criterion", tr("Criterion curves"), always=True
+        )
+        validation = CurvesPlot(
+            theme, tr("validation {measure}").format(measure=self._measure)
+        )
         self.validation_plot = named(validation, "validation-plot")
-        self.validation_plot.shared = Shared("validation", tr("Validation curves"), always=True)
+        self.validation_plot.shared = Shared(
+            "validation", tr("Validation curves"), always=True
+        )
         # Controls beside the plots.
         self.left_out = LeftOutBox()
         self.smallest = SmallestButton()
@@ -221,12 +250,18 @@ class CurvesPanel(Panel):
         super().resizeEvent(event)
         is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(
-            QBoxLayout.Direction.TopToBottom if is_high else QBoxLayout.Direction.LeftToRight
+            QBoxLayout.Direction.TopToBottom
+            if is_high
+            else QBoxLayout.Direction.LeftToRight
         )
         self.smallest.set_short(self.width() < scaled(_MIN_WIDTH_WITH_NAME))
         for row, min_width in self._rows:
             fits = self.width() >= scaled(min_width)
-            row.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
+            row.setDirection(
+                QBoxLayout.Direction.LeftToRight
+                if fits
+                else QBoxLayout.Direction.TopToBottom
+            )
 
     def begin(
         self,
@@ -251,7 +286,8 @@ class CurvesPanel(Panel):
         axes : sequence of Axis
             The axes of the plan.
         combinations : sequence of tuple
-            The values of each combination on the axes; empty for a plan without an axis, which has one curve.
+            The values of each combination on the axes; empty for a plan without an
+            axis, which has one curve.
         n_steps : int
             The greatest k of the paths.
         criterion : str
@@ -261,12 +297,13 @@ class CurvesPanel(Panel):
         sized : bool
             Whether the models have features; a given ranking has none.
         selects : bool
-            Whether the method selects features. It does so from all queries, even for left-out measures.
+            Whether the method selects features. It does so from all queries, even for
+            left-out measures.
         measured : bool
-            Whether the criterion is the negative of a measure; then the measure is drawn.
+            Whether the criterion is the negative of a measure; then the measure is
+            drawn.
         """
-        # The settings of the plan, by which
-        # the curves are drawn and named.
+        # The settings of the plan, by which the curves are drawn and named.
         self._selects = selects
         self.set_title(method_label)
         self.setAccessibleName(f"{method_label} · {data_label}")
@@ -277,11 +314,12 @@ class CurvesPanel(Panel):
         self._has_steps = n_steps > 1
         self._sized = sized
         # Without steps, the curves are over a parameter instead of k.
-        self.over = over_grid(axes, combinations) if sized and not self._has_steps else None
+        self.over = (
+            over_grid(axes, combinations) if sized and not self._has_steps else None
+        )
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
-        # The text below the plots says what
-        # the x axis and each curve stand for.
+        # The text below the plots says what the x axis and each curve stand for.
         legend = which_curve(self._axes, self._combinations)
         if self.over is not None:
             legend = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
@@ -294,9 +332,12 @@ class CurvesPanel(Panel):
         self.show_smallest(None)
         self.set_caption("")
         self._title_criterion(criterion)
-        # The only step of a ranker has all features, so that the x of its point is not known in advance.
+        # The only step of a ranker has all features, so that the x of its point is not
+        # known in advance.
         x_range: tuple[float, float] | None = (
-            (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
+            (1, n_steps)
+            if n_steps > 1 and step_kind is not StepKind.ITERATIONS
+            else None
         )
         # There is one curve for each combination; over
         # a parameter, the curves are those of the grid.
@@ -309,15 +350,24 @@ class CurvesPanel(Panel):
             names = list(range(len(labels)))
             x_range = (grid[0], grid[-1])
         for plot in self.plots().values():
-            plot.x_name = tr(self.over.axis.label) if self.over is not None else X_NAMES[step_kind]
-            plot.set_axes(replace(plot.axes, show_x=sized, grid=grid, integer_x=not grid))
+            plot.x_name = (
+                tr(self.over.axis.label)
+                if self.over is not None
+                else X_NAMES[step_kind]
+            )
+            plot.set_axes(
+                replace(plot.axes, show_x=sized, grid=grid, integer_x=not grid)
+            )
             plot.set_family(names, labels, x_range)
 
     def _title_criterion(self, criterion: str) -> None:
         """Show the name of the criterion as a title that links to the glossary; hide the plot for ""."""
-        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
+        self.criterion_plot.set_axes(
+            replace(self.criterion_plot.axes, title=criterion or tr("criterion"))
+        )
         left_out = tr("leave-query-out")
-        if left_out.lower() in criterion.lower():  # link only these words of the title to the glossary
+        # link only these words of the title to the glossary
+        if left_out.lower() in criterion.lower():
             self.criterion_plot.link_title("leave-query-out", left_out)
         else:
             self.criterion_plot.link_title("criterion", "")
@@ -325,16 +375,22 @@ class CurvesPanel(Panel):
 
     def explain(self, criterion: str, validation: str) -> None:
         """Set the texts that the two plots show while they are empty."""
-        for plot, text in ((self.criterion_plot, criterion), (self.validation_plot, validation)):
+        for plot, text in (
+            (self.criterion_plot, criterion),
+            (self.validation_plot, validation),
+        ):
             plot.placeholder = text
             plot.redraw()
 
-    def set_measured(self, measured: bool, left_out: bool = False, *, pairs: bool = False) -> None:
+    def set_measured(
+        self, measured: bool, left_out: bool = False, *, pairs: bool = False
+    ) -> None:
         """Set the measures that the validation plot shows.
 
-        ``measured`` says whether the data have a validation part, and ``left_out`` whether left-out training
-        queries are measured (with ``pairs``, left-out pairs of documents). The left-out measure is drawn in
-        addition to the validation measure, or alone if the data have no validation part.
+        ``measured`` says whether the data have a validation part, and ``left_out``
+        whether left-out training queries are measured (with ``pairs``, left-out pairs
+        of documents). The left-out measure is drawn in addition to the validation
+        measure, or alone if the data have no validation part.
         """
         self._pairs = pairs
         self._shows_left_out_only = left_out and not measured
@@ -367,7 +423,9 @@ class CurvesPanel(Panel):
         self._baseline = dict(measures), name
         self._draw_baseline()
 
-    def add_step(self, key: Key, k: int, criterion: float, validation: Mapping[str, float]) -> None:
+    def add_step(
+        self, key: Key, k: int, criterion: float, validation: Mapping[str, float]
+    ) -> None:
         """Add one point to a curve."""
         path = self._path(key)
         self._explain()
@@ -401,20 +459,27 @@ class CurvesPanel(Panel):
         validation : mapping of str to sequence of shape (K,)
             Values by measure.
         label : str
-            Label of a path that no run has; the other paths are named after their combinations.
+            Label of a path that no run has; the other paths are named after their
+            combinations.
         values : sequence
             Values on the axes of a path that no run has.
         """
         self._paths[key] = _Path(
             ks=[int(k) for k in ks],
             criterion=[self._sign * float(c) for c in criterion],
-            validation={name: [float(v) for v in measured] for name, measured in validation.items()},
+            validation={
+                name: [float(v) for v in measured]
+                for name, measured in validation.items()
+            },
             label=label,
             values=tuple(values),
         )
         self._explain()
         self._draw(key)
-        marked_keys = [marked_key for marked_key, _ in filter(None, (self._chosen, self._inspected))]
+        marked_keys = [
+            marked_key
+            for marked_key, _ in filter(None, (self._chosen, self._inspected))
+        ]
         if key in marked_keys:
             self._mark()
 
@@ -426,7 +491,9 @@ class CurvesPanel(Panel):
             for plot in self.plots().values():
                 plot.remove_curve(key)
 
-    def set_band(self, ks: Sequence[int], criterion: Interval, validation: Mapping[str, Interval]) -> None:
+    def set_band(
+        self, ks: Sequence[int], criterion: Interval, validation: Mapping[str, Interval]
+    ) -> None:
         """Show the mean and interval over folds of the criterion and of every measure."""
         self._band = ([int(k) for k in ks], criterion, validation)
         self._draw_band()
@@ -438,25 +505,34 @@ class CurvesPanel(Panel):
         ----------
         widget : QWidget
         row : QBoxLayout
-            Layout in the widget; its parts are above each other while the panel is narrower than `least`.
+            Layout in the widget; its parts are above each other while the panel is
+            narrower than `least`.
         least : int
             Width in pixels, at the usual size of the font.
         """
         self._asked.insertWidget(0, widget, 1)
         self._rows.append((row, least))
         focused = (
-            child for child in widget.findChildren(QWidget) if child.focusPolicy() & Qt.FocusPolicy.TabFocus
+            child
+            for child in widget.findChildren(QWidget)
+            if child.focusPolicy() & Qt.FocusPolicy.TabFocus
         )
         for before, after in pairwise((self.smallest, *focused, self.left_out)):
             self.setTabOrder(before, after)
 
     def set_permuted(
-        self, ks: Sequence[int] | Ints, interval: Interval | None, p_values: Floats | None = None
+        self,
+        ks: Sequence[int] | Ints,
+        interval: Interval | None,
+        p_values: Floats | None = None,
     ) -> None:
         """Show the interval of the permuted criterion at each k, with its p-value; None removes it."""
         plot = self.criterion_plot
         if interval is not None and p_values is not None:
-            lines = (np.asarray(line, dtype=np.float64)[: len(ks)] for line in (*interval, p_values))
+            lines = (
+                np.asarray(line, dtype=np.float64)[: len(ks)]
+                for line in (*interval, p_values)
+            )
             xs = self._chosen_xs(ks[: p_values.size])
             plot.family.band = Band(np.array(xs, dtype=np.float64), *lines)
             plot.mark_dirty()
@@ -468,9 +544,13 @@ class CurvesPanel(Panel):
     def set_measure(self, name: str) -> None:
         """Show another measure."""
         self._measure = name
-        left_out = tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
+        left_out = (
+            tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
+        )
         title = left_out if self._shows_left_out_only else tr("validation {name}")
-        self.validation_plot.set_axes(replace(self.validation_plot.axes, title=title.format(name=name)))
+        self.validation_plot.set_axes(
+            replace(self.validation_plot.axes, title=title.format(name=name))
+        )
         if self._shows_left_out_only:
             self.validation_plot.link_title("leave-query-out", tr("leave-query-out"))
         else:
@@ -494,17 +574,24 @@ class CurvesPanel(Panel):
     def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
         """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
 
-        A button chooses the marked model or, once it is chosen, the best model, which is at ``best``. If both
-        are the same model, there is no mark, and the button says so. None removes mark and button.
+        A button chooses the marked model or, once it is chosen, the best model, which
+        is at ``best``. If both are the same model, there is no mark, and the button
+        says so. None removes mark and button.
         """
-        self.validation_plot.set_smallest(None if mark is None or mark.x == best else mark)
+        self.validation_plot.set_smallest(
+            None if mark is None or mark.x == best else mark
+        )
         self.smallest.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
 
     def label(self, key: Key) -> str:
         """Return the label of a path, such as "λ = 2⁶"."""
         if isinstance(key, str):
             return self._paths[key].label if key in self._paths else ""
-        label = combination_label(self._axes, self._combinations[key]) if self._combinations else ""
+        label = (
+            combination_label(self._axes, self._combinations[key])
+            if self._combinations
+            else ""
+        )
         return label or "path"
 
     def plots(self) -> dict[str, CurvesPlot]:
@@ -514,7 +601,8 @@ class CurvesPanel(Panel):
     def _lay_out(self) -> None:
         """Lay out the slider, the two plots side by side, and the captions below."""
         self._below = named(PlainLabel(BELOW[self._step_kind]), role="caption")
-        self._below.setWordWrap(True)  # otherwise a long text would make the form narrower
+        # otherwise a long text would make the form narrower
+        self._below.setWordWrap(True)
         self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._row = fill(
             QBoxLayout(QBoxLayout.Direction.LeftToRight),
@@ -554,7 +642,9 @@ class CurvesPanel(Panel):
             plot.picked.connect(self._on_picked)
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
-        self.smallest.picked.connect(lambda key, x: self.chosen.emit(*self._model_at(key, x)))
+        self.smallest.picked.connect(
+            lambda key, x: self.chosen.emit(*self._model_at(key, x))
+        )
         self.criterion_plot.aligned = self.validation_plot
         self.validation_plot.aligned = self.criterion_plot
         self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)
@@ -565,7 +655,9 @@ class CurvesPanel(Panel):
     def _explain(self) -> None:
         """Show in the caption how to choose a model, unless there is a caption already."""
         if not self.caption():
-            self.set_caption(" · ".join(filter(None, (self._data_label, self._how_to_act()))))
+            self.set_caption(
+                " · ".join(filter(None, (self._data_label, self._how_to_act())))
+            )
 
     def _x_title(self) -> str:
         """Return the title of the x axis of both plots."""
@@ -573,13 +665,19 @@ class CurvesPanel(Panel):
             return tr("given scores: no features")
         if self.over is not None:
             return tr(self.over.axis.label)
-        return BELOW[self._step_kind] if self._has_steps else tr("features of the model")
+        return (
+            BELOW[self._step_kind] if self._has_steps else tr("features of the model")
+        )
 
     def _how_to_act(self) -> str:
         """Return a text on how a model is chosen; "" if there is only one model."""
         if self._has_steps:
             return ACT[self._step_kind]
-        return tr("double-click a point to choose its model") if len(self._combinations) > 1 else ""
+        return (
+            tr("double-click a point to choose its model")
+            if len(self._combinations) > 1
+            else ""
+        )
 
     def _path(self, key: Key) -> _Path:
         return self._paths.setdefault(key, _Path())
@@ -607,9 +705,17 @@ class CurvesPanel(Panel):
         if self.over is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over.curves[key], self._left_out_name)
         # The label says what is left out.
-        label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
+        label = (
+            tr("left-out queries, selection not repeated")
+            if self._selects
+            else tr("left-out queries")
+        )
         if self._pairs:
-            label = tr("left-out pairs, selection not repeated") if self._selects else tr("left-out pairs")
+            label = (
+                tr("left-out pairs, selection not repeated")
+                if self._selects
+                else tr("left-out pairs")
+            )
         self.validation_plot.family.set_beside(_LEFT_OUT, label, xs, values)
         self.validation_plot.mark_dirty()
 
@@ -640,7 +746,9 @@ class CurvesPanel(Panel):
 
     def _curve(self, key: Key) -> Key:
         """Return the key of the curve that a path is drawn on."""
-        return key if self.over is None or isinstance(key, str) else self.over.curves[key]
+        return (
+            key if self.over is None or isinstance(key, str) else self.over.curves[key]
+        )
 
     def _chosen_xs(self, ks: Sequence[int] | Ints) -> list[float]:
         """Return the xs at which the models of the chosen path are drawn."""
@@ -667,7 +775,8 @@ class CurvesPanel(Panel):
             return
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
-        lower, upper = (low, high) if self._sign > 0 else (high, low)  # a negative sign exchanges the ends
+        # a negative sign exchanges the ends
+        lower, upper = (low, high) if self._sign > 0 else (high, low)
         lines = (self._sign * np.asarray(line) for line in (mean, lower, upper))
         self.criterion_plot.set_band(xs, *lines)
         if self._shown in validation:
@@ -676,7 +785,9 @@ class CurvesPanel(Panel):
     def _draw_baseline(self) -> None:
         measures, name = self._baseline
         value = measures.get(self._shown)
-        self.validation_plot.set_reference(value, tr("best single feature: {name}").format(name=name))
+        self.validation_plot.set_reference(
+            value, tr("best single feature: {name}").format(name=name)
+        )
 
     def _mark(self) -> None:
         """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path."""
@@ -714,16 +825,28 @@ class CurvesPanel(Panel):
             return ()
         # The first line names the model.
         path_label = [self.label(key)] if self._axes or isinstance(key, str) else []
-        step_text = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
+        step_text = (
+            [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
+        )
         model_parts = [*step_text, *path_label, state] if self._sized else [tr("given")]
         model_label = " · ".join(model_parts)
         # One line for each measure of the point.
         validated = tr("validation {measure} {values:.4f}")
         left_out = tr("left-out {measure} {values:.4f}")
         parts = [(left_out if self._shows_left_out_only else validated, values[k])]
-        left_out_values = [] if self._shows_left_out_only else path.validation.get(self._left_out_name, [])
-        parts += [(left_out, value) for x, value in zip(path.ks, left_out_values, strict=False) if x == k]
-        return model_label, *(text.format(measure=self._measure, values=value) for text, value in parts)
+        left_out_values = (
+            []
+            if self._shows_left_out_only
+            else path.validation.get(self._left_out_name, [])
+        )
+        parts += [
+            (left_out, value)
+            for x, value in zip(path.ks, left_out_values, strict=False)
+            if x == k
+        ]
+        return model_label, *(
+            text.format(measure=self._measure, values=value) for text, value in parts
+        )
 
     @Slot(object, object)
     def _on_picked(self, key: Key, x: float) -> None:

@@ -32,7 +32,11 @@ from PySide6.QtWidgets import (
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import ParameterError, PlanError
-from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
+from rankstudio.engine.experiment.plan.protocol import (
+    GIVEN,
+    LEAVE_QUERY_OUT,
+    parse_protocol,
+)
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
@@ -46,11 +50,13 @@ from rankstudio.ui.widgets.layout import fill, named
 
 USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 """The measures that a field offers; any other can be typed."""
-_KINDS_TYPED_WITH_COMMAS = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several values are separated by commas
+# several values are separated by commas
+_KINDS_TYPED_WITH_COMMAS = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)
 _RESET_SIDE = 20
 _ROW_HEIGHT = 28
 _MAX_OFFERED_FEATURES = 100  # of the features that match a typed text
-_HINT_MARGIN = 34  # pixels; the padding of a line of text at both ends, and the gap before its remark
+# pixels; the padding of a line of text at both ends, and the gap before its remark
+_HINT_MARGIN = 34
 _MIN_EDITOR_WIDTH = 110  # pixels; long labels in a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
@@ -101,8 +107,12 @@ def tooltip(parameter: Parameter) -> str:
         (tr("range"), _range_text(parameter)),
         (tr("default"), parameter.said(parameter.default)),
     ]
-    lines = "".join(f"<br><b>{name}</b> {html_text(text)}" for name, text in rows if text)
-    return f"<p style='max-width: 340px'>{html_text(shortened(parameter.help))}{lines}</p>"
+    lines = "".join(
+        f"<br><b>{name}</b> {html_text(text)}" for name, text in rows if text
+    )
+    return (
+        f"<p style='max-width: 340px'>{html_text(shortened(parameter.help))}{lines}</p>"
+    )
 
 
 def _range_text(parameter: Parameter) -> str:
@@ -147,7 +157,9 @@ class Field(QWidget):
             QToolButton(),
             f"reset-{parameter.name}",
             tr("Reset {label} to its default").format(label=parameter.label),
-            tr("Reset to default: {parameter}").format(parameter=parameter.said(parameter.default)),
+            tr("Reset to default: {parameter}").format(
+                parameter=parameter.said(parameter.default)
+            ),
             "quiet",
         )
         self._lay_out()
@@ -253,7 +265,9 @@ class Field(QWidget):
         text = tooltip(self.parameter)
         self.label.setBuddy(self.editor)
         self.label.setToolTip(text)
-        named(self.editor, f"editor-{self.parameter.name}", self.parameter.label).setToolTip(text)
+        named(
+            self.editor, f"editor-{self.parameter.name}", self.parameter.label
+        ).setToolTip(text)
         self.editor.setAccessibleDescription(self.parameter.help)
         self.setTabOrder(self.editor, self.reset_button)
 
@@ -263,7 +277,8 @@ def align_labels(fields: Collection[Field]) -> int:
     width = max(field.label.sizeHint().width() for field in fields)
     for field in fields:
         field.label.setFixedWidth(width)
-        # Qt leaves out a layout that was invalidated while it was hidden: the field would stay too narrow.
+        # Qt leaves out a layout that was invalidated while it was hidden: the field
+        # would stay too narrow.
         field.grid.activate()
     return width
 
@@ -292,23 +307,34 @@ class HintedLineEdit(QLineEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the text and the remark.
 
-        Without keyboard focus, a long text is cut to leave room for the remark. With keyboard focus, the text
-        stays whole, and the remark is drawn only if there is room for it.
+        Without keyboard focus, a long text is cut to leave room for the remark. With
+        keyboard focus, the text stays whole, and the remark is drawn only if there is
+        room for it.
         """
         # The remark is drawn in the room that the text leaves.
-        room = self.width() - _HINT_MARGIN - self.fontMetrics().horizontalAdvance(self._hint)
+        room = (
+            self.width()
+            - _HINT_MARGIN
+            - self.fontMetrics().horizontalAdvance(self._hint)
+        )
         is_cut = self.shown_text() != self.text()
         if is_cut:  # Qt would draw the whole text, so only the frame is left to Qt
             option = QStyleOptionFrame()
             self.initStyleOption(option)
             painter = QPainter(self)
-            self.style().drawPrimitive(QStyle.PrimitiveElement.PE_PanelLineEdit, option, painter, self)
+            self.style().drawPrimitive(
+                QStyle.PrimitiveElement.PE_PanelLineEdit, option, painter, self
+            )
             painter.setPen(self.palette().text().color())
-            painter.drawText(self.rect().adjusted(12, 0, -10, 0), LEFT, self.shown_text())
+            painter.drawText(
+                self.rect().adjusted(12, 0, -10, 0), LEFT, self.shown_text()
+            )
         else:
             super().paintEvent(event)
             painter = QPainter(self)
-        if self._hint and (is_cut or self.fontMetrics().horizontalAdvance(self.text()) <= room):
+        if self._hint and (
+            is_cut or self.fontMetrics().horizontalAdvance(self.text()) <= room
+        ):
             painter.setPen(self.palette().placeholderText().color())
             painter.drawText(self.rect().adjusted(10, 0, -10, 0), RIGHT, self._hint)
 
@@ -349,9 +375,12 @@ class LineField(TypedField):
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, HintedLineEdit())
-        self._fitting_parameter = parameter  # the parameter with the limit that the data set
+        # the parameter with the limit that the data set
+        self._fitting_parameter = parameter
         costs = parameter.kind is Kind.COSTS
-        self.editor.setPlaceholderText(tr("all 1, or milliseconds") if costs else parameter.none_label)
+        self.editor.setPlaceholderText(
+            tr("all 1, or milliseconds") if costs else parameter.none_label
+        )
         self.editor.editingFinished.connect(self.commit)
         self.editor.textEdited.connect(self._follow_typing)
         self._refresh()
@@ -402,7 +431,9 @@ class LineField(TypedField):
 
     def _show_hint(self, value: Any) -> None:
         number = len(self.parameter.values(value))
-        self.editor.set_hint(tr("{number} values").format(number=number) if number > 1 else "")
+        self.editor.set_hint(
+            tr("{number} values").format(number=number) if number > 1 else ""
+        )
 
 
 class SwitchField(Field):
@@ -457,8 +488,12 @@ class EditableField(TypedField):
 
     editor: QComboBox
 
-    def __init__(self, theme: Theme, parameter: Parameter, usual: Sequence[str] = USUAL) -> None:
-        super().__init__(theme, parameter, choice_box(tuple((name, name) for name in usual)))
+    def __init__(
+        self, theme: Theme, parameter: Parameter, usual: Sequence[str] = USUAL
+    ) -> None:
+        super().__init__(
+            theme, parameter, choice_box(tuple((name, name) for name in usual))
+        )
         self.editor.setEditable(True)
         self.editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.editor.activated.connect(self.commit)
@@ -481,8 +516,9 @@ class EditableField(TypedField):
 class ChoicesField(ChoiceField):
     """A field for one or several of a few choices.
 
-    "several…" at the end of the list opens a menu with boxes to tick; the ticked choices are taken when the
-    menu is closed. Several choices are shown as one additional item of the list.
+    "several…" at the end of the list opens a menu with boxes to tick; the ticked
+    choices are taken when the menu is closed. Several choices are shown as one
+    additional item of the list.
     """
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
@@ -497,13 +533,14 @@ class ChoicesField(ChoiceField):
         choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
-        # Several values, or a file of own values,
-        # are shown as an item of their own.
+        # Several values, or a file of own values, are shown as an item of their own.
         has_several = self.parameter.several(self._value)
         is_own_file = not has_several and self._value not in dict(choices)
         if has_several or is_own_file:
             box.addItem(
-                Path(self._value).name if is_own_file else self.parameter.format(self._value),
+                Path(self._value).name
+                if is_own_file
+                else self.parameter.format(self._value),
                 _SEVERAL_VALUES_KEY,
             )
         # Items that ask for several values or for a file.
@@ -511,7 +548,11 @@ class ChoicesField(ChoiceField):
             box.addItem(tr("several…"), _ASK_SEVERAL_KEY)
         if self.parameter.own_file:
             box.addItem(tr("own values…"), _OWN_FILE_KEY)
-        box.setCurrentIndex(box.findData(_SEVERAL_VALUES_KEY if has_several or is_own_file else self._value))
+        box.setCurrentIndex(
+            box.findData(
+                _SEVERAL_VALUES_KEY if has_several or is_own_file else self._value
+            )
+        )
 
     def menu(self) -> QMenu:
         """Return the menu with boxes to tick, in which the present choices are ticked."""
@@ -524,7 +565,9 @@ class ChoicesField(ChoiceField):
 
     def _make_menu(self) -> QMenu:
         """Return the menu with a box for each choice, to tick several."""
-        name = tr("{label}: several values, each tried").format(label=self.parameter.label)
+        name = tr("{label}: several values, each tried").format(
+            label=self.parameter.label
+        )
         menu = named(QMenu(self), f"several-{self.parameter.name}", name)
         page = QWidget()
         column = QVBoxLayout(page)
@@ -543,8 +586,7 @@ class ChoicesField(ChoiceField):
         """Take the chosen item: ask for a file, open the menu of several values, or set the value."""
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
-            # The item that asks for a file is
-            # shown only until the file is chosen.
+            # The item that asks for a file is shown only until the file is chosen.
             self.show_value()
             title = tr("Own values of {label}").format(label=self.parameter.label)
             name, _ = QFileDialog.getOpenFileName(
@@ -556,8 +598,7 @@ class ChoicesField(ChoiceField):
             self.show_value()  # the item stays as it is until other boxes are ticked
         else:
             super()._take_current()
-        # The menu is opened below the box,
-        # with the first value focused.
+        # The menu is opened below the box, with the first value focused.
         if opens_menu:
             self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
             next(iter(self._boxes.values())).setFocus()
@@ -597,14 +638,18 @@ class ProtocolField(EditableField):
 
     def __init__(self, theme: Theme) -> None:
         self._refused = False
-        super().__init__(theme, _protocol_parameter(), (tr(GIVEN), *_USUAL_PROTOCOLS[1:]))
+        super().__init__(
+            theme, _protocol_parameter(), (tr(GIVEN), *_USUAL_PROTOCOLS[1:])
+        )
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as it is written in a plan; raise ParameterError if it is invalid."""
         try:
             return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
-            raise ParameterError(self.parameter.label, raw, _expected_text(error)) from error
+            raise ParameterError(
+                self.parameter.label, raw, _expected_text(error)
+            ) from error
 
     def set_value(self, value: Any) -> None:
         """Show a protocol without emitting `edited`; a refusal stays if the protocol is the refused one."""
@@ -661,7 +706,9 @@ class FeatureChip(QFrame):
 
     removed = Signal(int)
 
-    def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool = True) -> None:
+    def __init__(
+        self, theme: Theme, feature_id: int, name: str, *, shows_name: bool = True
+    ) -> None:
         super().__init__()
         self.feature_id = feature_id
         self.name = name
@@ -676,7 +723,9 @@ class FeatureChip(QFrame):
         )
         self.setFixedHeight(26)
         # The cross removes the feature.
-        remove_text = tr("Remove feature {feature_id}, {name}").format(feature_id=feature_id, name=name)
+        remove_text = tr("Remove feature {feature_id}, {name}").format(
+            feature_id=feature_id, name=name
+        )
         self._cross = named(
             QToolButton(),
             accessible_name=remove_text,
@@ -707,7 +756,9 @@ class FeatureChip(QFrame):
         if not self._shows_name:
             return ""
         room = self.name_room().width()
-        return self.fontMetrics().elidedText(self.name, Qt.TextElideMode.ElideMiddle, room)
+        return self.fontMetrics().elidedText(
+            self.name, Qt.TextElideMode.ElideMiddle, room
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the frame, the id in a muted color, and the name."""
@@ -716,7 +767,9 @@ class FeatureChip(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(colors.q("line"))
         painter.setBrush(colors.q("tint"))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5)
+        painter.drawRoundedRect(
+            self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
+        )
         painter.setPen(colors.q("muted"))
         painter.drawText(self.rect().adjusted(8, 0, -26, 0), LEFT, f"{self.feature_id}")
         painter.setPen(colors.q("text"))
@@ -753,7 +806,8 @@ class FeaturesField(Field):
         popup = named(QListView(), f"completions-{parameter.name}", role="popup")
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
-        # Queued, because the completer writes its text into the line only after it has emitted the signal.
+        # Queued, because the completer writes its text into the line only after it has
+        # emitted the signal.
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
         self._line.setCompleter(completer)
         self._line.returnPressed.connect(self._add_line)
@@ -784,7 +838,9 @@ class FeaturesField(Field):
             raise ParameterError(
                 self.parameter.label,
                 unknown[0],
-                tr("ids of features of the data, {first} to {last}").format(first=first, last=last),
+                tr("ids of features of the data, {first} to {last}").format(
+                    first=first, last=last
+                ),
             )
         return ids
 
@@ -792,7 +848,9 @@ class FeaturesField(Field):
         """Show a chip for each feature; if several sets are tried, show them as the line's placeholder."""
         self._line.clear()
         has_several = self.parameter.several(self._value)
-        self._line.setPlaceholderText(self.parameter.format(self._value) if has_several else _SEARCH_HINT)
+        self._line.setPlaceholderText(
+            self.parameter.format(self._value) if has_several else _SEARCH_HINT
+        )
         if [chip.feature_id for chip in self._chips] != list(self._ids) or self._names:
             self._make_chips()
 
@@ -833,7 +891,9 @@ class FeaturesField(Field):
     @Slot(str)
     def _add_text(self, text: str) -> None:
         if text != self._line.text() and not self._line.text():
-            return  # Enter on a completion comes twice: as returnPressed, and from the completer
+            # Enter on a completion comes twice: as returnPressed, and from the
+            # completer
+            return
         try:
             added = self._meant(text)
         except ParameterError as error:
@@ -851,17 +911,21 @@ class FeaturesField(Field):
         """
         # A completion has id and name, and is exact.
         written = text.strip().casefold()
-        matches = [i for i, name in self._found(written) if f"{i} {name}".casefold() == written]
+        matches = [
+            i for i, name in self._found(written) if f"{i} {name}".casefold() == written
+        ]
         # A text other than numbers is a name: first
         # as a whole, then as a part of one name only.
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
             features = list(self._found(written))
             matches = [i for i, name in features if name.casefold() == written]
-            matches = matches or [i for i, name in features if written in name.casefold()]
+            matches = matches or [
+                i for i, name in features if written in name.casefold()
+            ]
             if len(matches) > 1:
-                expected = tr("an id, or more of the name ({n_matches} features match)").format(
-                    n_matches=len(matches)
-                )
+                expected = tr(
+                    "an id, or more of the name ({n_matches} features match)"
+                ).format(n_matches=len(matches))
                 raise ParameterError(self.parameter.label, text, expected)
         if matches:
             return tuple(matches)
@@ -891,7 +955,11 @@ class FeaturesField(Field):
 
     def _name(self, feature: int) -> str:
         column = self._column_of(feature)
-        return tr("feature {i}").format(i=feature) if column is None else self._names[column]
+        return (
+            tr("feature {i}").format(i=feature)
+            if column is None
+            else self._names[column]
+        )
 
     @Slot(str)
     def _look_for(self, text: str) -> None:

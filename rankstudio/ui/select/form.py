@@ -13,10 +13,22 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import feature_groups_of, groups_in_words
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
-from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
+from rankstudio.engine.experiment.plan.left_out_names import (
+    PAIR_MEASURES,
+    left_out_name,
+)
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, refusal
-from rankstudio.engine.experiment.plan.preference_source import preferences_in_words, preferences_of
-from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
+from rankstudio.engine.experiment.plan.preference_source import (
+    preferences_in_words,
+    preferences_of,
+)
+from rankstudio.engine.experiment.plan.protocol import (
+    BEST,
+    ONE_SE,
+    SMALLEST,
+    at_most,
+    parse_rule,
+)
 from rankstudio.engine.methods.catalog import (
     GIVEN,
     GIVEN_MODEL,
@@ -47,7 +59,8 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ColumnArea
 
 _OWN_MODEL = ""
-_WIDTH_BESIDE_LABELS = 228  # pixels: a field for a method's name, its reset button, margins, the scroll bar
+# pixels: a field for a method's name, its reset button, margins, the scroll bar
+_WIDTH_BESIDE_LABELS = 228
 
 
 def _method_parameter(entries: Sequence[Method]) -> Parameter:
@@ -58,13 +71,19 @@ def _method_parameter(entries: Sequence[Method]) -> Parameter:
         kind=Kind.CHOICE,
         default=entries[0].key,
         help=tr("The method to run. Each method remembers its own parameters."),
-        choices=tuple((entry.key, entry.label) for entry in (*entries, *reversed(GIVEN))),
+        choices=tuple(
+            (entry.key, entry.label) for entry in (*entries, *reversed(GIVEN))
+        ),
     )
 
 
 def _ranker_parameter(selector: Method) -> Parameter:
     """Return the choice of the final ranker, which ranks with a selector's features, as a parameter."""
-    rankers = [(entry.key, selector.final_ranker(entry)) for entry in methods() if not entry.selects]
+    rankers = [
+        (entry.key, selector.final_ranker(entry))
+        for entry in methods()
+        if not entry.selects
+    ]
     return Parameter(
         name="ranked_by",
         label=tr("final ranker"),
@@ -86,12 +105,14 @@ def _criterion_parameter(
 ) -> Parameter:
     """Return the selection criterion as a parameter, for the measures that a plan reports.
 
-    With ``left_out``, the measures on left-out training queries are among the choices; with ``pairs`` as
-    well, these are the measures on left-out pairs of documents.
+    With ``left_out``, the measures on left-out training queries are among the choices;
+    with ``pairs`` as well, these are the measures on left-out pairs of documents.
     """
     # Validation measures first, then left-out measures
     # if the method has them, then its own criterion.
-    choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
+    choices = tuple(
+        (name, tr("validation {name}").format(name=name)) for name in measures
+    )
     if left_out:
         title = tr("leave-pair-out {name}") if pairs else tr("leave-query-out {name}")
         choices += tuple(
@@ -123,11 +144,14 @@ def _rule_parameter(present: str) -> Parameter:
         SMALLEST: tr("smallest not significantly worse"),
         ONE_SE: tr("within one standard error"),
     }
-    # A rule that limits the number of
-    # features is named after the limit.
+    # A rule that limits the number of features is named after the limit.
     rules = dict.fromkeys([*usual_rules, present])
     limits = {rule: parse_rule(rule).most for rule in rules}
-    labels |= {rule: tr("at most {k} features").format(k=k) for rule, k in limits.items() if k is not None}
+    labels |= {
+        rule: tr("at most {k} features").format(k=k)
+        for rule, k in limits.items()
+        if k is not None
+    }
     return Parameter(
         name="rule",
         label=tr("rule"),
@@ -148,14 +172,15 @@ def _rule_parameter(present: str) -> Parameter:
 class MethodForm(Panel):
     """The form of a plan: the method, its parameters, the final ranker, and how the model is chosen.
 
-    The form keeps the fields of each method that was shown, so that the user can go to another method and
-    back without losing values.
+    The form keeps the fields of each method that was shown, so that the user can go to
+    another method and back without losing values.
 
     Attributes
     ----------
     edited : Signal(object)
-        The user changed valid attributes of the plan (a dict by name): either one of "protocol", "select_by",
-        "rule" and "preferences", or all of "method", "parameters", "ranker" and "ranker_parameters".
+        The user changed valid attributes of the plan (a dict by name): either one of
+        "protocol", "select_by", "rule" and "preferences", or all of "method",
+        "parameters", "ranker" and "ranker_parameters".
     """
 
     edited = Signal(object)
@@ -165,7 +190,9 @@ class MethodForm(Panel):
         self._greatest_label = 0.0
         # Why a given ranking cannot be chosen in the form: it comes with its file.
         self._lacking = {
-            GIVEN_SCORES.key: tr("Add scores of another program with Run, Add scores of another program."),
+            GIVEN_SCORES.key: tr(
+                "Add scores of another program with Run, Add scores of another program."
+            ),
             GIVEN_MODEL.key: tr("Open a model file with File, Open model as ranker."),
         }
         # The fields of the plan itself.
@@ -180,16 +207,26 @@ class MethodForm(Panel):
         self._groups = named(PlainLabel(wraps=True), "groups-note", role="caption")
         self._groups.hide()
         self._warning = named(PlainLabel(wraps=True), "method-warning", role="caption")
-        self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
-        self._preferences.button.clicked.connect(lambda _: self._tell_attribute("preferences", {}))
-        # The parameters of the method, of
-        # the ranking and of the ranker.
+        self._preferences = RemovableNote(
+            theme, "preferences-note", tr("Use labels again")
+        )
+        self._preferences.button.clicked.connect(
+            lambda _: self._tell_attribute("preferences", {})
+        )
+        # The parameters of the method, of the ranking and of the ranker.
         self._method_section = ParameterSection(theme)
         self._ranking_section = ParameterSection(theme, fold="ranking-options")
         self._ranker_section = ParameterSection(theme, prefix="ranker-")
-        self._sections = (self._method_section, self._ranking_section, self._ranker_section)
+        self._sections = (
+            self._method_section,
+            self._ranking_section,
+            self._ranker_section,
+        )
         self._heading = named(PlainLabel(), "choice-heading", role="title")
-        self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
+        self._reset = named(
+            self.add_tool("reset", tr("Reset all parameters to their defaults")),
+            "reset-all",
+        )
         self._page = named(QWidget(), role="page")
         self._scroll = named(ColumnArea(), "method-scroll")
         self._lay_out()
@@ -216,7 +253,9 @@ class MethodForm(Panel):
 
     def ranker_key(self) -> str:
         """Return the key of the ranker that ranks with the selected features, "" for the method's own."""
-        return str(self._ranker.value) if method(self.method_key()).selects else _OWN_MODEL
+        return (
+            str(self._ranker.value) if method(self.method_key()).selects else _OWN_MODEL
+        )
 
     def values(self) -> dict[str, Any]:
         """Return the parameters of the method that is shown; a field in error has its last valid value."""
@@ -233,20 +272,34 @@ class MethodForm(Panel):
     def field(self, name: str) -> Field:
         """Return a field by its name.
 
-        The name is that of a parameter of the shown method, that of the final ranker's parameter with a
-        prefix ("ranker-C"), or "method", "ranked_by", "protocol", "select_by" or "rule".
+        The name is that of a parameter of the shown method, that of the final ranker's
+        parameter with a prefix ("ranker-C"), or "method", "ranked_by", "protocol",
+        "select_by" or "rule".
         """
-        fixed: tuple[Field, ...] = self._method, self._ranker, self._protocol, self._select_by, self._rule
+        fixed: tuple[Field, ...] = (
+            self._method,
+            self._ranker,
+            self._protocol,
+            self._select_by,
+            self._rule,
+        )
         if name.startswith("ranker-"):
             return self._ranker_section.fields[name.removeprefix("ranker-")]
-        parameter_fields = {**self._method_section.fields, **self._ranking_section.fields}
-        return (parameter_fields | {field.parameter.name: field for field in fixed})[name]
+        parameter_fields = {
+            **self._method_section.fields,
+            **self._ranking_section.fields,
+        }
+        return (parameter_fields | {field.parameter.name: field for field in fixed})[
+            name
+        ]
 
     @Slot(object)
     def offer_methods(self, extra: Method | None = None) -> None:
         """Offer all registered methods, and ``extra``, which may only be known from a study."""
         entries = methods()
-        if extra is not None and extra.key not in {entry.key for entry in (*entries, *GIVEN)}:
+        if extra is not None and extra.key not in {
+            entry.key for entry in (*entries, *GIVEN)
+        }:
             entries = (*entries, extra)
         chosen = self.method_key()
         parameter = _method_parameter(entries)
@@ -260,7 +313,8 @@ class MethodForm(Panel):
     def _divide(self, entries: Sequence[Method]) -> None:
         """Insert separators between selectors, rankers and given rankings in the list of methods."""
         self._method.editor.insertSeparator(sum(entry.selects for entry in entries))
-        self._method.editor.insertSeparator(len(entries) + 1)  # + 1 for the first separator
+        # + 1 for the first separator
+        self._method.editor.insertSeparator(len(entries) + 1)
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan without emitting a signal."""
@@ -268,7 +322,8 @@ class MethodForm(Panel):
         self._plan = plan
         self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
-        if plan.entry.selects:  # otherwise the ranker is kept for the next method that selects
+        # otherwise the ranker is kept for the next method that selects
+        if plan.entry.selects:
             self._ranker.set_value(plan.ranker)
         # The values of all parameters.
         self._show()
@@ -278,13 +333,17 @@ class MethodForm(Panel):
         self._offer(plan)
         # The note says how features are grouped,
         # or which files a given ranking is from.
-        grouped = bool(feature_groups_of(plan)) and (plan.entry.selects or not plan.entry.groups)
+        grouped = bool(feature_groups_of(plan)) and (
+            plan.entry.selects or not plan.entry.groups
+        )
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
         # The note on preferences is there if the plan learns from them.
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
         self._preferences.say(
-            preferences_in_words(preferences_of(plan), entries) if preferences_of(plan) else ""
+            preferences_in_words(preferences_of(plan), entries)
+            if preferences_of(plan)
+            else ""
         )
         self._update_reset()
 
@@ -305,7 +364,10 @@ class MethodForm(Panel):
         self._protocol.editor.showPopup()
 
     def set_features(
-        self, ids: Sequence[int] | Ints, names: Sequence[str], greatest_label: float = 0.0
+        self,
+        ids: Sequence[int] | Ints,
+        names: Sequence[str],
+        greatest_label: float = 0.0,
     ) -> None:
         """Set the features of the data, for the fields that take features, and the data's greatest label."""
         self._method_section.set_features(ids, names)
@@ -317,7 +379,11 @@ class MethodForm(Panel):
 
         Called before a run, because a shortcut starts a run without leaving the field.
         """
-        invalid = [field for field in (*self._parameter_fields(), self._protocol) if not field.commit()]
+        invalid = [
+            field
+            for field in (*self._parameter_fields(), self._protocol)
+            if not field.commit()
+        ]
         if invalid:
             self._reveal(invalid[0])
             invalid[0].editor.setFocus()
@@ -371,22 +437,31 @@ class MethodForm(Panel):
         self._ranker.setVisible(entry.selects)
         if entry.selects:
             self._offer_rankers(entry)
-        for field in (self._select_by, self._rule):  # a given ranking is one model, so nothing is chosen
+        # a given ranking is one model, so nothing is chosen
+        for field in (self._select_by, self._rule):
             field.setVisible(not entry.given)
         # The heading names what the criterion chooses.
-        self._heading.setText(tr("How k is chosen") if entry.selects else tr("How the model is chosen"))
+        self._heading.setText(
+            tr("How k is chosen") if entry.selects else tr("How the model is chosen")
+        )
         self._heading.setVisible(not entry.given)
         # The parameters that rank are shown only if the
         # method ranks itself; otherwise those of the ranker.
         ranking = [p for p in entry.parameters if p.ranks]
-        self._method_section.show_parameters(entry.key, [p for p in entry.parameters if not p.ranks])
+        self._method_section.show_parameters(
+            entry.key, [p for p in entry.parameters if not p.ranks]
+        )
         self._ranking_section.show_parameters(entry.key, ranking, visible=not ranker)
-        self._ranker_section.show_parameters(ranker, method(ranker).parameters if ranker else ())
+        self._ranker_section.show_parameters(
+            ranker, method(ranker).parameters if ranker else ()
+        )
         # Remarks and tooltips on the method and on the ranker.
         self.set_caption(entry.description.citation)
         self._note_choices()
         self._method.editor.setToolTip(about(entry))
-        self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
+        self._ranker.editor.setToolTip(
+            about(method(ranker)) if ranker else self._ranker.label.toolTip()
+        )
         # Fields have changed, so that their alignment
         # and the order of the Tab key are made anew.
         self._align()
@@ -404,8 +479,14 @@ class MethodForm(Panel):
     def _note_choices(self) -> None:
         """Show which methods cannot run here or are slow: in both lists and, for the chosen ones, below."""
         for field, selects in ((self._method, True), (self._ranker, False)):
-            lacking = {entry.key: entry.lacking for entry in (*methods(), self._plan.entry) if entry.lacking}
-            set_notes(field.editor, lacking | self._lacking, self._notes(selects=selects))
+            lacking = {
+                entry.key: entry.lacking
+                for entry in (*methods(), self._plan.entry)
+                if entry.lacking
+            }
+            set_notes(
+                field.editor, lacking | self._lacking, self._notes(selects=selects)
+            )
         chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
         warnings = [entry.lacking or self._caution(entry) for entry in chosen]
         self._warning.setText(" ".join(filter(None, warnings)))
@@ -414,7 +495,8 @@ class MethodForm(Panel):
     def _notes(self, *, selects: bool) -> dict[str, str]:
         """Return a note on each method as selector or, without ``selects``, as final ranker of the plan."""
         return {
-            entry.key: refusal(self._plan, entry, selects=selects) or self._caution(entry)
+            entry.key: refusal(self._plan, entry, selects=selects)
+            or self._caution(entry)
             for entry in methods()
         }
 
@@ -432,12 +514,21 @@ class MethodForm(Panel):
     def _choice_fields(self) -> list[Field]:
         """Return the fields below the heading: the protocol and, unless the ranking is given, the others."""
         is_given = method(self.method_key()).given
-        return [self._protocol] if is_given else [self._protocol, self._select_by, self._rule]
+        return (
+            [self._protocol]
+            if is_given
+            else [self._protocol, self._select_by, self._rule]
+        )
 
     @Slot()
     def _align(self) -> None:
         """Give all labels the width of the longest one shown."""
-        fields = [self._method, *self._parameter_fields(), *self._ranker_fields(), *self._choice_fields()]
+        fields = [
+            self._method,
+            *self._parameter_fields(),
+            *self._ranker_fields(),
+            *self._choice_fields(),
+        ]
         self._label_width = align_labels(fields)
         link_terms(fields)
 
@@ -509,7 +600,9 @@ def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
 
 def groups_text(plan: Plan) -> str:
     """Return a text on the plan's groups of features and how the method treats them, or why it cannot."""
-    sentence = plan.entry.group_rule or refusal_of_groups(plan.entry, len(feature_groups_of(plan)))
+    sentence = plan.entry.group_rule or refusal_of_groups(
+        plan.entry, len(feature_groups_of(plan))
+    )
     return tr("Groups: {groups_in_words}. {said}").format(
         groups_in_words=groups_in_words(feature_groups_of(plan)), said=sentence
     )

@@ -43,7 +43,11 @@ class GivenController(CommandController):
     def folder(self) -> str:
         """Folder of the open data, in which dialogs begin; the home folder without one."""
         dataset = self._models.session.dataset
-        return str(dataset.path.parent if dataset is not None and dataset.path is not None else Path.home())
+        return str(
+            dataset.path.parent
+            if dataset is not None and dataset.path is not None
+            else Path.home()
+        )
 
     def ask_name(self, dialog: GivenDialog, read: Callable[[Path, str], None]) -> None:
         """Open a dialog; when it is accepted, call ``read`` with the path and the name chosen in it."""
@@ -97,11 +101,17 @@ class GivenScoresController(GivenController):
         """Ask for a file of scores, or any one of the files for the folds, and for a name of the run."""
         if self._models.session.dataset is None:
             return
-        title = tr("Scores of another program; if there is one file per fold, choose any of them")
-        path, _ = QFileDialog.getOpenFileName(self._window, title, self.folder, tr("All files (*)"))
+        title = tr(
+            "Scores of another program; if there is one file per fold, choose any of them"
+        )
+        path, _ = QFileDialog.getOpenFileName(
+            self._window, title, self.folder, tr("All files (*)")
+        )
         if path:
             source = scores_path(Path(path))
-            dialog = GivenDialog(tr("Add scores"), tr("&Add"), [(source, source.name)], self._window)
+            dialog = GivenDialog(
+                tr("Add scores"), tr("&Add"), [(source, source.name)], self._window
+            )
             self.ask_name(dialog, self.read)
 
     def read(self, path: Path, name: str = "") -> None:
@@ -114,7 +124,12 @@ class GivenScoresController(GivenController):
         session = self._models.session
         if session.dataset is None:
             return
-        changes = {"method": GIVEN_ORDER.key, "parameters": {}, "ranker": "", "ranker_parameters": {}}
+        changes = {
+            "method": GIVEN_ORDER.key,
+            "parameters": {},
+            "ranker": "",
+            "ranker_parameters": {},
+        }
         plan = session.plan.changed(**changes)
         self._models.runs.start(plan, session.dataset)
 
@@ -138,20 +153,26 @@ class GivenDialog(QDialog):
     title, accept : str
         Title of the dialog, and text of its button.
     places : sequence of (Path, str)
-        The files or folders that can be read, each with a text on its meaning; the first is preselected.
+        The files or folders that can be read, each with a text on its meaning; the
+        first is preselected.
     parent : QWidget, optional
     """
 
     def __init__(
-        self, title: str, accept: str, places: Sequence[tuple[Path, str]], parent: QWidget | None = None
+        self,
+        title: str,
+        accept: str,
+        places: Sequence[tuple[Path, str]],
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
-        # The path of the file, and the choice
-        # between several ways to read it.
+        # The path of the file, and the choice between several ways to read it.
         self._places = [source for source, _ in places]
-        self._file = named(ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted")
+        self._file = named(
+            ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted"
+        )
         self._which = named(
             choice_box(tuple((str(source), text) for source, text in places)),
             "given-place",
@@ -167,8 +188,7 @@ class GivenDialog(QDialog):
         buttons.addButton(self._accept, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        # The form with its rows; the choice is
-        # shown only if there are several places.
+        # The form with its rows; the choice is shown only if there are several places.
         form = QFormLayout()
         form.addRow(tr("&Name"), self.name)
         form.addRow(tr("&Models"), self._which)
@@ -181,8 +201,7 @@ class GivenDialog(QDialog):
             margins=(16, 14, 16, 14),
             spacing=10,
         )
-        # A name is proposed for each choice
-        # until the user writes another one.
+        # A name is proposed for each choice until the user writes another one.
         self._which.currentIndexChanged.connect(self._propose)
         self.name.textChanged.connect(self._enable)
         self._proposed = ""
@@ -221,14 +240,20 @@ def name_of(path: Path) -> str:
     """
     if path.name == "models" and path.parent.name:
         return path.parent.name
-    return Path(without_ending(path.name)).stem if path.suffix and not path.is_dir() else path.name
+    return (
+        Path(without_ending(path.name)).stem
+        if path.suffix and not path.is_dir()
+        else path.name
+    )
 
 
 def model_filters() -> tuple[str, ...]:
     """Return the filters of dialogs for model files: of formats that RankStudio reads, and of plug-ins."""
     own_filter = tr("Models (*.json *.txt *.xml *.model *.onnx)")
     entries = [form.entry for form in readable_formats()]
-    return own_filter, *(f"{entry.label.replace(';', ',')} (*{entry.suffix})" for entry in entries)
+    return own_filter, *(
+        f"{entry.label.replace(';', ',')} (*{entry.suffix})" for entry in entries
+    )
 
 
 class GivenModelsController(GivenController):
@@ -239,7 +264,9 @@ class GivenModelsController(GivenController):
         """Ask for one or several model files, and for a name of the run."""
         if self._models.session.dataset is None:
             return
-        title = tr("One model for all folds; if there is one per fold, choose any of them")
+        title = tr(
+            "One model for all folds; if there is one per fold, choose any of them"
+        )
         kinds = ";;".join((*model_filters(), tr("All files (*)")))
         paths, _ = QFileDialog.getOpenFileNames(self._window, title, self.folder, kinds)
         self.open(paths)
@@ -257,7 +284,9 @@ class GivenModelsController(GivenController):
         except DataError as error:
             self.failed.emit(str(error))
             return
-        dialog = GivenDialog(tr("Open model as ranker"), tr("&Open"), places, self._window)
+        dialog = GivenDialog(
+            tr("Open model as ranker"), tr("&Open"), places, self._window
+        )
         self.ask_name(dialog, self.read)
 
     def read(self, path: Path, name: str = "") -> None:
@@ -287,19 +316,24 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     # One file can always rank all folds; several
     # files must belong to the folds of one folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
-    are_folds = all(path.parent == first.parent and fold_of_name(path) is not None for path in paths)
+    are_folds = all(
+        path.parent == first.parent and fold_of_name(path) is not None for path in paths
+    )
     if len(paths) > 1 and not are_folds:
         raise DataError(
-            tr("{file}: found {n} files, expected one model, or fold1.json and so on in one folder.").format(
-                file=first.name, n=len(paths)
-            )
+            tr(
+                "{file}: found {n} files, expected one model, or fold1.json and so on in one folder."
+            ).format(file=first.name, n=len(paths))
         )
-    # A folder without models of folds, or with
-    # this file only, leaves no other way.
+    # A folder without models of folds, or with this file only, leaves no other way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]
     # One file named after a fold can be read in both ways.
-    label = trn("the model, for its own fold only", "{n} models, each for its own fold", len(by_fold))
+    label = trn(
+        "the model, for its own fold only",
+        "{n} models, each for its own fold",
+        len(by_fold),
+    )
     per_fold = (next(iter(by_fold.values())).parent, label.format(n=len(by_fold)))
     return [per_fold] if first.is_dir() or len(paths) > 1 else [per_fold, single]

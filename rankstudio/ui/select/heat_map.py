@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from rankstudio.engine.analysis.tried_models.grid_map import Curve, GridMap, Pair, grid_map, grid_pairs
+from rankstudio.engine.analysis.tried_models.grid_map import (
+    Curve,
+    GridMap,
+    Pair,
+    grid_map,
+    grid_pairs,
+)
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
@@ -42,8 +48,9 @@ _MAX_BOX_WIDTH = 128  # pixels of a box
 class HeatView(QWidget):
     """The heat map with its boxes: one cell for each combination and k, brighter for a greater measure.
 
-    The rows are values of a grid or settings, the columns values of another grid or numbers of features. The
-    user chooses rows and columns in one box, and the validation or the left-out measure in another.
+    The rows are values of a grid or settings, the columns values of another grid or
+    numbers of features. The user chooses rows and columns in one box, and the
+    validation or the left-out measure in another.
 
     Attributes
     ----------
@@ -63,7 +70,10 @@ class HeatView(QWidget):
         # measured, and what its rows and columns are.
         name = tr("rows and columns of the map")
         self.views = named(
-            choice_box(()), "heat-views", accessible_name=name, tip=tr("Rows and columns of the map")
+            choice_box(()),
+            "heat-views",
+            accessible_name=name,
+            tip=tr("Rows and columns of the map"),
         )
         self.of = named(
             choice_box(_MEASURED_PARTS),
@@ -80,10 +90,12 @@ class HeatView(QWidget):
         self._caption = named(PlainLabel(wraps=True), role="caption")
         self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.plot = named(
-            HeatMapPlot(theme, tr("validation measure"), tr("features selected, k")), "heat-map"
+            HeatMapPlot(theme, tr("validation measure"), tr("features selected, k")),
+            "heat-map",
         )
         self.plot.placeholder = _NO_RUN
-        self.plot.shared = Shared("heat", self.accessibleName(), always=True)  # named after the view's title
+        # named after the view's title
+        self.plot.shared = Shared("heat", self.accessibleName(), always=True)
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
         fill(
             QVBoxLayout(self),
@@ -97,22 +109,32 @@ class HeatView(QWidget):
         self.of.activated.connect(self._on_view)
 
     def offer(
-        self, views: Sequence[tuple[object, str]], *, two_kinds: bool, left_out: bool, first: bool = True
+        self,
+        views: Sequence[tuple[object, str]],
+        *,
+        two_kinds: bool,
+        left_out: bool,
+        first: bool = True,
     ) -> None:
         """Offer maps by key and label; the map that the user chose stays if it is among them.
 
-        ``left_out`` says whether left-out queries are measured, and ``two_kinds`` whether the validation part
-        is measured as well, so that the user can choose between both. With ``first``, left-out queries are
-        shown unless the user chooses the validation part.
+        ``left_out`` says whether left-out queries are measured, and ``two_kinds``
+        whether the validation part is measured as well, so that the user can choose
+        between both. With ``first``, left-out queries are shown unless the user chooses
+        the validation part.
         """
         if tuple(views) != self._views:
             self._views = tuple(views)
             self.views.clear()
             for _, label in views:
                 self.views.addItem(label)
-            current = next((index for index, (key, _) in enumerate(views) if key == self._wanted), 0)
+            current = next(
+                (index for index, (key, _) in enumerate(views) if key == self._wanted),
+                0,
+            )
             self.views.setCurrentIndex(current if views else -1)
-        # The user's choice of the measured part is kept only while both parts stay available.
+        # The user's choice of the measured part is kept only while both parts stay
+        # available.
         could_choose = self.of.isVisibleTo(self)
         keeps_choice = could_choose and two_kinds and left_out
         if not keeps_choice:
@@ -137,7 +159,9 @@ class HeatView(QWidget):
         """Return whether the measure on left-out queries is shown, rather than on the validation part."""
         return self._left_out and self.of.currentIndex() == 1
 
-    def show_sizes(self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str) -> None:
+    def show_sizes(
+        self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str
+    ) -> None:
         """Show the measure of every model by its settings and size.
 
         Parameters
@@ -145,7 +169,8 @@ class HeatView(QWidget):
         combinations : sequence of str of length S
             Labels of the combinations.
         matrix : array of shape (S, K)
-            Measure by combination and k = 1 … K; NaN for models without a measure (yet).
+            Measure by combination and k = 1 … K; NaN for models without a measure
+            (yet).
         title : str
             Name of the measure.
         name : str
@@ -154,9 +179,16 @@ class HeatView(QWidget):
         values = np.asarray(matrix, dtype=np.float64)
         columns = [str(k + 1) for k in range(values.shape[1])]
         self._show(
-            values, combinations, columns, title, names=(name, "k"), x_label=tr("features selected, k")
+            values,
+            combinations,
+            columns,
+            title,
+            names=(name, "k"),
+            x_label=tr("features selected, k"),
         )
-        self._caption.setText(tr("double-click a cell to choose {name} and k").format(name=name))
+        self._caption.setText(
+            tr("double-click a cell to choose {name} and k").format(name=name)
+        )
 
     def show_grids(
         self,
@@ -182,7 +214,8 @@ class HeatView(QWidget):
         names : pair of str
             Names of the two parameters.
         other_parameters : sequence of str
-            Names of the other parameters that were tried; a cell has the best value over these.
+            Names of the other parameters that were tried; a cell has the best value
+            over these.
         """
         _, column_name = names
         self._show(values, rows, columns, title, names=names, x_label=column_name)
@@ -190,7 +223,9 @@ class HeatView(QWidget):
         hint = tr("double-click a cell to choose its model")
         note = ""
         if other_parameters:
-            note = tr("each cell with its best {others}").format(others=", ".join(other_parameters))
+            note = tr("each cell with its best {others}").format(
+                others=", ".join(other_parameters)
+            )
         self._caption.setText(" · ".join(filter(None, (note, hint))))
 
     def explain(self, reason: str) -> None:
@@ -244,7 +279,8 @@ class HeatController(QObject):
     Attributes
     ----------
     picked : Signal(int, int)
-        The user picked a cell: position of its combination, and place of its model on the path.
+        The user picked a cell: position of its combination, and place of its model on
+        the path.
     confirmed : Signal()
         The user chooses the model that was picked last.
     """
@@ -253,7 +289,11 @@ class HeatController(QObject):
     confirmed = Signal()
 
     def __init__(
-        self, theme: Theme, session: Session, paths: ShownPaths, parent: QObject | None = None
+        self,
+        theme: Theme,
+        session: Session,
+        paths: ShownPaths,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -262,7 +302,8 @@ class HeatController(QObject):
         self._drawn: RunRecord | None = None  # the run whose values the cells show
         self._grids: GridMap | None = None  # None for a map over settings and k
         self._pair: Pair | None = None
-        self._marked: tuple[RunRecord, int, int] | None = None  # run, combination and place on the path
+        # run, combination and place on the path
+        self._marked: tuple[RunRecord, int, int] | None = None
         self._inspected: tuple[RunRecord, int, int] | None = None
         self.panel.plot.picked.connect(self._pick)
         self.panel.plot.confirms = True
@@ -275,9 +316,18 @@ class HeatController(QObject):
         ``measured`` says whether the data have a validation part.
         """
         pairs = grid_pairs(plan.axes)
-        views: list[tuple[object, str]] = [(pair, _grid_map_title(plan.axes, pair)) for pair in pairs]
+        views: list[tuple[object, str]] = [
+            (pair, _grid_map_title(plan.axes, pair)) for pair in pairs
+        ]
         if has_map(plan):
-            views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _size_map_title(plan.axes)))
+            views.append(
+                (
+                    SIZES,
+                    tr("settings × k")
+                    if len(plan.axes) > 1
+                    else _size_map_title(plan.axes),
+                )
+            )
         left_out = plan.leaves_out or self._shown.left_out.shown
         first = plan.leaves_out or not measured
         self.panel.offer(
@@ -298,10 +348,15 @@ class HeatController(QObject):
         # Nothing is drawn until the view can be.
         self._drawn = self._grids = self._pair = None
         self._shown.left_out.measure_all(self.panel.left_out())
-        # The map is empty without a run, or if
-        # the plan has no parameters to compare.
+        # The map is empty without a run, or if the plan has no parameters to compare.
         view = self.panel.view()
-        if record is None or dataset is None or problem or view is None or not record.plan.axes:
+        if (
+            record is None
+            or dataset is None
+            or problem
+            or view is None
+            or not record.plan.axes
+        ):
             self.panel.clear(problem)
             return
         self._drawn = record
@@ -309,12 +364,17 @@ class HeatController(QObject):
         title = tr("validation {name}")
         if self.panel.left_out():
             leaves_pairs = record.plan.pairs_out
-            title = tr("leave-pair-out {name}") if leaves_pairs else tr("leave-query-out {name}")
+            title = (
+                tr("leave-pair-out {name}")
+                if leaves_pairs
+                else tr("leave-query-out {name}")
+            )
         title = title.format(name=self._session.measure)
-        # The map is either over the number
-        # of features or over two grids.
+        # The map is either over the number of features or over two grids.
         if view == SIZES:
-            self._draw_sizes(record, title, longest_path(record.plan, dataset.n_features))
+            self._draw_sizes(
+                record, title, longest_path(record.plan, dataset.n_features)
+            )
         else:
             self._draw_grids(record, title, view)  # type: ignore[arg-type]  # any other key is a pair
         self._mark()
@@ -329,13 +389,22 @@ class HeatController(QObject):
         self._inspected = self._model(combination, position)
         self._mark()
 
-    def _model(self, combination: int | None, position: int) -> tuple[RunRecord, int, int] | None:
+    def _model(
+        self, combination: int | None, position: int
+    ) -> tuple[RunRecord, int, int] | None:
         record = self._shown.current.shown.record
-        return None if combination is None or record is None else (record, combination, position)
+        return (
+            None
+            if combination is None or record is None
+            else (record, combination, position)
+        )
 
     def _draw_sizes(self, record: RunRecord, title: str, n_columns: int) -> None:
         """Show the measure of each combination by the number of features."""
-        lines = [self._curve(record, combination) for combination in range(len(record.combinations))]
+        lines = [
+            self._curve(record, combination)
+            for combination in range(len(record.combinations))
+        ]
         longest = max(int(places.max(initial=0)) for places, _ in lines)
         matrix = np.full((len(lines), max(longest, n_columns)), np.nan)
         for row, (places, values) in zip(matrix, lines, strict=True):
@@ -344,30 +413,42 @@ class HeatController(QObject):
         axes = record.plan.axes
         varied = varied_axes(record.combinations)
         labels = [
-            _SEPARATOR.join(axis_value(axes[i], values[i]) for i in varied) for values in record.combinations
+            _SEPARATOR.join(axis_value(axes[i], values[i]) for i in varied)
+            for values in record.combinations
         ]
-        self.panel.show_sizes(labels, matrix, title, _SEPARATOR.join(tr(axes[i].label) for i in varied))
+        self.panel.show_sizes(
+            labels, matrix, title, _SEPARATOR.join(tr(axes[i].label) for i in varied)
+        )
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
         """Show the best measure over two grids of values."""
-        # The values of the map, each the
-        # best over all other parameters.
+        # The values of the map, each the best over all other parameters.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair
         grids = grid_map(
-            axes, record.combinations, pair, lambda combination: self._curve(record, combination), higher
+            axes,
+            record.combinations,
+            pair,
+            lambda combination: self._curve(record, combination),
+            higher,
         )
         self._grids = grids
         # The other parameters, over which the best value is taken.
         other_labels = [
-            tr(axis.label) for index, axis in enumerate(axes) if index not in pair and len(axis.values) > 1
+            tr(axis.label)
+            for index, axis in enumerate(axes)
+            if index not in pair and len(axis.values) > 1
         ]
-        has_sizes = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
+        has_sizes = (
+            record.plan.step_kind is not StepKind.ITERATIONS
+            and record.plan.entry.selects
+        )
         other_labels += ["k"] if has_sizes else []
         # The map is labelled with the values of its two grids.
         row_labels, column_labels = (
-            [axis_value(axis, value) for value in axis.values] for axis in (grids.rows, grids.columns)
+            [axis_value(axis, value) for value in axis.values]
+            for axis in (grids.rows, grids.columns)
         )
         self.panel.show_grids(
             row_labels,
@@ -382,17 +463,20 @@ class HeatController(QObject):
     def _curve(self, record: RunRecord, combination: int) -> Curve:
         """Return the places on a path and the shown measure at each place; both are empty without a measure.
 
-        While all folds are shown, the measure is the mean over folds. Only the last iteration of an optimizer
-        is a model, so only this iteration is returned.
+        While all folds are shown, the measure is the mean over folds. Only the last
+        iteration of an optimizer is a model, so only this iteration is returned.
         """
         # The measure that is shown: validation, or left-out.
         name = self._session.measure
         fold = self._shown.fold
         if self.panel.left_out():
             name = left_out_name(name, pairs=record.plan.pairs_out)
-        # Iterations end in one model, of
-        # which the measure is the last one.
-        models = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
+        # Iterations end in one model, of which the measure is the last one.
+        models = (
+            slice(-1, None)
+            if record.plan.step_kind is StepKind.ITERATIONS
+            else slice(None)
+        )
         # All folds: the mean of the curve over the folds.
         if fold is None:
             mean = self._shown.mean(record, combination)
@@ -402,7 +486,9 @@ class HeatController(QObject):
             return np.empty(0, dtype=np.int64), np.empty(0)
         # One fold: the curve of its path, once it is measured.
         path = record.paths.get((fold, combination))
-        measured = self._shown.measures(record, (fold, combination), complete=True).get(name)
+        measured = self._shown.measures(record, (fold, combination), complete=True).get(
+            name
+        )
         if path is not None and measured is not None:
             return path.x_values[models], np.asarray(measured, dtype=np.float64)[models]
         return np.empty(0, dtype=np.int64), np.empty(0)
@@ -415,7 +501,11 @@ class HeatController(QObject):
     def _cell(self, model: tuple[RunRecord, int, int] | None) -> tuple[int, int] | None:
         """Return the cell of a model; None without a model, or if the map shows another run than its own."""
         drawn = self._drawn
-        if model is None or drawn is None or drawn is not self._shown.current.shown.record:
+        if (
+            model is None
+            or drawn is None
+            or drawn is not self._shown.current.shown.record
+        ):
             return None
         record, combination, step = model
         if record is not drawn:
@@ -432,7 +522,9 @@ class HeatController(QObject):
             self.picked.emit(row, column + 1)
         elif self._grids.combinations[row, column] >= 0:
             cell = row, column
-            self.picked.emit(int(self._grids.combinations[cell]), int(self._grids.places[cell]))
+            self.picked.emit(
+                int(self._grids.combinations[cell]), int(self._grids.places[cell])
+            )
 
 
 def _size_map_title(axes: tuple[Axis, ...]) -> str:

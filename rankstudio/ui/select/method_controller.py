@@ -40,14 +40,18 @@ class MethodController(QObject):
     session : Session
     """
 
-    def __init__(self, theme: Theme, session: Session, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, session: Session, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._session = session
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
-        # Whether the given folds of a dataset have validation parts, by the name of the data in a plan.
+        # Whether the given folds of a dataset have validation parts, by the name of the
+        # data in a plan.
         self._validating: dict[str, bool] = {}
-        self._chose: tuple[str, str] | None = None  # criterion and rule of the last plan with validation
+        # criterion and rule of the last plan with validation
+        self._chose: tuple[str, str] | None = None
         self.form.edited.connect(self._edit)
         session.datasetChanged.connect(self._show_features)
         session.planChanged.connect(self._show_plan)
@@ -73,12 +77,14 @@ class MethodController(QObject):
     def _choosing_with(self, protocol: Protocol) -> dict[str, Any]:
         """Return the criterion and rule for a new protocol; empty if the present ones stay.
 
-        Without validation, the training criterion chooses the model. Once a protocol has validation again,
-        the criterion and rule from before are restored.
+        Without validation, the training criterion chooses the model. Once a protocol
+        has validation again, the criterion and rule from before are restored.
         """
         plan = self._session.plan
         validates = self._session.validates
-        if not (protocol.validates or (protocol.kind == GIVEN and self._given_validates())):
+        if not (
+            protocol.validates or (protocol.kind == GIVEN and self._given_validates())
+        ):
             if plan.leaves_out:
                 return {}
             if validates:
@@ -93,7 +99,9 @@ class MethodController(QObject):
         """Note whether the folds given by the files have validation parts, for a later return to them."""
         plan = self._session.plan
         if self._session.read_as_planned and plan.protocol == GIVEN:
-            self._validating[plan.data] = all(fold.vali is not None for fold in dataset.folds)
+            self._validating[plan.data] = all(
+                fold.vali is not None for fold in dataset.folds
+            )
 
     def _given_validates(self) -> bool:
         """Return whether the folds given by the files have validation parts; True if that is not known."""
@@ -107,20 +115,33 @@ class MethodController(QObject):
     def _edit(self, changes: dict[str, Any]) -> None:
         name, value = next(iter(changes.items()))
         if name == "protocol":
-            changes = {**changes, "folds": (), **self._choosing_with(parse_protocol(value))}
+            changes = {
+                **changes,
+                "folds": (),
+                **self._choosing_with(parse_protocol(value)),
+            }
         elif name == "method":
             changes = self._choosable(changes)
-        self._session.change(_CHANGE_TEXTS.get(name, tr("editing the method")).format(value), **changes)
+        self._session.change(
+            _CHANGE_TEXTS.get(name, tr("editing the method")).format(value), **changes
+        )
 
 
 def _criterion_choice(plan: Plan) -> dict[str, str]:
     """Return the change to the training criterion; a rule that needs measures of queries becomes "best"."""
-    return {"select_by": CRITERION, "rule": BEST if parse_rule(plan.rule).needs_queries else plan.rule}
+    return {
+        "select_by": CRITERION,
+        "rule": BEST if parse_rule(plan.rule).needs_queries else plan.rule,
+    }
 
 
 _MISSING_PART_TEXTS = {
-    ("validation",): tr("{name} has no validation part. Choose folds in the form, for example 5-fold."),
-    ("test",): tr("{name} has no test part. Choose folds in the form, for example 5-fold."),
+    ("validation",): tr(
+        "{name} has no validation part. Choose folds in the form, for example 5-fold."
+    ),
+    ("test",): tr(
+        "{name} has no test part. Choose folds in the form, for example 5-fold."
+    ),
     ("validation", "test"): tr(
         "{name} has neither a validation part nor a test part. Choose folds in the form, for example 5-fold."
     ),
@@ -141,7 +162,10 @@ class FoldHint(QObject):
     """The user wants to choose folds."""
 
     def __init__(
-        self, session: Session, bars: Mapping[str, Sequence[Notice]], parent: QObject | None = None
+        self,
+        session: Session,
+        bars: Mapping[str, Sequence[Notice]],
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -153,8 +177,7 @@ class FoldHint(QObject):
     @Slot()
     def _update(self) -> None:
         """Show which parts the data lack; a notice that was closed stays closed until the message changes."""
-        # The message on the parts that the
-        # data lack; "" if they lack none.
+        # The message on the parts that the data lack; "" if they lack none.
         session = self._session
         dataset = session.dataset if session.has_documents else None
         lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()
@@ -176,12 +199,16 @@ class FoldHint(QObject):
 def lacking_parts(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
     """Return which of "validation" and "test" the folds of the files lack.
 
-    For a protocol that makes the folds itself, nothing counts as lacking: a user who leaves each query out,
-    for instance, wants no validation part.
+    For a protocol that makes the folds itself, nothing counts as lacking: a user who
+    leaves each query out, for instance, wants no validation part.
     """
     protocol = parse_protocol(plan.protocol)
     if protocol.kind not in ("given", "nested"):
         return ()
     validated = protocol.inner or all(fold.vali is not None for fold in dataset.folds)
     tested = all(fold.test is not None for fold in dataset.folds)
-    return tuple(part for part, has_part in (("validation", validated), ("test", tested)) if not has_part)
+    return tuple(
+        part
+        for part, has_part in (("validation", validated), ("test", tested))
+        if not has_part
+    )

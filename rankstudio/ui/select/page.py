@@ -49,7 +49,9 @@ class SelectPage(RunController):
         "candidates-view": "understand-a-feature.md#candidates",
     }
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(theme, models, parent)
         self._models = models
         session = models.session
@@ -68,9 +70,13 @@ class SelectPage(RunController):
             spacing=4,
         )
         # Selecting a run in the strip shows the run.
-        self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
+        self.strip.selected.connect(
+            lambda key: look_at(session, runs, runs.record(key))
+        )
         self.strip.follow.clicked.connect(self.follow)
-        self.followingChanged.connect(lambda: self.strip.follow.setChecked(self.following))
+        self.followingChanged.connect(
+            lambda: self.strip.follow.setChecked(self.following)
+        )
         # The strip is drawn again when anything changes that it shows.
         for signal in (
             session.measureChanged,
@@ -79,8 +85,7 @@ class SelectPage(RunController):
             models.absence.changed,
         ):
             signal.connect(self.show_runs)
-        # The buttons of the strip lead to the
-        # pages that answer the next questions.
+        # The buttons of the strip lead to the pages that answer the next questions.
         page_of_button = {
             self.strip.why: "features",
             self.strip.sure: "evidence",
@@ -103,9 +108,10 @@ class SelectPage(RunController):
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
         # The slider of the curves.
-        SliderController(self._models.session, self._models.current, self.curves.slider, self)
-        # Hints about missing parts are shown
-        # where their measures would be.
+        SliderController(
+            self._models.session, self._models.current, self.curves.slider, self
+        )
+        # Hints about missing parts are shown where their measures would be.
         compare = pages.find("compare")
         features = pages.find("features")
         test_hints: Sequence[Notice] = ()
@@ -121,8 +127,7 @@ class SelectPage(RunController):
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
-        # Questions are offered only if the
-        # pages that answer them are there.
+        # Questions are offered only if the pages that answer them are there.
         self.strip.tells_why = features is not None
         self.strip.tells_how_sure = pages.find("evidence") is not None
 
@@ -133,7 +138,12 @@ class SelectPage(RunController):
         if not right.count():
             right.hide()
         form = self.method.form
-        return row("columns", (form, 0, form.wished_width), (self.curves, 5, 634), (right, 1, 400))
+        return row(
+            "columns",
+            (form, 0, form.wished_width),
+            (self.curves, 5, 634),
+            (right, 1, 400),
+        )
 
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
         return ((self.curves, lambda: True),)
@@ -162,11 +172,15 @@ class SelectPage(RunController):
         names += [] if plan.entry.given else ["select_by", "rule"]
         names += ["ranked_by"] if plan.entry.selects else []
         for name in names:
-            yield PaletteEntry(tr("setting"), form.field(name).label.text(), partial(self._go_to, name))
+            yield PaletteEntry(
+                tr("setting"), form.field(name).label.text(), partial(self._go_to, name)
+            )
         for entry in methods():
             if not entry.lacking:
                 action = partial(self._use, entry.key, entry.label)
-                yield PaletteEntry(tr("method"), entry.label, action, entry.description.citation)
+                yield PaletteEntry(
+                    tr("method"), entry.label, action, entry.description.citation
+                )
 
     def _go_to(self, name: str) -> None:
         self.pageAsked.emit("select")

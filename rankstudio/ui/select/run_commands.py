@@ -32,8 +32,8 @@ from rankstudio.ui.widgets.layout import named, set_role
 class MemoryForecast(QObject):
     """Shows above the strip of runs how much memory a run of the present plan needs, for large data.
 
-    The estimate is made on a worker, as it needs the engine. Nothing is shown for data that fit into one
-    shard.
+    The estimate is made on a worker, as it needs the engine. Nothing is shown for data
+    that fit into one shard.
 
     Parameters
     ----------
@@ -56,7 +56,10 @@ class MemoryForecast(QObject):
         self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
         # The label is hidden until there is something to say.
         self.label = named(
-            PlainLabel(wraps=True), "memory-forecast", tr("memory of the next run"), role="muted"
+            PlainLabel(wraps=True),
+            "memory-forecast",
+            tr("memory of the next run"),
+            role="muted",
         )
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
@@ -69,7 +72,12 @@ class MemoryForecast(QObject):
             compute=self._compute,
             failed=lambda _: self._show(None),
             slot="memory estimate",
-            on=(session.datasetChanged, session.planChanged, backend.changed, budget.changed),
+            on=(
+                session.datasetChanged,
+                session.planChanged,
+                backend.changed,
+                budget.changed,
+            ),
             clear=partial(self._show, None),
         )
 
@@ -105,10 +113,17 @@ class MemoryForecast(QObject):
             self._show((plan, dataset, estimate))
 
         return computation(
-            tr("Estimating memory"), show, _memory_estimate_of_plan, plan, dataset, self._n_processes
+            tr("Estimating memory"),
+            show,
+            _memory_estimate_of_plan,
+            plan,
+            dataset,
+            self._n_processes,
         )
 
-    def _show(self, estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None) -> None:
+    def _show(
+        self, estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None
+    ) -> None:
         self._estimate = estimate
         memory = None
         if estimate is not None:
@@ -121,7 +136,9 @@ class MemoryForecast(QObject):
 
 def _is_large(dataset: FoldedDataset) -> bool:
     """Return whether data are read from disk, or have a training part of more than one shard."""
-    return dataset.from_disk or any(fold.train.n_documents > DOCUMENTS for fold in dataset.folds)
+    return dataset.from_disk or any(
+        fold.train.n_documents > DOCUMENTS for fold in dataset.folds
+    )
 
 
 def _has_folds_of_plan(plan: Plan, dataset: FoldedDataset) -> bool:
@@ -129,8 +146,12 @@ def _has_folds_of_plan(plan: Plan, dataset: FoldedDataset) -> bool:
     return dataset.divided_by == parse_protocol(plan.protocol).divided_by(plan.seed)
 
 
-def _memory_estimate_of_plan(plan: Plan, dataset: FoldedDataset, n_processes: int) -> MemoryEstimate:
-    folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
+def _memory_estimate_of_plan(
+    plan: Plan, dataset: FoldedDataset, n_processes: int
+) -> MemoryEstimate:
+    folds = [
+        fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds
+    ]
     workers = WorkersHere(n_processes, share_shards=True) if n_processes else ALONE
     return memory_estimate(plan, folds, workers)
 
@@ -183,18 +204,29 @@ class RunCommands(Controller):
         if len(chosen) == 1 and n_folds > 1:
             return tr("&Run fold {fold}").format(fold=chosen[0])
         n = len(chosen) or n_folds
-        return trn("&Run {n} fold", "&Run {n} folds", n).format(n=n) if n > 1 else tr("&Run")
+        return (
+            trn("&Run {n} fold", "&Run {n} folds", n).format(n=n)
+            if n > 1
+            else tr("&Run")
+        )
 
     @property
     def _resumable_run(self) -> RunRecord | None:
         """The shown run, if it was stopped or interrupted and has the present plan; else None."""
         record = self._runs.shown
         session = self._session
-        if record is None or record.state not in (RunState.CANCELLED, RunState.UNFINISHED):
+        if record is None or record.state not in (
+            RunState.CANCELLED,
+            RunState.UNFINISHED,
+        ):
             return None
         if not record.can_go_on or not record.n_units:
             return None
-        return record if (record.dataset, record.plan) == (session.dataset, session.plan) else None
+        return (
+            record
+            if (record.dataset, record.plan) == (session.dataset, session.plan)
+            else None
+        )
 
     @Slot()
     def run(self) -> None:
@@ -232,14 +264,19 @@ class RunCommands(Controller):
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
             leave(self._session, self._runs)
-            self._session.select(None, None)  # the choice was a model of the previous run
+            # the choice was a model of the previous run
+            self._session.select(None, None)
             self._runs.show(record)
 
     def _start(self, *, paused: bool) -> None:
         """Start a run of the form's plan, or resume the interrupted run of the same plan."""
         # The form must be valid, and the data read as the plan says.
         dataset = self._session.dataset
-        if dataset is None or not self._form.commit() or not self._session.read_as_planned:
+        if (
+            dataset is None
+            or not self._form.commit()
+            or not self._session.read_as_planned
+        ):
             return
         # No run starts without enough memory, or if one of
         # the same plan can be resumed or is unfinished.
@@ -251,7 +288,11 @@ class RunCommands(Controller):
             self.resumeAsked.emit(self._resumable_run)
             return
         for record in self._runs.records:
-            if record.plan.agrees(plan) and record.dataset is dataset and not record.state.ended:
+            if (
+                record.plan.agrees(plan)
+                and record.dataset is dataset
+                and not record.state.ended
+            ):
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return

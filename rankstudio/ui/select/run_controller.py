@@ -51,10 +51,11 @@ class RunController(PageController):
     followingChanged = Signal()
     """The value of `following` may have changed."""
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        # The parts of the application's
-        # state that this controller shows.
+        # The parts of the application's state that this controller shows.
         session = models.session
         runs = models.runs
         current = models.current
@@ -80,7 +81,8 @@ class RunController(PageController):
         self._preparation = ""
         self._heat_is_old = False
         self._newest: StepDone | None = None
-        self._drawn: tuple[Shown, str] | None = None  # the view and the convention that the curves show
+        # the view and the convention that the curves show
+        self._drawn: tuple[Shown, str] | None = None
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
         self._connect_signals()
@@ -97,8 +99,7 @@ class RunController(PageController):
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
         self.candidates.picked.connect(session.inspectAsked)
-        # Changes of the session, of the current
-        # model and of the runs are drawn.
+        # Changes of the session, of the current model and of the runs are drawn.
         session.inspected.connect(self.candidates.select)
         session.foldChosen.connect(self.stop_following)
         self._heat.picked.connect(self._inspect)
@@ -144,7 +145,9 @@ class RunController(PageController):
     @Slot(object)
     def _follow_first(self, record: RunRecord) -> None:
         """Follow a new run if no other run works or waits, unless the new run works in the background."""
-        is_only_run = all(other is record or other.state.ended for other in self._runs.records)
+        is_only_run = all(
+            other is record or other.state.ended for other in self._runs.records
+        )
         if is_only_run and not record.background and not record.state.ended:
             self._following = True
 
@@ -196,7 +199,9 @@ class RunController(PageController):
         combinations = record.combinations if record else ()
         # Whether there is a validation part, of the files
         # or from inner folds, on which models are measured.
-        measured = bool(plan.inner) or any(fold.vali is not None for fold in view.dataset.folds)
+        measured = bool(plan.inner) or any(
+            fold.vali is not None for fold in view.dataset.folds
+        )
         mapped = self._heat.arrange(plan, measured)
         # Empty curves for the plan of the view.
         self.curves.begin(
@@ -255,8 +260,7 @@ class RunController(PageController):
             self._draw_live(inspection)
         else:
             self.curves.remove_path(PROBE)
-        # Mark the inspected model, or the same
-        # place on the mean over all folds.
+        # Mark the inspected model, or the same place on the mean over all folds.
         if inspection is not None:
             key = inspection.key
             k = inspection.x_value
@@ -277,14 +281,24 @@ class RunController(PageController):
         """Return combination and k of the inspected model while all folds are shown; else None and 0."""
         record = self._current.shown.record
         choice = self._current.differs
-        if self._paths.fold is not None or record is None or choice is None or choice.values is None:
+        if (
+            self._paths.fold is not None
+            or record is None
+            or choice is None
+            or choice.values is None
+        ):
             return None, 0
         return record.combination_of(choice.values), choice.place or 0
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
-        choosable = len(model.path.steps) > 1 and model.path.step_kind is not StepKind.ITERATIONS
-        smallest = smallest_model(model, self._current.shown.record) if choosable else None
+        choosable = (
+            len(model.path.steps) > 1
+            and model.path.step_kind is not StepKind.ITERATIONS
+        )
+        smallest = (
+            smallest_model(model, self._current.shown.record) if choosable else None
+        )
         mark, best = smallest or (None, 0)
         self.curves.show_smallest(mark, best)
 
@@ -324,7 +338,11 @@ class RunController(PageController):
         path = model.path
         measures = self._paths.with_left_out(path)
         view = self._current.shown
-        key, label = (LIVE, view.model_label) if model.key == LIVE else (PROBE, view.label_of(model))
+        key, label = (
+            (LIVE, view.model_label)
+            if model.key == LIVE
+            else (PROBE, view.label_of(model))
+        )
         self.curves.set_path(
             key,
             path.x_values,
@@ -341,11 +359,18 @@ class RunController(PageController):
         event = self._newest
         self._newest = None
         record = self._current.shown.record
-        if event is None or record is None or record.state.ended or self._current.shown.inspected is not None:
+        if (
+            event is None
+            or record is None
+            or record.state.ended
+            or self._current.shown.inspected is not None
+        ):
             return
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
-        path = record.so_far(unit.fold, unit.position) or record.paths.get((unit.fold, unit.position))
+        path = record.so_far(unit.fold, unit.position) or record.paths.get(
+            (unit.fold, unit.position)
+        )
         if path is not None:
             self.grown.emit(path, feature_groups_of(self._current.shown.plan))
 
@@ -361,7 +386,9 @@ class RunController(PageController):
             return tr("{name} fold {fold}").format(name=dataset.name, fold=fold)
         return tr("{name}, mean over folds").format(name=dataset.name)
 
-    def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
+    def _draw_combination(
+        self, record: RunRecord, combination: int, *, growing: bool = True
+    ) -> None:
         """Draw the curve of a combination: on the shown fold, or the mean over the finished folds.
 
         With ``growing``, the steps of an unfinished path are drawn, too.
@@ -372,7 +399,9 @@ class RunController(PageController):
             mean = self._paths.mean(record, combination)
             if mean is not None:
                 means = {name: across.mean for name, across in mean.validation.items()}
-                self.curves.set_path(combination, mean.x_values, mean.criterion.mean, means)
+                self.curves.set_path(
+                    combination, mean.x_values, mean.criterion.mean, means
+                )
             return
         # One fold: the finished path with the measures
         # in use, or the steps of a growing path.
@@ -387,14 +416,19 @@ class RunController(PageController):
 
     def _add(self, event: StepDone) -> None:
         validation = self._paths.valid(event.validation)
-        self.curves.add_step(event.unit.position, event.x_value, event.criterion, validation)
+        self.curves.add_step(
+            event.unit.position, event.x_value, event.criterion, validation
+        )
 
     def _explain(self) -> None:
         """Set the texts of empty panels: what is being compiled, how far the run is, or what to do."""
         problem = self._paths.problem
         absence = self._absence
         unmeasured = absence.documents(problem) if problem else absence.run(NO_MEASURES)
-        self.curves.explain(self._preparation or absence.run(NO_CRITERION), self._preparation or unmeasured)
+        self.curves.explain(
+            self._preparation or absence.run(NO_CRITERION),
+            self._preparation or unmeasured,
+        )
         self.heat.explain(absence.documents(problem) if problem else absence.run(""))
         if self._current.shown.inspected is None:
             self.candidates.clear(absence.model(NO_STEP))
@@ -427,7 +461,9 @@ class RunController(PageController):
         if self._paths.fold is not None or record is None or choice.values is None:
             return
         combination = record.combination_of(choice.values)
-        mean = self._paths.mean(record, combination) if combination is not None else None
+        mean = (
+            self._paths.mean(record, combination) if combination is not None else None
+        )
         if mean is None or combination is None:
             self._unmark()
             return
@@ -440,7 +476,9 @@ class RunController(PageController):
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw a line at the measures of the best single feature of the shown fold."""
         baselines = self._measured.view(record).baselines
-        baseline = baselines.get(self._paths.fold) if self._paths.fold is not None else None
+        baseline = (
+            baselines.get(self._paths.fold) if self._paths.fold is not None else None
+        )
         if baseline is not None and not self._paths.problem:
             self.curves.set_baseline(baseline.validation, baseline.name)
 
@@ -455,14 +493,19 @@ class RunController(PageController):
         if dataset is None or not step.selected:
             self.candidates.clear()
         else:
-            # The scores of all candidates, and
-            # the lead of the selected one.
+            # The scores of all candidates, and the lead of the selected one.
             margin = step_margin(score, step, divisor=divisor)
             values = score.of(step, divisor)
             ids = dataset.feature_ids
             names = dataset.feature_names
             self.candidates.show_step(
-                score, values, margin, ids, names, plan.step_kind, feature_groups_of(plan)
+                score,
+                values,
+                margin,
+                ids,
+                names,
+                plan.step_kind,
+                feature_groups_of(plan),
             )
 
     @Slot(object, object)

@@ -10,7 +10,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
+from rankstudio.engine.experiment.plan.preference_source import (
+    learned_from,
+    preferences_of,
+)
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.ui.language import tr, trn
@@ -25,7 +28,9 @@ from rankstudio.ui.widgets.layout import fill, named
 HEIGHT = 38
 """Height of the line, in logical pixels."""
 
-_FOLLOW_HELP = tr("Show the run and fold that are being computed. Ends when you choose another run or fold.")
+_FOLLOW_HELP = tr(
+    "Show the run and fold that are being computed. Ends when you choose another run or fold."
+)
 _WORKING_STATES = (RunState.RUNNING, RunState.PAUSED)
 _MAX_WAITING_BUTTONS = 5  # number of waiting runs that have buttons
 _BEFORE = 8  # logical pixels before the links to questions
@@ -45,7 +50,8 @@ _NO_RUN_HERE = tr("No run on these data yet: choose a method and press Run.")
 class RunStrip(QFrame):
     """The line of runs: the shown run with its progress or outcome, and the other runs that work and wait.
 
-    A click on a run shows it. For a finished run, links lead to further questions about it.
+    A click on a run shows it. For a finished run, links lead to further questions about
+    it.
 
     Attributes
     ----------
@@ -54,7 +60,8 @@ class RunStrip(QFrame):
     tells_why, tells_how_sure : bool
         Whether the pages exist to which the links `why` and `sure` lead.
     why, sure, another : QPushButton
-        Links: why these features were selected, how sure the selection is, and compare with another method.
+        Links: why these features were selected, how sure the selection is, and compare
+        with another method.
     selected : Signal(int)
         The user wants to see a run (its number).
     shown : Signal()
@@ -70,26 +77,28 @@ class RunStrip(QFrame):
         self.setFixedHeight(HEIGHT)
         # The run that is shown: its name, progress and state.
         self._run = named(_RunButton(self.selected), "strip-run")
-        self._bar = named(DeferredProgressBar(), "strip-progress", tr("progress of the run"))
+        self._bar = named(
+            DeferredProgressBar(), "strip-progress", tr("progress of the run")
+        )
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber()
-        # The next questions, which are
-        # offered when no run works or waits.
+        # The next questions, which are offered when no run works or waits.
         self.why = _run_button(tr("Why these features?"), "strip-why")
         self.sure = _run_button(tr("How sure?"), "strip-sure")
         self.another = _run_button(tr("Compare with another method"), "strip-another")
         self._next = _NextQuestions(self.why, self.sure, self.another)
         self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
         self.follow.setCheckable(True)
-        # Runs other than the one shown: the
-        # running one, and the waiting ones.
+        # Runs other than the one shown: the running one, and the waiting ones.
         self._running_label = named(PlainLabel(), role="muted")
         self._working = _RunButton(self.selected)
         self._waiting_label = named(PlainLabel(), role="muted")
         self._waiting = [_RunButton(self.selected) for _ in range(_MAX_WAITING_BUTTONS)]
         self._more = named(PlainLabel(), role="muted")
-        self.every = _run_button(tr("Compare"), "strip-compare", "quiet", tr("Show all runs"))
+        self.every = _run_button(
+            tr("Compare"), "strip-compare", "quiet", tr("Show all runs")
+        )
         # All widgets in one row, from left to right.
         row = fill(
             QHBoxLayout(self),
@@ -100,7 +109,14 @@ class RunStrip(QFrame):
             spacing=8,
         )
         fill(row, self._covered, (self._next, 1))
-        fill(row, self._running_label, self._working, self._waiting_label, *self._waiting, self._more)
+        fill(
+            row,
+            self._running_label,
+            self._working,
+            self._waiting_label,
+            *self._waiting,
+            self._more,
+        )
         fill(row, self.follow, self.every)
         # The strip starts without runs.
         self._placeholder = NO_RUN
@@ -124,8 +140,9 @@ class RunStrip(QFrame):
         ----------
         records : sequence of RunRecord
         shown_record : RunRecord or None
-            The shown run. If it is None, the run on the data in use that works or, without one, that ended
-            last is shown; the outcome of a run on other data could be mistaken for one on these data.
+            The shown run. If it is None, the run on the data in use that works or,
+            without one, that ended last is shown; the outcome of a run on other data
+            could be mistaken for one on these data.
         view : callable, optional
             Returns the results of a run by the measures in use.
         dataset : FoldedDataset or None
@@ -135,15 +152,22 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
-        # The placeholder says if there are
-        # runs, but on other data only.
+        # The placeholder says if there are runs, but on other data only.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
-        self._placeholder = _NO_RUN_HERE if placeholder == NO_RUN and has_only_other_data else placeholder
+        self._placeholder = (
+            _NO_RUN_HERE
+            if placeholder == NO_RUN and has_only_other_data
+            else placeholder
+        )
         # The run that works, and those that wait.
-        current = next((record for record in records if record.state in _WORKING_STATES), None)
+        current = next(
+            (record for record in records if record.state in _WORKING_STATES), None
+        )
         queued = [
-            record for record in records if record.state is RunState.QUEUED and record is not shown_record
+            record
+            for record in records
+            if record.state is RunState.QUEUED and record is not shown_record
         ]
         # Without a shown run, the strip shows the run that
         # works on these data, or the latest one that ended.
@@ -153,7 +177,11 @@ class RunStrip(QFrame):
         self._show_one(shown_record, view, sealed=sealed)
         # The next questions are offered when nothing works or waits.
         is_idle = current is None and not queued
-        self._next.offer(self._questions(shown_record) if shown_record is not None and is_idle else ())
+        self._next.offer(
+            self._questions(shown_record)
+            if shown_record is not None and is_idle
+            else ()
+        )
         self._show_others(current if current is not shown_record else None, queued)
         self.follow.setVisible(current is not None)
         self.every.setEnabled(bool(records))
@@ -179,18 +207,26 @@ class RunStrip(QFrame):
         self._bar.set_share(record.progress)
         measured_result = view(record).result if view is not None else result
         self._state.setText(
-            _outcome_text(record, measured_result) if record.state.ended else _progress_text(record)
+            _outcome_text(record, measured_result)
+            if record.state.ended
+            else _progress_text(record)
         )
 
-    def _show_others(self, working: RunRecord | None, queued: Sequence[RunRecord]) -> None:
+    def _show_others(
+        self, working: RunRecord | None, queued: Sequence[RunRecord]
+    ) -> None:
         """Show the run that works, if it is not the shown one, and the runs that wait."""
         self._running_label.setText(tr("running:") if working is not None else "")
-        self._working.show_run(working, f" · {percentage(working.progress)}" if working is not None else "")
+        self._working.show_run(
+            working, f" · {percentage(working.progress)}" if working is not None else ""
+        )
         self._waiting_label.setText(tr("waiting:") if queued else "")
         for button, record in zip_longest(self._waiting, queued[:_MAX_WAITING_BUTTONS]):
             button.show_run(record)
         n_more = len(queued) - _MAX_WAITING_BUTTONS
-        self._more.setText(tr("and {left} more").format(left=n_more) if n_more > 0 else "")
+        self._more.setText(
+            tr("and {left} more").format(left=n_more) if n_more > 0 else ""
+        )
 
     def _questions(self, record: RunRecord) -> tuple[QWidget, ...]:
         """Return the links to questions that make sense for a run, the most important first."""
@@ -223,7 +259,11 @@ class _RunButton(QPushButton):
         self._key = record.key
         text = tr("run {key} {title}").format(key=record.key, title=record.title)
         self.setText(text.replace("&", "&&") + suffix)
-        self.setToolTip(plain(tr("Show {text} on {name}").format(text=text, name=record.dataset.name)))
+        self.setToolTip(
+            plain(
+                tr("Show {text} on {name}").format(text=text, name=record.dataset.name)
+            )
+        )
 
 
 class _NextQuestions(QWidget):
@@ -234,7 +274,14 @@ class _NextQuestions(QWidget):
         self._links = links
         self._wanted: tuple[QWidget, ...] = ()
         self._heading = named(PlainLabel(tr("Next:")), role="muted")
-        fill(QHBoxLayout(self), self._heading, *links, 1, margins=(_BEFORE, 0, 0, 0), spacing=_BETWEEN)
+        fill(
+            QHBoxLayout(self),
+            self._heading,
+            *links,
+            1,
+            margins=(_BEFORE, 0, 0, 0),
+            spacing=_BETWEEN,
+        )
         # The links only get the width that the text of the outcome leaves.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
@@ -279,11 +326,17 @@ def _progress_text(record: RunRecord) -> str:
         return tr("waiting")
     fold_text = ""
     if record.unit and record.n_folds > 1:
-        fold_text = tr("fold {fold} of {n_folds}").format(fold=record.unit.fold, n_folds=record.n_folds)
+        fold_text = tr("fold {fold} of {n_folds}").format(
+            fold=record.unit.fold, n_folds=record.n_folds
+        )
     work_text = ""
     if record.working:
         share = record.working.share
-        work_text = f"{record.working.what} {percentage(share)}" if share >= 0.01 else record.working.what
+        work_text = (
+            f"{record.working.what} {percentage(share)}"
+            if share >= 0.01
+            else record.working.what
+        )
     learned = learned_from(preferences_of(record.plan))
     texts = (learned, fold_text, work_text, time_text(record.seconds_left))
     return " · ".join(text for text in texts if text)
@@ -294,7 +347,9 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
     # A run that did not finish has no measure to show.
     word = _STATE_WORDS.get(record.state, "")
     if record.state is RunState.CANCELLED and record.n_units:
-        return tr("stopped at {done} of {n} fits").format(done=record.units_done, n=record.n_units)
+        return tr("stopped at {done} of {n} fits").format(
+            done=record.units_done, n=record.n_units
+        )
     if record.state is not RunState.DONE or result is None:
         return " · ".join(part for part in (word, record.remark) if part)
     # The mean of its first measure over the folds.
@@ -307,8 +362,7 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
             "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
         ).format(name=name, average=average, part=result.part.label, n=record.n_folds)
-    # What it learned from, if not from
-    # labels, and where its results come from.
+    # What it learned from, if not from labels, and where its results come from.
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(preferences_of(record.plan))
     return " · ".join(text for text in (word, learned, measure_text, on_disk) if text)

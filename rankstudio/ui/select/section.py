@@ -58,7 +58,8 @@ class ParameterSection(QWidget):
     ----------
     theme : Theme
     prefix : str
-        Prefix of the fields' names, needed if two sections may show parameters of the same name.
+        Prefix of the fields' names, needed if two sections may show parameters of the
+        same name.
     fold : str
         Name of *More options* in the settings.
 
@@ -72,7 +73,9 @@ class ParameterSection(QWidget):
 
     edited = Signal(object)
 
-    def __init__(self, theme: Theme, prefix: str = "", fold: str = "more-options") -> None:
+    def __init__(
+        self, theme: Theme, prefix: str = "", fold: str = "more-options"
+    ) -> None:
         super().__init__()
         self._theme = theme
         self._prefix = prefix
@@ -80,8 +83,10 @@ class ParameterSection(QWidget):
         self._kept: dict[str, dict[str, Field]] = {}
         self._key = ""
         self._visible = True
-        self._n_changed = 0  # values under *More options* that differ from their defaults
-        self._is_new_method = True  # whether another method was shown since the last values or edit
+        # values under *More options* that differ from their defaults
+        self._n_changed = 0
+        # whether another method was shown since the last values or edit
+        self._is_new_method = True
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
         self.more = Disclosure(theme, f"{prefix}{fold}")
         fill(
@@ -102,7 +107,9 @@ class ParameterSection(QWidget):
         if not self._visible:
             return []
         values = self.values()
-        counting = [field for field in self.fields.values() if field.parameter.counts(values)]
+        counting = [
+            field for field in self.fields.values() if field.parameter.counts(values)
+        ]
         return sorted(counting, key=lambda field: not field.parameter.basic)
 
     def tab_order(self) -> Iterator[QWidget]:
@@ -133,7 +140,9 @@ class ParameterSection(QWidget):
             for field in fields.values():
                 self._fit(field)
 
-    def show_parameters(self, key: str, parameters: Sequence[Parameter], visible: bool = True) -> None:
+    def show_parameters(
+        self, key: str, parameters: Sequence[Parameter], visible: bool = True
+    ) -> None:
         """Show the fields of a method, which are created when the method is first shown.
 
         Parameters
@@ -170,7 +179,11 @@ class ParameterSection(QWidget):
         n_changed = sum(field.changed for field in folded)
         n_changed_before = self._n_changed
         self._n_changed = n_changed
-        text = tr("More options ({n} changed)").format(n=n_changed) if n_changed else tr("More options")
+        text = (
+            tr("More options ({n} changed)").format(n=n_changed)
+            if n_changed
+            else tr("More options")
+        )
         self.more.button.setText(text)
         self.more.setVisible(bool(folded))
         if self._is_new_method:
@@ -179,7 +192,9 @@ class ParameterSection(QWidget):
             self.more.set_open(True)
 
     def _make(self, parameter: Parameter) -> Field:
-        own_parameter = replace(translated(parameter), name=f"{self._prefix}{parameter.name}")
+        own_parameter = replace(
+            translated(parameter), name=f"{self._prefix}{parameter.name}"
+        )
         field = _EDITORS[parameter.kind](self._theme, own_parameter)
         self._fit(field)
         field.edited.connect(self._tell)
@@ -191,7 +206,11 @@ class ParameterSection(QWidget):
         _, names = self._features
         if isinstance(field, FeaturesField):
             field.set_features(*self._features)
-        elif isinstance(field, LineField) and field.parameter.name == StepKind.FEATURES.limit and names:
+        elif (
+            isinstance(field, LineField)
+            and field.parameter.name == StepKind.FEATURES.limit
+            and names
+        ):
             field.set_most(len(names))
 
     @Slot(object)

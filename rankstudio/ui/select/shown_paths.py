@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankstudio.engine.analysis.result_table.fold_table import PathAverage, average_paths
-from rankstudio.engine.analysis.tried_models.smallest_set import SmallestSet, has_choice_of_size, smallest_set
+from rankstudio.engine.analysis.result_table.fold_table import (
+    PathAverage,
+    average_paths,
+)
+from rankstudio.engine.analysis.tried_models.smallest_set import (
+    SmallestSet,
+    has_choice_of_size,
+    smallest_set,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
@@ -30,7 +37,11 @@ class ShownPaths:
     """
 
     def __init__(
-        self, session: Session, current: CurrentModel, measured: MeasuredRuns, left_out: LeftOutMeasures
+        self,
+        session: Session,
+        current: CurrentModel,
+        measured: MeasuredRuns,
+        left_out: LeftOutMeasures,
     ) -> None:
         self._session = session
         self.current = current
@@ -58,44 +69,61 @@ class ShownPaths:
     def valid(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the measures of a working run; empty if they follow another convention than the one in use.
 
-        In one plot, curves of two conventions could be mistaken for better and worse models.
+        In one plot, curves of two conventions could be mistaken for better and worse
+        models.
         """
         record = self.current.shown.record
-        return measures if record is not None and record.plan.convention == self._session.convention else {}
+        return (
+            measures
+            if record is not None and record.plan.convention == self._session.convention
+            else {}
+        )
 
     def measures(
         self, record: RunRecord, unit_key: tuple[int, int], *, complete: bool = False
     ) -> Mapping[str, Any]:
         """Return the measures of a path by the convention in use; empty until they are computed.
 
-        Left-out measures may cover the first steps only. With ``complete``, they are omitted until they cover
-        all steps.
+        Left-out measures may cover the first steps only. With ``complete``, they are
+        omitted until they cover all steps.
         """
         if self.problem:
             return {}
         path = self._measured.view(record).paths.get(unit_key)
         return {} if path is None else self.with_left_out(path, complete=complete)
 
-    def with_left_out(self, path: PathResult, *, complete: bool = False) -> Mapping[str, Any]:
+    def with_left_out(
+        self, path: PathResult, *, complete: bool = False
+    ) -> Mapping[str, Any]:
         """Return the validation measures of a path, and its left-out measures as far as they are computed."""
         left_out = self.left_out.of(path, complete=complete)
         return {**left_out, **path.validation} if left_out else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
         """Return the average path of a combination over the folds that are done."""
-        unit_keys = [(fold, position) for fold, position in sorted(record.paths) if position == combination]
+        unit_keys = [
+            (fold, position)
+            for fold, position in sorted(record.paths)
+            if position == combination
+        ]
         paths = [
-            replace(record.paths[unit_key], validation=self.measures(record, unit_key, complete=True))
+            replace(
+                record.paths[unit_key],
+                validation=self.measures(record, unit_key, complete=True),
+            )
             for unit_key in unit_keys
         ]
         return average_paths(paths) if paths else None
 
 
-def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[SmallestMark, int] | None:
+def smallest_model(
+    model: SelectedModel, record: RunRecord | None
+) -> tuple[SmallestMark, int] | None:
     """Return a mark at the smallest model not significantly worse than the best one, and the best one's k.
 
-    Both are models of the chosen model's path, and they may be the same. None if the path has no p-values.
-    The tests use the measure that chooses the model, even if another measure is shown.
+    Both are models of the chosen model's path, and they may be the same. None if the
+    path has no p-values. The tests use the measure that chooses the model, even if
+    another measure is shown.
     """
     pair = smallest_set(*_tested_combination(model, record), model.position)
     if pair is None:
@@ -103,21 +131,32 @@ def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[Smal
     smallest = pair.smallest
     best = pair.best
     mark = SmallestMark(
-        key=model.key, x=smallest.x_value, difference=smallest.value - best.value, p=smallest.p
+        key=model.key,
+        x=smallest.x_value,
+        difference=smallest.value - best.value,
+        p=smallest.p,
     )
     return mark, best.x_value
 
 
-def smallest_set_of(model: SelectedModel, record: RunRecord | None) -> SmallestSet | None:
+def smallest_set_of(
+    model: SelectedModel, record: RunRecord | None
+) -> SmallestSet | None:
     """Return the smallest set of a model's path that is not significantly worse; None without tests."""
     if not has_choice_of_size(model.plan, model.path):
         return None
     return smallest_set(*_tested_combination(model, record), model.position)
 
 
-def _tested_combination(model: SelectedModel, record: RunRecord | None) -> tuple[Plan, PathResult]:
+def _tested_combination(
+    model: SelectedModel, record: RunRecord | None
+) -> tuple[Plan, PathResult]:
     """Return the plan and the path of a model, as measured now or, if that has no p-values, as in the run."""
-    run_path = None if record is None else record.paths.get((model.fold.number, model.path.unit.position))
+    run_path = (
+        None
+        if record is None
+        else record.paths.get((model.fold.number, model.path.unit.position))
+    )
     if model.path.p_values or model.live or run_path is None or record is None:
         return model.plan, model.path
     return record.plan, run_path

@@ -21,7 +21,11 @@ class SliderController(QObject):
     """
 
     def __init__(
-        self, session: Session, current: CurrentModel, slider: LambdaSlider, parent: QObject | None = None
+        self,
+        session: Session,
+        current: CurrentModel,
+        slider: LambdaSlider,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -37,8 +41,12 @@ class SliderController(QObject):
     def _glide(self, value: float) -> None:
         """Inspect the model at a value of the slider; the values on the other axes stay."""
         slider_axis = self._current.shown.axis
-        axis_values = zip(self._current.shown.plan.axes, self._current.inspected_values, strict=True)
-        values = tuple(value if axis == slider_axis else present for axis, present in axis_values)
+        axis_values = zip(
+            self._current.shown.plan.axes, self._current.inspected_values, strict=True
+        )
+        values = tuple(
+            value if axis == slider_axis else present for axis, present in axis_values
+        )
         self._current.look_at(values, self._session.choice.place, gliding=True)
 
     @Slot()
@@ -49,8 +57,13 @@ class SliderController(QObject):
         view = self._current.shown
         axis = view.axis
         is_live = view.plan.live
-        stops = tuple(sorted({*(FINE if is_live else ()), *axis.values})) if axis is not None else ()
-        self._slider.setVisible(len(stops) > 1)  # with one value there is nothing to move
+        stops = (
+            tuple(sorted({*(FINE if is_live else ()), *axis.values}))
+            if axis is not None
+            else ()
+        )
+        # with one value there is nothing to move
+        self._slider.setVisible(len(stops) > 1)
         self._slider.setEnabled(view.fold is not None and axis is not None)
         if axis is None:
             return
@@ -61,6 +74,8 @@ class SliderController(QObject):
             self._offered = offered
             self._slider.set_values(stops, axis.label, axis.values)
         # Show the inspected value.
-        for plan_axis, value in zip(view.plan.axes, self._current.inspected_values, strict=True):
+        for plan_axis, value in zip(
+            view.plan.axes, self._current.inspected_values, strict=True
+        ):
             if plan_axis == axis:
                 self._slider.select(value)

@@ -21,7 +21,15 @@ from rankstudio.ui.style.theme import Theme
 
 _ON_DATA = (
     *("export", "figures", "save_plan", "copy_command", "copy_python"),
-    *("group", "import_feature_set", "import_costs", "best", "next_fold", "previous_fold", "seal"),
+    *(
+        "group",
+        "import_feature_set",
+        "import_costs",
+        "best",
+        "next_fold",
+        "previous_fold",
+        "seal",
+    ),
 )
 
 _ON_DOCUMENTS = ("open_model", "add_scores", "add_order")
@@ -54,15 +62,25 @@ class Command:
 
 _FILE = (
     Command(
-        "open", tr("&Open…"), tr("Open a data file, a folder of folds, a plan or a study."), "Ctrl+O", "open"
+        "open",
+        tr("&Open…"),
+        tr("Open a data file, a folder of folds, a plan or a study."),
+        "Ctrl+O",
+        "open",
     ),
     Command(
-        "sample", tr("Open &sample"), tr("Open the sample that comes with RankStudio."), "Ctrl+D", "sample"
+        "sample",
+        tr("Open &sample"),
+        tr("Open the sample that comes with RankStudio."),
+        "Ctrl+D",
+        "sample",
     ),
     Command(
         "open_model",
         tr("Open model &as ranker…"),
-        tr("Rank the open data with a model file, or one per fold, and add the result as a run to compare."),
+        tr(
+            "Rank the open data with a model file, or one per fold, and add the result as a run to compare."
+        ),
         "Ctrl+M",
     ),
     Command(
@@ -76,12 +94,16 @@ _FILE = (
     Command(
         "import_costs",
         tr("Import costs…"),
-        tr("Read how many milliseconds each feature costs per document and per query, and select by them."),
+        tr(
+            "Read how many milliseconds each feature costs per document and per query, and select by them."
+        ),
     ),
     Command(
         "sources",
         tr("&Where to get data…"),
-        tr("Show where to get the LETOR, MSLR, Yahoo and Istella data, and their terms of use."),
+        tr(
+            "Show where to get the LETOR, MSLR, Yahoo and Istella data, and their terms of use."
+        ),
     ),
     Command(
         "columns",
@@ -94,8 +116,14 @@ _FILE = (
         tr("&Missing values"),
         tr("Replacement for missing values (NULL, nan) when a file is read."),
     ),
-    Command("normalize", tr("Scalin&g"), tr("Scaling of features within each query when a file is read.")),
-    Command("cancel_load", tr("&Cancel loading"), tr("Stop loading and keep the open data.")),
+    Command(
+        "normalize",
+        tr("Scalin&g"),
+        tr("Scaling of features within each query when a file is read."),
+    ),
+    Command(
+        "cancel_load", tr("&Cancel loading"), tr("Stop loading and keep the open data.")
+    ),
     None,
     Command(
         "new_study",
@@ -103,7 +131,12 @@ _FILE = (
         tr("Start a new list of runs in a new file."),
         "Ctrl+Shift+N",
     ),
-    Command("open_study", tr("Open st&udy…"), tr("Open a study with all its runs."), "Ctrl+Shift+O"),
+    Command(
+        "open_study",
+        tr("Open st&udy…"),
+        tr("Open a study with all its runs."),
+        "Ctrl+Shift+O",
+    ),
     Command(
         "save",
         tr("Save s&tudy"),
@@ -117,8 +150,18 @@ _FILE = (
         "Ctrl+Shift+S",
     ),
     None,
-    Command("save_plan", tr("Save &plan…"), tr("Save data, method and protocol as a TOML file.")),
-    Command("export", tr("&Export…"), tr("Save the model, tables, plots or the plan."), "Ctrl+E", "export"),
+    Command(
+        "save_plan",
+        tr("Save &plan…"),
+        tr("Save data, method and protocol as a TOML file."),
+    ),
+    Command(
+        "export",
+        tr("&Export…"),
+        tr("Save the model, tables, plots or the plan."),
+        "Ctrl+E",
+        "export",
+    ),
     Command(
         "export_table",
         tr("Export ta&ble…"),
@@ -148,15 +191,29 @@ _FILE = (
     Command(
         "quit",
         tr("&Quit"),
-        tr("Close RankStudio. Data, plan, runs and layout are restored at the next start."),
+        tr(
+            "Close RankStudio. Data, plan, runs and layout are restored at the next start."
+        ),
         "Ctrl+Q",
     ),
 )
 
 
 _EDIT = (
-    Command("undo", tr("&Undo"), tr("Undo the last change of the plan or the selection."), "Ctrl+Z", "undo"),
-    Command("redo", tr("&Redo"), tr("Redo the last undone change."), "Ctrl+Shift+Z; Ctrl+Y", "redo"),
+    Command(
+        "undo",
+        tr("&Undo"),
+        tr("Undo the last change of the plan or the selection."),
+        "Ctrl+Z",
+        "undo",
+    ),
+    Command(
+        "redo",
+        tr("&Redo"),
+        tr("Redo the last undone change."),
+        "Ctrl+Shift+Z; Ctrl+Y",
+        "redo",
+    ),
     None,
     Command(
         "pin",
@@ -175,7 +232,9 @@ _EDIT = (
     Command(
         "group",
         tr("&Group features…"),
-        tr("Group the features selected on the Data page; selectors select a group as a whole."),
+        tr(
+            "Group the features selected on the Data page; selectors select a group as a whole."
+        ),
         "Ctrl+G",
     ),
     None,
@@ -191,10 +250,20 @@ _EDIT = (
 
 _VIEW = (
     *(
-        Command(f"page_{page.key}", page.label, f"{page.summary}.", f"Ctrl+{number}", page.icon)
+        Command(
+            f"page_{page.key}",
+            page.label,
+            f"{page.summary}.",
+            f"Ctrl+{number}",
+            page.icon,
+        )
         for number, page in enumerate(PAGES, start=1)
     ),
-    Command("pages", tr("&Pages"), tr("Show or hide the buttons of further pages in the rail.")),
+    Command(
+        "pages",
+        tr("&Pages"),
+        tr("Show or hide the buttons of further pages in the rail."),
+    ),
     Command(
         "palette",
         tr("Fin&d anything…"),
@@ -204,11 +273,17 @@ _VIEW = (
     ),
     None,
     Command("measure", tr("&Measure"), tr("Measure shown in plots and tables.")),
-    Command("convention", tr("&Convention"), tr("Convention by which the measures are computed.")),
+    Command(
+        "convention",
+        tr("&Convention"),
+        tr("Convention by which the measures are computed."),
+    ),
     Command(
         "choose_by",
         tr("C&hoose model by this measure"),
-        tr("Choose the model of every run by the validation value of the current measure and convention."),
+        tr(
+            "Choose the model of every run by the validation value of the current measure and convention."
+        ),
     ),
     Command(
         "seal",
@@ -220,7 +295,11 @@ _VIEW = (
         "Ctrl+Shift+L",
     ),
     Command("theme", tr("&Theme"), tr("Light, dark, or the system's theme.")),
-    Command("language", tr("Lan&guage"), tr("Language of the window; takes effect at the next start.")),
+    Command(
+        "language",
+        tr("Lan&guage"),
+        tr("Language of the window; takes effect at the next start."),
+    ),
     Command(
         "whole_page",
         tr("Ma&ximise panel"),
@@ -233,12 +312,19 @@ _VIEW = (
         tr("Show the focused panel in its own window; press Esc to bring it back."),
         "Ctrl+Shift+W",
     ),
-    Command("larger", tr("&Larger text"), tr("Increase the text size."), "Ctrl++; Ctrl+="),
+    Command(
+        "larger", tr("&Larger text"), tr("Increase the text size."), "Ctrl++; Ctrl+="
+    ),
     Command("smaller", tr("Sm&aller text"), tr("Decrease the text size."), "Ctrl+-"),
     Command("usual_size", tr("&Usual text"), tr("Reset the text size."), "Ctrl+0"),
     None,
     Command("next_fold", tr("Next &fold"), tr("Show the next fold."), "Ctrl+Right"),
-    Command("previous_fold", tr("Pre&vious fold"), tr("Show the previous fold."), "Ctrl+Left"),
+    Command(
+        "previous_fold",
+        tr("Pre&vious fold"),
+        tr("Show the previous fold."),
+        "Ctrl+Left",
+    ),
 )
 
 
@@ -246,14 +332,18 @@ _RUN = (
     Command(
         "run",
         tr("&Run"),
-        tr("Run the plan, or resume its interrupted run. If another run is in progress, this one waits."),
+        tr(
+            "Run the plan, or resume its interrupted run. If another run is in progress, this one waits."
+        ),
         "Ctrl+R; F5",
         "run",
     ),
     Command(
         "comparison",
         tr("Run a co&mparison…"),
-        tr("Run several methods, rankers and datasets in the background and compare them."),
+        tr(
+            "Run several methods, rankers and datasets in the background and compare them."
+        ),
         "Ctrl+Shift+M",
         "compare",
     ),
@@ -278,17 +368,23 @@ _RUN = (
     Command(
         "analyses",
         tr("Anal&yses…"),
-        tr("Carry out an analysis of the open data, of the plan or of the current run."),
+        tr(
+            "Carry out an analysis of the open data, of the plan or of the current run."
+        ),
     ),
     Command(
         "left_out",
         tr("&Left-out queries"),
-        tr("Show the leave-query-out measure next to the validation measure. Choose again to hide it."),
+        tr(
+            "Show the leave-query-out measure next to the validation measure. Choose again to hide it."
+        ),
     ),
     Command(
         "follow",
         tr("Foll&ow the run"),
-        tr("Show the run and fold that are being computed. Ends when you choose another run or fold."),
+        tr(
+            "Show the run and fold that are being computed. Ends when you choose another run or fold."
+        ),
         "Ctrl+Shift+J",
     ),
     Command("pause", tr("&Pause"), tr("Pause or resume the run."), "Ctrl+P", "pause"),
@@ -306,8 +402,19 @@ _RUN = (
         "Ctrl+Shift+R",
         "run",
     ),
-    Command("stop", tr("&Stop"), tr("Stop the run and keep its finished folds and paths."), "Esc", "stop"),
-    Command("stop_all", tr("Stop &all"), tr("Stop the run and all waiting runs."), "Shift+Esc"),
+    Command(
+        "stop",
+        tr("&Stop"),
+        tr("Stop the run and keep its finished folds and paths."),
+        "Esc",
+        "stop",
+    ),
+    Command(
+        "stop_all",
+        tr("Stop &all"),
+        tr("Stop the run and all waiting runs."),
+        "Shift+Esc",
+    ),
     None,
     Command(
         "backend",
@@ -322,8 +429,16 @@ _RUN = (
 
 _HELP = (
     Command("guide", tr("&Guide"), tr("Open the guide."), "F1", "help"),
-    Command("log", tr("Show the &log"), tr("Open the folder of the log and the crash reports.")),
-    Command("plugins", tr("&Plug-ins…"), tr("List the plug-ins of this installation and what they add.")),
+    Command(
+        "log",
+        tr("Show the &log"),
+        tr("Open the folder of the log and the crash reports."),
+    ),
+    Command(
+        "plugins",
+        tr("&Plug-ins…"),
+        tr("List the plug-ins of this installation and what they add."),
+    ),
     Command("about", tr("&About RankStudio"), tr("Version and licence.")),
 )
 
@@ -414,7 +529,8 @@ class Actions:
     def connect(self, **calls: Callable[[], object]) -> None:
         """Connect commands, by their keys, to functions without arguments."""
         for key, call in calls.items():
-            # `triggered` passes a bool; the default argument binds the function of this iteration.
+            # `triggered` passes a bool; the default argument binds the function of this
+            # iteration.
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 
     def enable(self, **enabled: bool) -> None:
@@ -435,7 +551,9 @@ class Actions:
         submenu.menuAction().setStatusTip(command.help)
         self.submenus[command.key] = submenu
 
-    def _add_action(self, command: Command, menu: QMenu, window: QMainWindow, theme: Theme) -> None:
+    def _add_action(
+        self, command: Command, menu: QMenu, window: QMainWindow, theme: Theme
+    ) -> None:
         """Add the action of a command to a menu."""
         action = QAction(command.text, window)
         action.setObjectName(command.key)
@@ -452,17 +570,27 @@ class Actions:
         self._actions[command.key] = action
 
 
-def menus_with(of_parts: Iterable[PartCommand]) -> Mapping[str, Sequence[Command | None]]:
+def menus_with(
+    of_parts: Iterable[PartCommand],
+) -> Mapping[str, Sequence[Command | None]]:
     """Return the menus with commands of plug-ins.
 
-    Each command is in the menu that it names (else in *Run*), after the command that it names or at the end.
+    Each command is in the menu that it names (else in *Run*), after the command that it
+    names or at the end.
     """
     menus = {name: list(commands) for name, commands in MENUS.items()}
     for part_command in of_parts:
         menu = menus.get(part_command.menu, menus["Run"])
         keys = [None if command is None else command.key for command in menu]
-        index = keys.index(part_command.after) + 1 if part_command.after in keys else len(menu)
-        menu.insert(index, Command(part_command.key, tr(part_command.text), tr(part_command.help)))
+        index = (
+            keys.index(part_command.after) + 1
+            if part_command.after in keys
+            else len(menu)
+        )
+        menu.insert(
+            index,
+            Command(part_command.key, tr(part_command.text), tr(part_command.help)),
+        )
     return menus
 
 
@@ -470,7 +598,9 @@ def _plugin_commands(parts: PluginParts) -> Iterator[Command]:
     """Yield a command for each page and panel of a plug-in."""
     for page in parts.entries:
         text = _without_mnemonic(page.label)
-        yield Command(f"page_{page.key}", text, f"{page.summary}.", page.shortcut, page.icon)
+        yield Command(
+            f"page_{page.key}", text, f"{page.summary}.", page.shortcut, page.icon
+        )
     for key, title in parts.titles().items():
         text = tr("Panel {title}").format(title=_without_mnemonic(title))
         yield Command(f"panel_{key}", text, tr("Show or hide the panel of a plug-in."))
@@ -496,7 +626,9 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     is_paused = current_run is not None and current_run.state is RunState.PAUSED
     return {
         **dict.fromkeys(_ON_DATA, has_data),
-        "export_table": any(record.result is not None for record in models.runs.records),
+        "export_table": any(
+            record.result is not None for record in models.runs.records
+        ),
         **dict.fromkeys(("run", *_ON_DOCUMENTS), is_ready),
         "columns": is_table_with_columns,
         **{f"page_{page.key}": has_data for page in PAGES},

@@ -8,11 +8,24 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from rankstudio.engine.analysis.catalog_analyses.analysis_code import analysis_as_command
+from rankstudio.engine.analysis.catalog_analyses.analysis_code import (
+    analysis_as_command,
+)
 from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import analysis_steps
-from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_plan_data, sealed_run
+from rankstudio.engine.analysis.measurements.measurement import (
+    sealed_data,
+    sealed_plan_data,
+    sealed_run,
+)
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
@@ -57,7 +70,8 @@ class AnalysisDialog(QDialog):
     ----------
     theme : Theme
     models : Models
-        The open data, the plan and the shown run, which are analyzed; sealed test parts are left out.
+        The open data, the plan and the shown run, which are analyzed; sealed test parts
+        are left out.
     entries : Mapping of str to Analysis
         The analyses by their keys; at least one.
     parent : QWidget, optional
@@ -73,7 +87,11 @@ class AnalysisDialog(QDialog):
     """
 
     def __init__(
-        self, theme: Theme, models: Models, entries: Mapping[str, Analysis], parent: QWidget | None = None
+        self,
+        theme: Theme,
+        models: Models,
+        entries: Mapping[str, Analysis],
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -95,7 +113,9 @@ class AnalysisDialog(QDialog):
         self.section = ParameterSection(theme, "analysis-", "analysis-options")
         self.start = named(QPushButton(tr("Start")), "analysis-start", role="primary")
         self.stop = named(QPushButton(tr("Stop")), "analysis-stop")
-        self.bar = named(DeferredProgressBar(), "analysis-progress", tr("progress of the analysis"))
+        self.bar = named(
+            DeferredProgressBar(), "analysis-progress", tr("progress of the analysis")
+        )
         self.status = named(ElidedLabel(), "analysis-status", role="muted")
         self.message = named(WrappedLabel(), "analysis-message", role="muted")
         self.message.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -105,7 +125,9 @@ class AnalysisDialog(QDialog):
         self.note = named(WrappedLabel(), "analysis-note", role="caption")
         self.copy = named(QPushButton(tr("Copy command")), "analysis-copy")
         self.close_button = named(QPushButton(tr("Close")), "analysis-close")
-        self._work = BackgroundSimulation(models.task_worker, tr("Computing the analysis"), "analysis", self)
+        self._work = BackgroundSimulation(
+            models.task_worker, tr("Computing the analysis"), "analysis", self
+        )
         self._lay_out()
         self._connect()
         self._choose()
@@ -139,11 +161,17 @@ class AnalysisDialog(QDialog):
             margins=(0, 0, 0, 0),
             spacing=10,
         )
-        results = fill(QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8)
+        results = fill(
+            QVBoxLayout(), self.message, (self.tabs, 1), self.note, spacing=8
+        )
         results.addStretch(0)
         content = fill(QHBoxLayout(), form_column, (results, 1), spacing=16)
-        foot = fill(QHBoxLayout(), (self.status, 1), self.copy, self.close_button, spacing=8)
-        fill(QVBoxLayout(self), (content, 1), foot, margins=(16, 14, 16, 14), spacing=10)
+        foot = fill(
+            QHBoxLayout(), (self.status, 1), self.copy, self.close_button, spacing=8
+        )
+        fill(
+            QVBoxLayout(self), (content, 1), foot, margins=(16, 14, 16, 14), spacing=10
+        )
         self.resize(*_DIALOG_SIZE)
 
     def _connect(self) -> None:
@@ -160,7 +188,12 @@ class AnalysisDialog(QDialog):
         self.tabs.currentChanged.connect(self._show_note)
         self.close_button.clicked.connect(self.reject)
         self.finished.connect(self._work.stop)
-        for signal in (session.datasetChanged, session.foldChanged, runs.shownChanged, session.sealChanged):
+        for signal in (
+            session.datasetChanged,
+            session.foldChanged,
+            runs.shownChanged,
+            session.sealChanged,
+        ):
             signal.connect(self._show_state)
 
     @Slot()
@@ -204,7 +237,10 @@ class AnalysisDialog(QDialog):
 
     def _values(self) -> dict[str, Any]:
         """Return the values of the parameters by name."""
-        return {name.removeprefix("analysis-"): value for name, value in self.section.values().items()}
+        return {
+            name.removeprefix("analysis-"): value
+            for name, value in self.section.values().items()
+        }
 
     @Slot()
     def _copy(self) -> None:
@@ -214,7 +250,9 @@ class AnalysisDialog(QDialog):
         command = self._command()
         if command:
             QGuiApplication.clipboard().setText(command)
-        self.status.setText(tr("The command is on the clipboard") if command else _NO_COMMAND)
+        self.status.setText(
+            tr("The command is on the clipboard") if command else _NO_COMMAND
+        )
 
     def _command(self) -> str:
         """Return the terminal command of the analysis; "" where there is none."""
@@ -226,7 +264,9 @@ class AnalysisDialog(QDialog):
             plan = plan.changed(folds=() if session.fold is None else (session.fold,))
         stored_run = None if record is None else record.stored
         run_id = None if stored_run is None else stored_run.id
-        return analysis_as_command(entry, plan, self._values(), self._models.study_store.path, run_id)
+        return analysis_as_command(
+            entry, plan, self._values(), self._models.study_store.path, run_id
+        )
 
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
         """Return a function that makes the subject of an analysis (None without one), and its name."""
@@ -238,12 +278,16 @@ class AnalysisDialog(QDialog):
         if entry.needs is Needs.DATA:
             number = session.fold or dataset.folds[0].number
             fold = next(fold for fold in dataset.folds if fold.number == number)
-            name = tr("{data}, training part of fold {fold}").format(data=dataset.name, fold=number)
+            name = tr("{data}, training part of fold {fold}").format(
+                data=dataset.name, fold=number
+            )
             return partial(_data_subject, fold.train), name
         if entry.needs is Needs.FOLDS:
             return partial(_dataset_subject, dataset, sealed), dataset.name
         if entry.needs is Needs.PLAN:
-            name = tr("{plan} on {data}").format(plan=session.plan.title, data=dataset.name)
+            name = tr("{plan} on {data}").format(
+                plan=session.plan.title, data=dataset.name
+            )
             if not session.read_as_planned:
                 return None, name
             return partial(_plan_subject, session.plan, dataset, sealed), name
@@ -266,7 +310,9 @@ class AnalysisDialog(QDialog):
 
     @Slot(str)
     def _fail(self, sentence: str) -> None:
-        asks_for_test = self._models.session.sealed and Part.TEST.value in self._values().values()
+        asks_for_test = (
+            self._models.session.sealed and Part.TEST.value in self._values().values()
+        )
         self._problem = f"{sentence} {SEALED}" if asks_for_test else sentence
         self._show_state()
 
@@ -278,8 +324,8 @@ class AnalysisDialog(QDialog):
         has_subject = make_subject is not None
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
-        # A package's code may take long to return its command: the command is only asked for when the button
-        # is pressed, and assumed to exist here.
+        # A package's code may take long to return its command: the command is only
+        # asked for when the button is pressed, and assumed to exist here.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
@@ -287,15 +333,23 @@ class AnalysisDialog(QDialog):
         if is_running:
             self.message.setText(tr("Computing …"))
         elif has_subject or self._problem:
-            self.message.setText(self._problem or tr("Press Start to compute the tables."))
+            self.message.setText(
+                self._problem or tr("Press Start to compute the tables.")
+            )
         elif self.entry.needs is Needs.RUN:
-            self.message.setText(tr("This analysis needs a finished run on the open data."))
+            self.message.setText(
+                tr("This analysis needs a finished run on the open data.")
+            )
         elif self.entry.needs is Needs.PLAN:
-            self.message.setText(tr("This analysis needs open data that were read as the plan says."))
+            self.message.setText(
+                tr("This analysis needs open data that were read as the plan says.")
+            )
         else:
             self.message.setText(tr("This analysis needs open data."))
         if not is_running:
-            self.status.setText((self._problem or self._subject_name) if self.tabs.count() else "")
+            self.status.setText(
+                (self._problem or self._subject_name) if self.tabs.count() else ""
+            )
 
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
         """Show other tables, each in a tab."""
@@ -309,7 +363,8 @@ class AnalysisDialog(QDialog):
         for index, table in enumerate(tables):
             self.tabs.addTab(self._view(index, table), table.title.replace("&", "&&"))
             self.tabs.setTabToolTip(index, html_text(table.title))
-        self.tabs.setCurrentIndex(min(current, len(tables) - 1))  # stay at the tab when a result grows
+        # stay at the tab when a result grows
+        self.tabs.setCurrentIndex(min(current, len(tables) - 1))
         self.tabs.setVisible(bool(tables))
         self.tabs.tabBar().setVisible(len(tables) > 1)
         self.message.setVisible(not tables)
@@ -367,13 +422,17 @@ def _plan_subject(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any
     return plan, sealed_plan_data(plan, dataset) if sealed else dataset
 
 
-def _run_subject(result: RunResult, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+def _run_subject(
+    result: RunResult, dataset: FoldedDataset, sealed: bool
+) -> tuple[Any, ...]:
     return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
 
 
 def _table_note(table: AnalysisTable, warnings: Sequence[str]) -> str:
     """Return the text below a table: what the terminal prints above the table, its note, and warnings."""
-    return "\n".join(filter(None, ((table.above or "").strip("\n"), table.note, *warnings)))
+    return "\n".join(
+        filter(None, ((table.above or "").strip("\n"), table.note, *warnings))
+    )
 
 
 def _row_cell(number: int, row: Sequence[Any]) -> Any:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMenuBar, QSizePolicy, QToolBar, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMainWindow,
+    QMenuBar,
+    QSizePolicy,
+    QToolBar,
+    QWidget,
+)
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.widgets.chip import Chip
@@ -22,7 +29,8 @@ class ChipBar(QWidget):
     Attributes
     ----------
     choice, form : Chip
-        Chips on a model that was chosen by hand, and on a form that differs from the shown run.
+        Chips on a model that was chosen by hand, and on a form that differs from the
+        shown run.
     """
 
     def __init__(self, menus: QMenuBar) -> None:
@@ -31,15 +39,24 @@ class ChipBar(QWidget):
         self._menus = menus
         self.choice = Chip("choice-chip", tr("Model chosen by hand"))
         self.form = Chip("form-chip", tr("Form and shown run"))
-        # The text of the choice is never cut; where there is little room, that of the form is.
+        # The text of the choice is never cut; where there is little room, that of the
+        # form is.
         self.choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
-        row = fill(QHBoxLayout(self), self.choice, self.form, 1, margins=(0, 3, 8, 3), spacing=8)
+        row = fill(
+            QHBoxLayout(self),
+            self.choice,
+            self.form,
+            1,
+            margins=(0, 3, 8, 3),
+            spacing=8,
+        )
         row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)
 
     def lie_beside_menus(self) -> None:
         """Place the bar beside the menus, and follow changes of the menu bar's size.
 
-        A corner widget of the menu bar would keep its first width, as Qt asks for the width only once.
+        A corner widget of the menu bar would keep its first width, as Qt asks for the
+        width only once.
         """
         self.setParent(self._menus)
         self._menus.installEventFilter(self)
@@ -48,14 +65,23 @@ class ChipBar(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow the size of the menu bar and of its texts."""
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.FontChange):
+        if event.type() in (
+            QEvent.Type.Resize,
+            QEvent.Type.Show,
+            QEvent.Type.FontChange,
+        ):
             self._place()
         return super().eventFilter(watched, event)
 
     def _place(self) -> None:
-        ends_of_menus = [self._menus.actionGeometry(action).right() for action in self._menus.actions()]
+        ends_of_menus = [
+            self._menus.actionGeometry(action).right()
+            for action in self._menus.actions()
+        ]
         left_edge = max(ends_of_menus, default=0) + _BESIDE
-        self.setGeometry(left_edge, 0, max(0, self._menus.width() - left_edge), self._menus.height())
+        self.setGeometry(
+            left_edge, 0, max(0, self._menus.width() - left_edge), self._menus.height()
+        )
 
 
 def add_chips(window: QMainWindow) -> ChipBar:

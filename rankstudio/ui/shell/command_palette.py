@@ -7,7 +7,14 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -29,10 +36,10 @@ _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
     """Return the entries that contain every typed word, the best matches first.
 
-    Entries with all typed words as whole words come first ("Theme › Light" before "LightGBM" for "light"),
-    then entries whose words begin with the typed words, then all others. In each of these groups, entries
-    that begin with the typed text come first. Otherwise, the entries keep their order. An empty text matches
-    all entries.
+    Entries with all typed words as whole words come first ("Theme › Light" before
+    "LightGBM" for "light"), then entries whose words begin with the typed words, then
+    all others. In each of these groups, entries that begin with the typed text come
+    first. Otherwise, the entries keep their order. An empty text matches all entries.
     """
     typed_words = typed.lower().split()
 
@@ -42,14 +49,23 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
         begins_with_text = text.startswith(" ".join(typed_words))
         if all(word in entry_words for word in typed_words):
             return 0, not begins_with_text
-        beginnings = {entry_word[: len(word)] for word in typed_words for entry_word in entry_words}
-        words_begin = begins_with_text or all(word in beginnings for word in typed_words)
+        beginnings = {
+            entry_word[: len(word)]
+            for word in typed_words
+            for entry_word in entry_words
+        }
+        words_begin = begins_with_text or all(
+            word in beginnings for word in typed_words
+        )
         return 1 if words_begin else 2, not begins_with_text
 
     matches = [
         entry
         for entry in entries
-        if all(word in f"{entry.text} {entry.kind} {entry.note}".lower() for word in typed_words)
+        if all(
+            word in f"{entry.text} {entry.kind} {entry.note}".lower()
+            for word in typed_words
+        )
     ]
     return sorted(matches, key=rank)
 
@@ -78,20 +94,32 @@ class CommandPalette(QDialog):
         self._search = search
         self._matches: list[PaletteEntry] = []
         self.field = named(
-            QLineEdit(), "palette-field", tr("find a command, setting, page, method, feature, run or query")
+            QLineEdit(),
+            "palette-field",
+            tr("find a command, setting, page, method, feature, run or query"),
         )
-        self.field.setPlaceholderText(tr("Find a command, setting, page, method, feature, run or query"))
+        self.field.setPlaceholderText(
+            tr("Find a command, setting, page, method, feature, run or query")
+        )
         self.list = named(QListWidget(), "palette-list", tr("Matches"))
         self.list.setUniformItemSizes(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        fill(QVBoxLayout(self), self.field, (self.list, 1), margins=(10, 10, 10, 10), spacing=8)
+        fill(
+            QVBoxLayout(self),
+            self.field,
+            (self.list, 1),
+            margins=(10, 10, 10, 10),
+            spacing=8,
+        )
         self.field.installEventFilter(self)
         self.field.textChanged.connect(self._find)
         self.field.returnPressed.connect(self._choose)
         self.list.itemClicked.connect(self._choose)
         self.resize(min(scaled(_WIDTH), parent.width() - 40), _HEIGHT)
         corner = parent.mapToGlobal(parent.rect().topLeft())
-        self.move(corner.x() + (parent.width() - self.width()) // 2, corner.y() + _FROM_TOP)
+        self.move(
+            corner.x() + (parent.width() - self.width()) // 2, corner.y() + _FROM_TOP
+        )
         self._find("")
         self.field.setFocus()
 
@@ -107,7 +135,9 @@ class CommandPalette(QDialog):
     @Slot(str)
     def _find(self, typed: str) -> None:
         """List the entries that match the typed text."""
-        self._matches = [*self._search(typed), *matching(self._entries, typed)][:_MAX_ENTRIES]
+        self._matches = [*self._search(typed), *matching(self._entries, typed)][
+            :_MAX_ENTRIES
+        ]
         self.list.clear()
         for entry in self._matches:
             note = f" · {entry.note}" if entry.note else ""
@@ -117,7 +147,9 @@ class CommandPalette(QDialog):
         if self._matches:
             self.list.setCurrentRow(0)
         else:
-            no_match = QListWidgetItem(tr("Nothing matches “{typed}”.").format(typed=typed))
+            no_match = QListWidgetItem(
+                tr("Nothing matches “{typed}”.").format(typed=typed)
+            )
             no_match.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(no_match)
 
@@ -150,12 +182,16 @@ def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
         for command in commands:
             if command is None or command.key in SUBMENUS:
                 continue
-            if command.key.startswith("page_") or command.key == "palette":  # pages are entries of their own
+            # pages are entries of their own
+            if command.key.startswith("page_") or command.key == "palette":
                 continue
             action = actions[command.key]
             if action.isEnabled():
                 yield PaletteEntry(
-                    tr("command"), action.iconText(), action.trigger, key_text(command.shortcuts)
+                    tr("command"),
+                    action.iconText(),
+                    action.trigger,
+                    key_text(command.shortcuts),
                 )
 
 
@@ -168,4 +204,6 @@ def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
         for action in menu.actions():
             if action.text() and action.isEnabled() and action.menu() is None:
                 text = f"{title} › {action.text().replace('&', '')}"
-                yield PaletteEntry(tr("setting"), text, action.trigger, action.whatsThis())
+                yield PaletteEntry(
+                    tr("setting"), text, action.trigger, action.whatsThis()
+                )

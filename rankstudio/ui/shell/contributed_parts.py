@@ -39,24 +39,31 @@ class ContributedParts:
     parent : QObject
         Owner of the controllers of pages and panels.
     window : QWidget
-        Owner of the controllers of commands without a panel, and parent of their dialogs.
+        Owner of the controllers of commands without a panel, and parent of their
+        dialogs.
 
     Attributes
     ----------
     controllers : dict of str to Controller
-        Controllers by the keys of their entries. The controller of a page is added when the page is made.
+        Controllers by the keys of their entries. The controller of a page is added when
+        the page is made.
     problems : list of str
         Error messages on controllers that could not be made.
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject, window: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject, window: QWidget
+    ) -> None:
         self._theme = theme
         self._models = models
         self._parent = parent
         self._window = window
         self.controllers: dict[str, Controller] = {}
         self.problems: list[str] = []
-        entries: list[tuple[LoadedPlugin, PagePart | WindowCommands]] = [*page_parts(), *window_commands()]
+        entries: list[tuple[LoadedPlugin, PagePart | WindowCommands]] = [
+            *page_parts(),
+            *window_commands(),
+        ]
         for loaded, entry in entries:
             self._make(entry, loaded)
         self._entries = [entry for _, entry in entries if entry.key in self.controllers]
@@ -65,7 +72,11 @@ class ContributedParts:
     def over_window(self) -> tuple[CommandController, ...]:
         """The controllers of commands without a panel."""
         controllers = self.controllers.values()
-        return tuple(controller for controller in controllers if isinstance(controller, CommandController))
+        return tuple(
+            controller
+            for controller in controllers
+            if isinstance(controller, CommandController)
+        )
 
     def _make(self, entry: Contributed, loaded: LoadedPlugin) -> None:
         """Make and store the controller of an entry.
@@ -75,11 +86,18 @@ class ContributedParts:
         try:
             controller = self._new_controller(entry)
         except Exception as error:
-            text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
+            text = tr(
+                "{package} {version} failed with {name}: {error}. See the log for details."
+            )
             reason = one_line(str(error)).rstrip(".")
             kind = type(error).__name__
             self.problems.append(
-                text.format(package=loaded.package, version=loaded.version, name=kind, error=reason)
+                text.format(
+                    package=loaded.package,
+                    version=loaded.version,
+                    name=kind,
+                    error=reason,
+                )
             )
             _log.warning("%s failed", entry.controller, exc_info=error)
         else:
@@ -92,7 +110,9 @@ class ContributedParts:
             over_window = controller_class(self._models, self._window)
             assert isinstance(over_window, CommandController)
             return over_window
-        controller: Controller = controller_class(self._theme, self._models, self._parent)
+        controller: Controller = controller_class(
+            self._theme, self._models, self._parent
+        )
         widget_attribute = "panel" if isinstance(entry, PagePart) else "content"
         assert isinstance(getattr(controller, widget_attribute), QWidget)
         return controller
@@ -103,7 +123,9 @@ class ContributedParts:
             if isinstance(entry, PagePart) and entry.column == column:
                 yield self.controllers[entry.key].panel, entry.stretch, entry.size  # type: ignore[attr-defined]
 
-    def page(self, entry: WindowPage, loaded: LoadedPlugin, controllers: Sequence[Controller]) -> Page | None:
+    def page(
+        self, entry: WindowPage, loaded: LoadedPlugin, controllers: Sequence[Controller]
+    ) -> Page | None:
         """Make a page with its controller.
 
         Return None if the controller could not be made.
@@ -113,7 +135,9 @@ class ContributedParts:
         if controller is None:
             return None
         head = getattr(controller, "head", None)
-        page = Page(entry.key, controller.content, [*controllers, controller], head=head)  # type: ignore[attr-defined]
+        page = Page(
+            entry.key, controller.content, [*controllers, controller], head=head
+        )  # type: ignore[attr-defined]
         if isinstance(head, PageTabs):
             head.left.connect(page.restore_panels)
         return page
@@ -136,24 +160,31 @@ class ContributedParts:
             for command in entry.commands
         }
 
-    def calls(self, show_page: Callable[[str], object]) -> Mapping[str, Callable[[], None]]:
+    def calls(
+        self, show_page: Callable[[str], object]
+    ) -> Mapping[str, Callable[[], None]]:
         """Return the functions of the commands, by their keys.
 
         Parameters
         ----------
         show_page : callable
-            Shows the page of a key. The command of a part first shows the page of the part.
+            Shows the page of a key. The command of a part first shows the page of the
+            part.
         """
         calls: dict[str, Callable[[], None]] = {}
         for entry in self._entries:
             for command in entry.commands:
                 slot = getattr(self.controllers[entry.key], command.slot)
                 page = entry.page if isinstance(entry, PagePart) else ""
-                calls[command.key] = partial(_call, show_page, page, slot) if page else slot
+                calls[command.key] = (
+                    partial(_call, show_page, page, slot) if page else slot
+                )
         return calls
 
 
-def _call(show_page: Callable[[str], object], page: str, slot: Callable[[], object]) -> None:
+def _call(
+    show_page: Callable[[str], object], page: str, slot: Callable[[], object]
+) -> None:
     """Show a page, and then call the function of a command."""
     show_page(page)
     slot()

@@ -20,7 +20,15 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QFrame, QLineEdit, QMainWindow, QMessageBox, QTextBrowser, QToolBar, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QLineEdit,
+    QMainWindow,
+    QMessageBox,
+    QTextBrowser,
+    QToolBar,
+    QWidget,
+)
 
 import rankstudio
 from rankstudio.engine.plugins.window_parts import own_pages, window_parts
@@ -60,7 +68,9 @@ class _Pages(QTextBrowser):
         ratio = self.devicePixelRatioF()
         room = round((self.viewport().width() - 2 * _PAGE_MARGIN - 2) * ratio)
         if not image.isNull() and image.width() > room > 0:
-            image = image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation)
+            image = image.scaledToWidth(
+                room, Qt.TransformationMode.SmoothTransformation
+            )
             image.setDevicePixelRatio(ratio)
         return image
 
@@ -96,7 +106,9 @@ class GuideWindow(QMainWindow):
         self._browser.setOpenLinks(False)
         self._browser.anchorClicked.connect(self.open)
         self._browser.setFrameShape(QFrame.Shape.NoFrame)
-        self._browser.setStyleSheet("QTextBrowser, QTextBrowser:focus { border: none; border-radius: 0; }")
+        self._browser.setStyleSheet(
+            "QTextBrowser, QTextBrowser:focus { border: none; border-radius: 0; }"
+        )
         self._browser.sourceChanged.connect(self._space_out)
         self.setCentralWidget(self._browser)
         self._add_tools(theme)
@@ -123,7 +135,9 @@ class GuideWindow(QMainWindow):
             self._scroll_to(url.fragment())
         else:
             self._browser.setMarkdown(
-                tr("# Not found\n\nThe guide has no page *{name}*.").format(name=Path(url.path()).name)
+                tr("# Not found\n\nThe guide has no page *{name}*.").format(
+                    name=Path(url.path()).name
+                )
             )
 
     @Slot()
@@ -141,7 +155,9 @@ class GuideWindow(QMainWindow):
                 self._browser.moveCursor(QTextCursor.MoveOperation.Start)
                 if self._browser.find(text):
                     return
-        self._search_message.setText(tr("Nothing found for “{text}”.").format(text=text))
+        self._search_message.setText(
+            tr("Nothing found for “{text}”.").format(text=text)
+        )
 
     def _scroll_to(self, fragment: str) -> None:
         """Scroll the heading or the glossary term of a fragment to the top of the window.
@@ -155,10 +171,14 @@ class GuideWindow(QMainWindow):
             is_heading = bool(block.blockFormat().headingLevel())
             if (is_term or is_heading) and slug(block.text()) == fragment:
                 if is_term:
-                    cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
+                    cursor.movePosition(
+                        cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor
+                    )
                     self._browser.setTextCursor(cursor)
                 layout = self._browser.document().documentLayout()
-                self._browser.verticalScrollBar().setValue(int(layout.blockBoundingRect(block).top()) - _GAP)
+                self._browser.verticalScrollBar().setValue(
+                    int(layout.blockBoundingRect(block).top()) - _GAP
+                )
                 return
             block = block.next()
 
@@ -167,9 +187,24 @@ class GuideWindow(QMainWindow):
         tools = named(QToolBar(tr("Pages"), self), "guide-tools")
         tools.setMovable(False)
         entries = (
-            (tr("Back"), "chevron-left", QKeySequence.StandardKey.Back, self._browser.backward),
-            (tr("Forward"), "chevron-right", QKeySequence.StandardKey.Forward, self._browser.forward),
-            (tr("Contents"), "help", QKeySequence("Alt+Home"), lambda: self.open(QUrl(FIRST_PAGE))),
+            (
+                tr("Back"),
+                "chevron-left",
+                QKeySequence.StandardKey.Back,
+                self._browser.backward,
+            ),
+            (
+                tr("Forward"),
+                "chevron-right",
+                QKeySequence.StandardKey.Forward,
+                self._browser.forward,
+            ),
+            (
+                tr("Contents"),
+                "help",
+                QKeySequence("Alt+Home"),
+                lambda: self.open(QUrl(FIRST_PAGE)),
+            ),
         )
         for text, icon, shortcut, call in entries:
             action = QAction(text, self)
@@ -183,7 +218,9 @@ class GuideWindow(QMainWindow):
         self.field.setClearButtonEnabled(True)
         self.field.setMaximumWidth(280)
         self.field.returnPressed.connect(self.find_next)
-        self._search_message = named(PlainLabel(), "guide-nothing-found", role="caption")
+        self._search_message = named(
+            PlainLabel(), "guide-nothing-found", role="caption"
+        )
         self.field.textChanged.connect(lambda: self._search_message.setText(""))
         tools.addWidget(self.field)
         tools.addWidget(self._search_message)
@@ -209,7 +246,8 @@ class GuideWindow(QMainWindow):
         document = self._browser.document()
         document.setDocumentMargin(_PAGE_MARGIN)
         cursor = QTextCursor(document)
-        # Without an edit block, each change lays out the whole page: half a minute where tables are long.
+        # Without an edit block, each change lays out the whole page: half a minute
+        # where tables are long.
         cursor.beginEditBlock()
         block = document.begin()
         while block.isValid():
@@ -217,7 +255,9 @@ class GuideWindow(QMainWindow):
             is_code = _is_code(block)  # each line of code is a block
             if _PICTURE_CHARACTER not in block.text():
                 percent = _CODE_PERCENT if is_code else _LINE_PERCENT
-                block_format.setLineHeight(percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+                block_format.setLineHeight(
+                    percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
+                )
             if block.textList() is None:
                 continues_code = is_code and _is_code(block.previous())
                 code_continues = is_code and _is_code(block.next())
@@ -261,7 +301,9 @@ class Help(QObject):
         None before the guide was opened.
     """
 
-    def __init__(self, theme: Theme, notice: Notices, places: Mapping[str, str], parent: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, notice: Notices, places: Mapping[str, str], parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._notice = notice
@@ -326,7 +368,8 @@ class Help(QObject):
     def tell_of_crash(self, reports: CrashReports) -> None:
         """Show that the program crashed the last time, and offer to copy the crash report.
 
-        The report is deleted after it is copied, or after the user has closed the message.
+        The report is deleted after it is copied, or after the user has closed the
+        message.
         """
         text = tr("RankStudio failed unexpectedly the last time.")
 

@@ -10,7 +10,11 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed, n_looks
+from rankstudio.engine.experiment.storage.study_contents import (
+    SealMark,
+    is_sealed,
+    n_looks,
+)
 from rankstudio.engine.metrics.conventions import convention, rules_text
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr, trn
@@ -64,8 +68,12 @@ class MeasurementController(Controller):
 
         If the answer is a Python file, emit its path instead.
         """
-        question = tr("Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:")
-        text, accepted = QInputDialog.getText(self._window, tr("Measure"), question, text="NDCG@20")
+        question = tr(
+            "Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:"
+        )
+        text, accepted = QInputDialog.getText(
+            self._window, tr("Measure"), question, text="NDCG@20"
+        )
         if not accepted:
             return
         path, suffix, _ = text.strip().partition(".py")
@@ -86,7 +94,8 @@ class MeasurementController(Controller):
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
             self._session.change(
-                tr("the convention {label}").format(label=convention(key).label), convention=key
+                tr("the convention {label}").format(label=convention(key).label),
+                convention=key,
             )
         else:
             self._session.look_by(key)
@@ -100,7 +109,11 @@ class MeasurementController(Controller):
             return
         name = self._session.measure
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
-        self.said.emit(tr("Each run shows the model with the best validation {by}").format(by=measure_text))
+        self.said.emit(
+            tr("Each run shows the model with the best validation {by}").format(
+                by=measure_text
+            )
+        )
 
 
 class SealController(Controller):
@@ -117,7 +130,9 @@ class SealController(Controller):
         Shows whether the test part is sealed.
     """
 
-    def __init__(self, models: Models, action: QAction, status: StatusBar, parent: QObject) -> None:
+    def __init__(
+        self, models: Models, action: QAction, status: StatusBar, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._models = models
         self._action = action
@@ -148,11 +163,14 @@ class SealController(Controller):
 
     @Slot()
     def _show(self) -> None:
-        # setChecked emits `toggled` as a click does, but only the user may break a seal.
+        # setChecked emits `toggled` as a click does, but only the user may break a
+        # seal.
         self._action.blockSignals(True)
         self._action.setChecked(self._session.sealed)
         self._action.blockSignals(False)
-        self._status.show_seal(_seal_text(self._session.seal_marks, self._session.dataset))
+        self._status.show_seal(
+            _seal_text(self._session.seal_marks, self._session.dataset)
+        )
 
     @Slot()
     def write(self) -> None:
@@ -171,7 +189,9 @@ class SealController(Controller):
                 study.note_seal(mark)
 
         self._models.task_worker.task(
-            tr("Saving whether the test part is sealed"), write, on_error=self.failed.emit
+            tr("Saving whether the test part is sealed"),
+            write,
+            on_error=self.failed.emit,
         )
 
 
@@ -181,8 +201,16 @@ def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
         return tr("no test part")
     n = n_looks(marks, dataset)
     if not is_sealed(marks, dataset):
-        return trn("test part shown once", "test part shown {n} times", n).format(n=n) if n else ""
+        return (
+            trn("test part shown once", "test part shown {n} times", n).format(n=n)
+            if n
+            else ""
+        )
     if not n:
         return tr("test part sealed")
-    text = trn("test part sealed, shown once before", "test part sealed, shown {n} times before", n)
+    text = trn(
+        "test part sealed, shown once before",
+        "test part sealed, shown {n} times before",
+        n,
+    )
     return text.format(n=n)

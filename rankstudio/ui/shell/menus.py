@@ -35,11 +35,19 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
             tr("As in LETOR's own versions; 0 if the query has no other value."),
         ),
         ("zero", tr("Zero"), tr("The same for all.")),
-        ("refuse", tr("Refuse the file"), tr("Stop with an error that names the first missing value.")),
+        (
+            "refuse",
+            tr("Refuse the file"),
+            tr("Stop with an error that names the first missing value."),
+        ),
     ),
     "normalize": (
         ("none", tr("As in the file"), tr("No scaling.")),
-        ("query_minmax", tr("0 … 1 within each query"), tr("Scaled like LETOR's QueryLevelNorm versions.")),
+        (
+            "query_minmax",
+            tr("0 … 1 within each query"),
+            tr("Scaled like LETOR's QueryLevelNorm versions."),
+        ),
     ),
 }
 """Choices of each field of the plan that says how files are read: key, label and explanation."""
@@ -48,11 +56,15 @@ _MODES = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark
 _OTHER_CUTOFF = (
     "",
     tr("Another cut-off k…"),
-    tr("Any measure by name, with any k: NDCG@20, P@3, Recall@50. Or a Python file with a measure."),
+    tr(
+        "Any measure by name, with any k: NDCG@20, P@3, Recall@50. Or a Python file with a measure."
+    ),
 )
 
 
-def add_choice(menu: QMenu, group: QActionGroup, key: str, label: str, text: str) -> QAction:
+def add_choice(
+    menu: QMenu, group: QActionGroup, key: str, label: str, text: str
+) -> QAction:
     """Add one of several exclusive choices to a menu, and return its action, whose data is the key."""
     action = menu.addAction(label)
     action.setData(key)
@@ -66,12 +78,20 @@ def _measure_definition(name: str) -> str:
     """Return the definition of a measure in a sentence, with the origin of a plug-in's measure."""
     named_measure = measure(name)
     cut = named_measure.cut
-    documents = trn("the first document", "the first {cut} documents", cut) if cut else tr("all documents")
+    documents = (
+        trn("the first document", "the first {cut} documents", cut)
+        if cut
+        else tr("all documents")
+    )
     text = tr(named_measure.family.help).format(first=documents.format(cut=cut))
     entry = named_measure.family.entry
     if entry is None:
         return text
-    follows = tr("Follows {convention}.").format(convention=entry.convention) if entry.convention else ""
+    follows = (
+        tr("Follows {convention}.").format(convention=entry.convention)
+        if entry.convention
+        else ""
+    )
     origin = "" if entry.origin is None else f"({entry.origin.text})"
     return " ".join(filter(None, (text or entry.label, follows, origin)))
 
@@ -113,8 +133,11 @@ class Menus(QObject):
         self._theme = theme
         self._settings = settings
         self._paused: bool | None = None
-        self._choice_functions: dict[str, Callable[[str], object]] = {  # by the names of the menus
-            "measure": lambda key: session.show_measure(key) if key else self.measureAsked.emit(),
+        # by the names of the menus
+        self._choice_functions: dict[str, Callable[[str], object]] = {
+            "measure": lambda key: (
+                session.show_measure(key) if key else self.measureAsked.emit()
+            ),
             "convention": self.conventionChosen.emit,
             "theme": theme.set_mode,  # type: ignore[dict-item] # its keys are the modes
             "language": self._choose_language,
@@ -138,7 +161,9 @@ class Menus(QObject):
         for path in self._settings.recent:
             action = menu.addAction(Path(path).name or path)
             action.setToolTip(plain(path))
-            action.triggered.connect(lambda _=False, path=path: self.recentChosen.emit(path))
+            action.triggered.connect(
+                lambda _=False, path=path: self.recentChosen.emit(path)
+            )
         menu.setEnabled(bool(self._settings.recent))
         if self._settings.recent:
             menu.addSeparator()
@@ -153,21 +178,29 @@ class Menus(QObject):
         action.setText(tr("&Resume") if paused else tr("&Pause"))
         action.setIconText(tr("Resume") if paused else tr("Pause"))
         action.setToolTip(
-            tr("{paused} the run (Ctrl+P)").format(paused=tr("Resume") if paused else tr("Pause"))
+            tr("{paused} the run (Ctrl+P)").format(
+                paused=tr("Resume") if paused else tr("Pause")
+            )
         )
         set_icon(action, self._theme, "run" if paused else "pause")
 
     def show_undo(self) -> None:
         """Show the names of the changes to undo and redo."""
         undo = self._session.undo
-        self._actions["undo"].setText(tr("&Undo {undoText}").format(undoText=undo.undoText()).rstrip())
-        self._actions["redo"].setText(tr("&Redo {redoText}").format(redoText=undo.redoText()).rstrip())
+        self._actions["undo"].setText(
+            tr("&Undo {undoText}").format(undoText=undo.undoText()).rstrip()
+        )
+        self._actions["redo"].setText(
+            tr("&Redo {redoText}").format(redoText=undo.redoText()).rstrip()
+        )
 
     @Slot()
     def toggle_theme(self) -> None:
         """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
-        self._fill()  # the theme does not emit `changed` if the system's theme is the same as the chosen one
+        # the theme does not emit `changed` if the system's theme is the same as the
+        # chosen one
+        self._fill()
 
     @Slot()
     def _fill(self) -> None:
@@ -178,25 +211,37 @@ class Menus(QObject):
         entries = [(name, name, _measure_definition(name)) for name in names]
         self._fill_choice("measure", [*entries, _OTHER_CUTOFF], measure_name)
         self._toolbar.measure_button.setText(self._session.measure)
-        current = tr("Current measure: {measure}").format(measure=_measure_definition(self._session.measure))
+        current = tr("Current measure: {measure}").format(
+            measure=_measure_definition(self._session.measure)
+        )
         self._toolbar.measure_button.setToolTip(plain(current))
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
-        self._fill_choice("theme", [(mode, label, "") for mode, label in _MODES.items()], self._theme.mode)
+        self._fill_choice(
+            "theme",
+            [(mode, label, "") for mode, label in _MODES.items()],
+            self._theme.mode,
+        )
         languages = {SYSTEM: tr("Same as system"), **LANGUAGES}
         language_entries = [(key, label, "") for key, label in languages.items()]
         self._fill_choice("language", language_entries, self._settings.language)
-        conventions = [(key, rules.label, tr(rules.summary)) for key, rules in CONVENTIONS.items()]
+        conventions = [
+            (key, rules.label, tr(rules.summary)) for key, rules in CONVENTIONS.items()
+        ]
         self._fill_choice("convention", conventions, self._session.convention)
         current_rules = convention(self._session.convention)
         self._toolbar.convention_button.setText(current_rules.label)
-        tooltip = tr("Convention of the measures: {summary}").format(summary=tr(current_rules.summary))
+        tooltip = tr("Convention of the measures: {summary}").format(
+            summary=tr(current_rules.summary)
+        )
         entry = measure(measure_name).family.entry
         if entry is not None and entry.convention:
             tooltip = f"{tooltip}\n{entry.key}: {entry.convention}"
         self._toolbar.convention_button.setToolTip(plain(tooltip))
 
-    def _fill_choice(self, name: str, entries: list[tuple[str, str, str]], chosen: str) -> None:
+    def _fill_choice(
+        self, name: str, entries: list[tuple[str, str, str]], chosen: str
+    ) -> None:
         """Fill the menu of a choice, unless it already has these entries, and mark the chosen one."""
         menu = self._actions.submenus[name]
         group = self._groups[name]
@@ -208,15 +253,20 @@ class Menus(QObject):
             menu.clear()
             for key, label, text in entries:
                 action = add_choice(menu, group, key, label, text)
-                action.triggered.connect(lambda _=False, key=key: self._choose(name, key))
+                action.triggered.connect(
+                    lambda _=False, key=key: self._choose(name, key)
+                )
                 if name == "language" and key in LANGUAGES:
                     # The palette also finds a language by its English name.
-                    action.setWhatsThis(QLocale.languageToString(QLocale(key).language()))
+                    action.setWhatsThis(
+                        QLocale.languageToString(QLocale(key).language())
+                    )
         for action in group.actions():
             action.setChecked(action.data() == chosen)
 
     def _choose(self, name: str, key: str) -> None:
-        # Qt has marked the chosen entry, but a choice may be canceled, or take effect later only.
+        # Qt has marked the chosen entry, but a choice may be canceled, or take effect
+        # later only.
         self._fill()
         self._choice_functions[name](key)
         self._fill()
@@ -236,7 +286,9 @@ _ADDRESS_QUESTION = tr(
     "For example: tcp://10.0.0.1:8786"
 )
 
-_MEMORY_HELP = tr("Memory limit for data and runs from now on. Larger data are read from disk as needed.")
+_MEMORY_HELP = tr(
+    "Memory limit for data and runs from now on. Larger data are read from disk as needed."
+)
 _MEMORY_QUESTION = tr(
     "Memory limit for data and runs, for example 2GB or 500MB.\nLeave empty to use half of the "
     "free memory ({free} now).\nLarger data are read from disk as needed; the results are "
@@ -263,10 +315,14 @@ class PagesMenu(QObject):
             action.setCheckable(True)
             action.setChecked(workspace.rail.has_button(page.key))
             action.setStatusTip(f"{page.summary}.")
-            action.triggered.connect(lambda on, key=page.key: workspace.show_on_rail(key, is_shown=on))
+            action.triggered.connect(
+                lambda on, key=page.key: workspace.show_on_rail(key, is_shown=on)
+            )
             self._actions[page.key] = action
         menu.menuAction().setVisible(bool(self._actions))
-        workspace.railChanged.connect(lambda key, is_shown: self._actions[key].setChecked(is_shown))
+        workspace.railChanged.connect(
+            lambda key, is_shown: self._actions[key].setChecked(is_shown)
+        )
 
 
 class BackendMenu(QObject):
@@ -296,11 +352,19 @@ class BackendMenu(QObject):
             else tr("A separate &process")
         )
         live_help = tr("The curves grow with every selected feature.")
-        many_help = tr("Several combinations and folds at a time; each curve appears when it is complete.")
+        many_help = tr(
+            "Several combinations and folds at a time; each curve appears when it is complete."
+        )
         cluster_help = tr("Compute on a Dask cluster. The results are identical.")
-        self._live = add_choice(menu, self._group, LIVE, tr("This &window, step by step"), live_help)
-        self._processes = add_choice(menu, self._group, PROCESSES, processes_label, many_help)
-        self._cluster = add_choice(menu, self._group, "", tr("A &cluster…"), cluster_help)
+        self._live = add_choice(
+            menu, self._group, LIVE, tr("This &window, step by step"), live_help
+        )
+        self._processes = add_choice(
+            menu, self._group, PROCESSES, processes_label, many_help
+        )
+        self._cluster = add_choice(
+            menu, self._group, "", tr("A &cluster…"), cluster_help
+        )
         for action in self._group.actions():
             action.setStatusTip(action.toolTip())
         self._live.triggered.connect(lambda: backend.select(LIVE))
@@ -323,7 +387,10 @@ class BackendMenu(QObject):
         Without an answer the backend is not changed.
         """
         answer = self._answer(
-            "cluster-dialog", tr("Run on a cluster"), _ADDRESS_QUESTION, self._backend.address
+            "cluster-dialog",
+            tr("Run on a cluster"),
+            _ADDRESS_QUESTION,
+            self._backend.address,
         )
         if answer:
             self._backend.select(answer)
@@ -343,7 +410,9 @@ class BackendMenu(QObject):
         try:
             self._memory.ask(answer)
         except ParameterError as error:
-            message = tr("Expected {expected}, got {got}.").format(expected=error.expected, got=answer)
+            message = tr("Expected {expected}, got {got}.").format(
+                expected=error.expected, got=answer
+            )
             self._ask_memory(message, answer)
 
     def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
@@ -363,7 +432,9 @@ class BackendMenu(QObject):
         size = self._memory.asked or tr("half of the free memory")
         self._budget.setText(tr("&Memory limit: {size}…").format(size=size))
         choice = self._backend.choice
-        chosen = {LIVE: self._live, PROCESSES: self._processes}.get(choice, self._cluster)
+        chosen = {LIVE: self._live, PROCESSES: self._processes}.get(
+            choice, self._cluster
+        )
         chosen.setChecked(True)
         cluster_text = (
             tr("The &cluster at {address}…").format(address=self._backend.address)

@@ -30,24 +30,38 @@ _COUNT_TEXTS: dict[str, Callable[[int], str]] = {
     "methods": lambda n: trn("{n} method", "{n} methods", n).format(n=n),
     "measures": lambda n: trn("{n} measure", "{n} measures", n).format(n=n),
     "data_formats": lambda n: trn("{n} data format", "{n} data formats", n).format(n=n),
-    "model_formats": lambda n: trn("{n} model format", "{n} model formats", n).format(n=n),
-    "pages": lambda n: trn("{n} page", "{n} pages", n).format(n=n),
-    "panels": lambda n: trn("{n} panel", "{n} panels", n).format(n=n),
-    "window_commands": lambda n: trn("{n} command of a menu", "{n} commands of menus", n).format(n=n),
-    "feature_columns": lambda n: trn("{n} column of features", "{n} columns of features", n).format(n=n),
-    "run_tables": lambda n: trn("{n} table of runs", "{n} tables of runs", n).format(n=n),
-    "run_views": lambda n: trn("{n} view of runs", "{n} views of runs", n).format(n=n),
-    "printed_results": lambda n: trn("{n} list of printed results", "{n} lists of printed results", n).format(
+    "model_formats": lambda n: trn("{n} model format", "{n} model formats", n).format(
         n=n
     ),
+    "pages": lambda n: trn("{n} page", "{n} pages", n).format(n=n),
+    "panels": lambda n: trn("{n} panel", "{n} panels", n).format(n=n),
+    "window_commands": lambda n: trn(
+        "{n} command of a menu", "{n} commands of menus", n
+    ).format(n=n),
+    "feature_columns": lambda n: trn(
+        "{n} column of features", "{n} columns of features", n
+    ).format(n=n),
+    "run_tables": lambda n: trn("{n} table of runs", "{n} tables of runs", n).format(
+        n=n
+    ),
+    "run_views": lambda n: trn("{n} view of runs", "{n} views of runs", n).format(n=n),
+    "printed_results": lambda n: trn(
+        "{n} list of printed results", "{n} lists of printed results", n
+    ).format(n=n),
     "commands": lambda n: trn("{n} command", "{n} commands", n).format(n=n),
     "analyses": lambda n: trn("{n} analysis", "{n} analyses", n).format(n=n),
     "run_logs": lambda n: trn("{n} log of runs", "{n} logs of runs", n).format(n=n),
     "clusters": lambda n: trn("{n} cluster", "{n} clusters", n).format(n=n),
-    "pair_sources": lambda n: trn("{n} reader of pairs", "{n} readers of pairs", n).format(n=n),
-    "model_readers": lambda n: trn("{n} reader of models", "{n} readers of models", n).format(n=n),
+    "pair_sources": lambda n: trn(
+        "{n} reader of pairs", "{n} readers of pairs", n
+    ).format(n=n),
+    "model_readers": lambda n: trn(
+        "{n} reader of models", "{n} readers of models", n
+    ).format(n=n),
 }
-_TREE_STYLE = "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
+_TREE_STYLE = (
+    "QTreeWidget { background: palette(base); } QTreeWidget::item { padding: 7px 8px; }"
+)
 
 
 class PluginDialog(QDialog):
@@ -70,8 +84,12 @@ class PluginDialog(QDialog):
         self.list.setStyleSheet(_TREE_STYLE)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.list.setHeaderLabels([tr("Name"), tr("Package"), tr("Adds")])
-        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.list.header().setSectionResizeMode(
+            0, QHeaderView.ResizeMode.ResizeToContents
+        )
+        self.list.header().setSectionResizeMode(
+            1, QHeaderView.ResizeMode.ResizeToContents
+        )
         for row in plugin_rows():
             item = QTreeWidgetItem(self.list, list(row))
             for column in range(3):
@@ -86,7 +104,14 @@ class PluginDialog(QDialog):
         buttons.button(QDialogButtonBox.StandardButton.Close).setText(tr("Close"))
         buttons.rejected.connect(self.reject)
         note = PlainLabel(text, wraps=True)
-        fill(QVBoxLayout(self), note, self.list, buttons, margins=(16, 16, 16, 16), spacing=12)
+        fill(
+            QVBoxLayout(self),
+            note,
+            self.list,
+            buttons,
+            margins=(16, 16, 16, 16),
+            spacing=12,
+        )
 
 
 def _entry_label(entry: Any) -> str:
@@ -113,5 +138,7 @@ def plugin_rows() -> list[tuple[str, str, str]]:
     rows += [(name, "", tr("left out")) for name in plugin_set.left_out]
     for entry in all_methods:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
-            rows.append((entry.label, entry.origin.text, tr("a method of this session")))
+            rows.append(
+                (entry.label, entry.origin.text, tr("a method of this session"))
+            )
     return rows

@@ -48,15 +48,23 @@ class PluginPanel(Panel):
     """
 
     def __init__(
-        self, theme: Theme, models: Models, entry: WindowPage | WindowPanel, loaded: LoadedPlugin
+        self,
+        theme: Theme,
+        models: Models,
+        entry: WindowPage | WindowPanel,
+        loaded: LoadedPlugin,
     ) -> None:
-        super().__init__(theme, entry.label, loaded.package, 0, name=f"plugin-{entry.key}")
+        super().__init__(
+            theme, entry.label, loaded.package, 0, name=f"plugin-{entry.key}"
+        )
         self._entry = entry
         self._loaded = loaded
         self._was_shown = False
         self._has_failed = False
         self.message = named(
-            PlainLabel(wraps=True, selectable=True), f"plugin-{entry.key}-message", role="muted"
+            PlainLabel(wraps=True, selectable=True),
+            f"plugin-{entry.key}-message",
+            role="muted",
         )
         self.message.setContentsMargins(16, 12, 16, 12)
         self._area = QScrollArea()
@@ -81,8 +89,12 @@ class PluginPanel(Panel):
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
-            self._say(tr("{package} is being loaded.").format(package=self._loaded.package))
-            self._importing.compute(partial(imported, self._entry.build), self._build, self.show_problem)
+            self._say(
+                tr("{package} is being loaded.").format(package=self._loaded.package)
+            )
+            self._importing.compute(
+                partial(imported, self._entry.build), self._build, self.show_problem
+            )
         else:
             self.context.catch_up()
 
@@ -95,7 +107,9 @@ class PluginPanel(Panel):
             call()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # code of a plug-in may raise anything, SystemExit included
+        except (
+            BaseException
+        ) as error:  # code of a plug-in may raise anything, SystemExit included
             self.show_problem(error)
             return
         if self._area.widget() is not None:
@@ -104,11 +118,18 @@ class PluginPanel(Panel):
 
     def show_problem(self, error: BaseException) -> None:
         """Show an error instead of the widget, and log it."""
-        text = tr("{package} {version} failed with {name}: {error}. See the log for details.")
+        text = tr(
+            "{package} {version} failed with {name}: {error}. See the log for details."
+        )
         kind = type(error).__name__
         reason = one_line(str(error)).rstrip(".")
         self._say(
-            text.format(package=self._loaded.package, version=self._loaded.version, name=kind, error=reason)
+            text.format(
+                package=self._loaded.package,
+                version=self._loaded.version,
+                name=kind,
+                error=reason,
+            )
         )
         self._has_failed = True
         _log.warning("%s failed", self._entry.build, exc_info=error)
@@ -126,7 +147,9 @@ class PluginPanel(Panel):
             widget = function(self.context)
             if not isinstance(widget, QWidget):
                 text = tr("{build} returned {value}, not a QWidget")
-                raise TypeError(text.format(build=self._entry.build, value=type(widget).__name__))
+                raise TypeError(
+                    text.format(build=self._entry.build, value=type(widget).__name__)
+                )
             widgets.append(widget)
 
         self.attempt(make)
@@ -163,7 +186,9 @@ class PluginParts(QObject):
 
     restored = Signal(str, bool)
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._models = models
@@ -171,7 +196,9 @@ class PluginParts(QObject):
         self.entries = tuple(_drawable(entry) for entry, _ in self._parts.pages)
         self.panels: dict[str, PluginPanel] = {}
 
-    def page(self, key: str, contributed: ContributedParts, controllers: Sequence[Controller]) -> Page:
+    def page(
+        self, key: str, contributed: ContributedParts, controllers: Sequence[Controller]
+    ) -> Page:
         """Make the page of a plug-in.
 
         Parameters
@@ -183,8 +210,12 @@ class PluginParts(QObject):
         controllers : sequence of Controller
             All controllers of the window; the page uses those that have panels on it.
         """
-        entry, loaded = next((entry, loaded) for entry, loaded in self._parts.pages if entry.key == key)
-        page = contributed.page(entry, loaded, controllers) if entry.controller else None
+        entry, loaded = next(
+            (entry, loaded) for entry, loaded in self._parts.pages if entry.key == key
+        )
+        page = (
+            contributed.page(entry, loaded, controllers) if entry.controller else None
+        )
         if page is not None:
             return page
         panel = PluginPanel(self._theme, self._models, entry, loaded)
@@ -203,7 +234,11 @@ class PluginParts(QObject):
 
     def titles(self) -> dict[str, str]:
         """Return the titles of the panels on pages of the window, by their keys."""
-        return {entry.key: entry.label for entry, _ in self._parts.panels if entry.key in self.panels}
+        return {
+            entry.key: entry.label
+            for entry, _ in self._parts.panels
+            if entry.key in self.panels
+        }
 
     def save(self, settings: Settings) -> None:
         """Store in the settings which panels are hidden."""

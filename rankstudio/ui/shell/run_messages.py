@@ -31,14 +31,19 @@ class RunMessages(QObject):
         Shows these messages among others.
     """
 
-    def __init__(self, runs: Runs, pages: Workspace, notice: Notices, parent: QObject) -> None:
+    def __init__(
+        self, runs: Runs, pages: Workspace, notice: Notices, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._runs = runs
         self._pages = pages
         self._notice = notice
-        self._messages: dict[int, tuple[str, Level]] = {}  # not closed by the user; by the number of the run
-        self._read_keys: set[int] = set()  # numbers of runs whose warning has hidden itself
-        self._message_key: int | None = None  # number of the run whose message was shown last
+        # not closed by the user; by the number of the run
+        self._messages: dict[int, tuple[str, Level]] = {}
+        # numbers of runs whose warning has hidden itself
+        self._read_keys: set[int] = set()
+        # number of the run whose message was shown last
+        self._message_key: int | None = None
         self._note_text = ""  # text of the last `note`
         notice.closed.connect(self._close)
         notice.put_by.connect(self._mark_read)
@@ -53,7 +58,10 @@ class RunMessages(QObject):
         self._forget(record.key)
         if record.state is RunState.FAILED:
             self._messages[record.key] = record.failure, "error"
-        elif notes := (*record.notes, *undecided_notes(record.plan, tuple(record.folds.values()))):
+        elif notes := (
+            *record.notes,
+            *undecided_notes(record.plan, tuple(record.folds.values())),
+        ):
             self._messages[record.key] = notes[0].what, "warning"
         if record.key in self._messages:
             self._say(record.key)
@@ -90,7 +98,9 @@ class RunMessages(QObject):
     def _follow(self) -> None:
         """Show the message of the shown run, and none of another run."""
         record = self._runs.shown
-        self._say(record.key if record is not None and self._pages.page in _PAGES else None)
+        self._say(
+            record.key if record is not None and self._pages.page in _PAGES else None
+        )
 
     @Slot(int)
     def _forget(self, key: int) -> None:
@@ -102,11 +112,17 @@ class RunMessages(QObject):
     @Slot(str)
     def _close(self, text: str) -> None:
         """Forget a message that the user has closed, if it is the message of a run."""
-        if self._message_key in self._messages and text == self._messages[self._message_key][0]:
+        if (
+            self._message_key in self._messages
+            and text == self._messages[self._message_key][0]
+        ):
             del self._messages[self._message_key]
 
     @Slot(str)
     def _mark_read(self, text: str) -> None:
         """Mark a warning that has hidden itself as read, if it is the message of a run."""
-        if self._message_key in self._messages and text == self._messages[self._message_key][0]:
+        if (
+            self._message_key in self._messages
+            and text == self._messages[self._message_key][0]
+        ):
             self._read_keys.add(self._message_key)

@@ -27,7 +27,8 @@ from rankstudio.ui.widgets import CoveredNumber
 class Sections(QObject):
     """Makes the pages, and connects them with each other and with the parts of plug-ins.
 
-    The controller of each page of the window itself is also an attribute, named by the key of the page.
+    The controller of each page of the window itself is also an attribute, named by the
+    key of the page.
 
     Parameters
     ----------
@@ -64,7 +65,9 @@ class Sections(QObject):
                 self.choose_buttons.add(panel, offers)
             controller.choiceMoved.connect(self.choose_buttons.show)
         self.pages = self._make_pages()
-        self.workspace = Workspace(theme, self.pages, self.plugin_parts, self._plugin_page)
+        self.workspace = Workspace(
+            theme, self.pages, self.plugin_parts, self._plugin_page
+        )
         for controller in self.controllers.values():
             controller.pageAsked.connect(self.workspace.show_page)
             controller.surround(self.workspace)
@@ -100,11 +103,19 @@ class Sections(QObject):
 
     def asked_for(self, typed: str) -> list[PaletteEntry]:
         """Return the pages' palette entries for a typed text, which are too many to be listed without it."""
-        return [entry for controller in self.controllers.values() for entry in controller.asked_for(typed)]
+        return [
+            entry
+            for controller in self.controllers.values()
+            for entry in controller.asked_for(typed)
+        ]
 
     def export_items(self) -> list[ExportItem]:
         """Return the pages' entries for export that are neither tables nor plots."""
-        return [item for controller in self.controllers.values() for item in controller.export_items()]
+        return [
+            item
+            for controller in self.controllers.values()
+            for item in controller.export_items()
+        ]
 
     def show_runs(self) -> None:
         """Show the progress of the runs on all pages."""
@@ -140,14 +151,25 @@ class Sections(QObject):
     def _make_pages(self) -> dict[str, Page]:
         """Make the pages with their panels, without pages of plug-ins that have no button on the rail yet."""
         heads = {
-            key: head for controller in self.controllers.values() for key, head in controller.heads.items()
+            key: head
+            for controller in self.controllers.values()
+            for key, head in controller.heads.items()
         }
-        contents = {key: controller.lay_out(self._panels_of) for key, controller in self.controllers.items()}
+        contents = {
+            key: controller.lay_out(self._panels_of)
+            for key, controller in self.controllers.items()
+        }
         for key, content in contents.items():
             self.plugin_parts.add_panels(key, content)
         page_controllers = self._own_controllers()
         pages = {
-            key: Page(key, content, page_controllers, head=heads.get(key), foot=self.controllers[key].foot)
+            key: Page(
+                key,
+                content,
+                page_controllers,
+                head=heads.get(key),
+                foot=self.controllers[key].foot,
+            )
             for key, content in contents.items()
         }
         on_rail = (entry.key for entry in self.plugin_parts.entries if entry.on_rail)
@@ -165,4 +187,6 @@ class Sections(QObject):
 
     def _own_controllers(self) -> list[Controller]:
         """Return all controllers that this object owns: those of pages, and those inside of these."""
-        return self.findChildren(Controller, options=Qt.FindChildOption.FindChildrenRecursively)
+        return self.findChildren(
+            Controller, options=Qt.FindChildOption.FindChildrenRecursively
+        )

@@ -41,9 +41,11 @@ class SelectionPart:
     Attributes
     ----------
     text : str
-        The selection: "fold 3"; "" if there is nothing to select, and the part is not shown.
+        The selection: "fold 3"; "" if there is nothing to select, and the part is not
+        shown.
     entries : callable
-        Returns the values that can be selected, with their texts; called when the menu opens.
+        Returns the values that can be selected, with their texts; called when the menu
+        opens.
     chosen : object
         The selected value.
     """
@@ -116,7 +118,9 @@ class SelectionLine(QWidget):
 
         The toolbar hides buttons only after texts are cut.
         """
-        return QSize(len(self._parts) * (_LEAST + _ROOM), super().minimumSizeHint().height())
+        return QSize(
+            len(self._parts) * (_LEAST + _ROOM), super().minimumSizeHint().height()
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Cut the texts to the present width."""
@@ -124,7 +128,9 @@ class SelectionLine(QWidget):
         self._fit()
 
     def _button(self, key: str, description: str) -> QPushButton:
-        button = named(QPushButton(), f"selection-{key}", description, description, "quiet")
+        button = named(
+            QPushButton(), f"selection-{key}", description, description, "quiet"
+        )
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         menu = PickMenu(key, button)
         menu.aboutToShow.connect(lambda: self._fill(key))
@@ -146,12 +152,17 @@ class SelectionLine(QWidget):
 
     def room_for(self, n_letters: int) -> int:
         """Return the width of ``n_letters`` letters with all parts of the line, in pixels."""
-        return n_letters * self.fontMetrics().averageCharWidth() + self._other_width(len(PARTS))
+        return n_letters * self.fontMetrics().averageCharWidth() + self._other_width(
+            len(PARTS)
+        )
 
     def _text_widths(self) -> dict[str, int]:
         """Return the width of the full text of each part."""
         metrics = self.fontMetrics()
-        return {key: metrics.horizontalAdvance(part.text) for key, part in self._parts.items()}
+        return {
+            key: metrics.horizontalAdvance(part.text)
+            for key, part in self._parts.items()
+        }
 
     def _other_width(self, n_parts: int) -> int:
         """Return the width of the arrows and paddings of a number of parts."""
@@ -167,8 +178,11 @@ class SelectionLine(QWidget):
         while sum(widths.values()) > room and widths:
             longest = max(widths, key=widths.__getitem__)
             other_widths = [width for key, width in widths.items() if key != longest]
-            # Shorten the longest text until all have room, or until it is as short as the next longest one.
-            shorter_widths = [width for width in other_widths if width < widths[longest]]
+            # Shorten the longest text until all have room, or until it is as short as
+            # the next longest one.
+            shorter_widths = [
+                width for width in other_widths if width < widths[longest]
+            ]
             new_width = max([_LEAST, room - sum(other_widths), *shorter_widths])
             if new_width >= widths[longest]:
                 new_width = max(_LEAST, widths[longest] - 8)
@@ -180,7 +194,8 @@ class SelectionLine(QWidget):
             if width < full_widths[key]:
                 text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
             self._buttons[key].setText(text.replace("&", "&&"))
-        self._row.activate()  # Qt loses a request for a new layout while it lays out the toolbar
+        # Qt loses a request for a new layout while it lays out the toolbar
+        self._row.activate()
 
 
 Entries = Sequence[tuple[object, str]]
@@ -205,7 +220,11 @@ class SelectionController(QObject):
     """The user wants to open a recent path."""
 
     def __init__(
-        self, models: Models, settings: Settings, line: SelectionLine, parent: QObject | None = None
+        self,
+        models: Models,
+        settings: Settings,
+        line: SelectionLine,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = models.session
@@ -214,7 +233,13 @@ class SelectionController(QObject):
         self._runs = runs = models.runs
         self._current = current = models.current
         line.picked.connect(self._choose)
-        for signal in (current.changed, runs.added, runs.removed, runs.cleared, runs.labelled):
+        for signal in (
+            current.changed,
+            runs.added,
+            runs.removed,
+            runs.cleared,
+            runs.labelled,
+        ):
             signal.connect(self._show)
         self._show()
 
@@ -228,7 +253,11 @@ class SelectionController(QObject):
         if dataset is None:
             self._line.show_parts({})
             return
-        parts = {"dataset": SelectionPart(dataset.name, self._datasets, self._session.plan.data)}
+        parts = {
+            "dataset": SelectionPart(
+                dataset.name, self._datasets, self._session.plan.data
+            )
+        }
         if len(dataset.folds) > 1:
             fold = view.fold.number if view.fold is not None else None
             fold_text = tr("fold {fold}").format(fold=fold) if fold else tr("all folds")
@@ -239,10 +268,17 @@ class SelectionController(QObject):
         elif self._runs.records:  # there are runs, but on other data or other folds
             parts["run"] = SelectionPart(tr("no run"), self._listed_runs)
         if model is not None:
-            parts["parameters"] = SelectionPart(view.model_label, self._combinations, model.values)
-            if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
+            parts["parameters"] = SelectionPart(
+                view.model_label, self._combinations, model.values
+            )
+            if (
+                model.path.step_kind is not StepKind.ITERATIONS
+                and len(model.path.steps) > 1
+            ):
                 word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
-                parts["size"] = SelectionPart(f"{word} {model.x_value}", self._sizes, model.x_value)
+                parts["size"] = SelectionPart(
+                    f"{word} {model.x_value}", self._sizes, model.x_value
+                )
         self._line.show_parts(parts)
 
     def _datasets(self) -> Entries:
@@ -252,7 +288,10 @@ class SelectionController(QObject):
     def _folds(self) -> Entries:
         folds = self._session.dataset.folds if self._session.dataset else ()
         return [
-            *((fold.number, tr("fold {number}").format(number=fold.number)) for fold in folds),
+            *(
+                (fold.number, tr("fold {number}").format(number=fold.number))
+                for fold in folds
+            ),
             (None, tr("all folds")),
         ]
 
@@ -260,7 +299,9 @@ class SelectionController(QObject):
         return [
             (
                 r.key,
-                tr("run {key} {title} on {name}").format(key=r.key, title=r.title, name=r.dataset.name),
+                tr("run {key} {title} on {name}").format(
+                    key=r.key, title=r.title, name=r.dataset.name
+                ),
             )
             for r in self._runs.records
         ]
@@ -271,7 +312,10 @@ class SelectionController(QObject):
         record = self._current.shown.record
         if record is not None:
             axes = record.plan.axes
-            entries += [(values, combination_label(axes, values)) for values in record.combinations]
+            entries += [
+                (values, combination_label(axes, values))
+                for values in record.combinations
+            ]
         return entries
 
     def _sizes(self) -> Entries:
@@ -287,7 +331,10 @@ class SelectionController(QObject):
             measure_texts = [f"   {measure} {value:.4f}" for value in values]
         sizes = [int(x) for x in model.path.x_values]
         word = tr("round") if model.path.step_kind is StepKind.ROUNDS else "k ="
-        entries = [(size, f"{word} {size}{text}") for size, text in zip(sizes, measure_texts, strict=True)]
+        entries = [
+            (size, f"{word} {size}{text}")
+            for size, text in zip(sizes, measure_texts, strict=True)
+        ]
         return [(None, tr("best by validation")), *entries]
 
     @Slot(str, object)
@@ -306,7 +353,9 @@ class SelectionController(QObject):
         elif part == "parameters":
             self._look_at_parameters(value if isinstance(value, tuple) else None)
         elif part == "size" and model is not None:
-            self._current.look_at(model.values, value if isinstance(value, int) else None)
+            self._current.look_at(
+                model.values, value if isinstance(value, int) else None
+            )
 
     def _look_at_parameters(self, values: tuple[Any, ...] | None) -> None:
         """Inspect the model of other parameters.

@@ -16,7 +16,9 @@ from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
-_ABOUT_SEAL = tr("View, Seal test part: results of the test part are hidden until the seal is broken.")
+_ABOUT_SEAL = tr(
+    "View, Seal test part: results of the test part are hidden until the seal is broken."
+)
 _ABOUT_MESSAGES = tr("Show recent warnings again.")
 _MILLISECONDS = 2000
 
@@ -44,13 +46,18 @@ class StatusBar(QStatusBar):
         self._preparation = ""  # sentence on code that is being compiled
         self._work = named(ElidedLabel(tr("Ready")), "status-work")
         self._work.setContentsMargins(8, 0, 0, 0)
-        self._saved = named(PlainLabel(), tip=tr("Time when the plan or a result was last saved."))
+        self._saved = named(
+            PlainLabel(), tip=tr("Time when the plan or a result was last saved.")
+        )
         self._workers = named(
-            PlainLabel(), tip=tr("Threads in use for computations, besides the window's own.")
+            PlainLabel(),
+            tip=tr("Threads in use for computations, besides the window's own."),
         )
         self.addWidget(self._work, 1)
         self._seal = named(PlainLabel(), "status-seal", tip=_ABOUT_SEAL)
-        self.messages = named(QPushButton(), "status-messages", tip=_ABOUT_MESSAGES, role="link")
+        self.messages = named(
+            QPushButton(), "status-messages", tip=_ABOUT_MESSAGES, role="link"
+        )
         self.messages.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.messages.hide()
         self.addPermanentWidget(self.messages)
@@ -100,7 +107,9 @@ class StatusBar(QStatusBar):
 
     def show_workers(self, busy: int) -> None:
         """Show how many threads work."""
-        self._workers.setText(trn("{n} worker", "{n} workers", busy).format(n=busy) if busy else "")
+        self._workers.setText(
+            trn("{n} worker", "{n} workers", busy).format(n=busy) if busy else ""
+        )
 
     def show_seal(self, text: str) -> None:
         """Show whether the test part is sealed, and how often it was unsealed."""
@@ -135,7 +144,14 @@ class LoadingBar(QFrame):
         self._bar = DeferredProgressBar()
         self._bar.setAccessibleName(tr("Progress of reading"))
         self.cancel = named(QPushButton(tr("Cancel")), "cancel-loading")
-        fill(QHBoxLayout(self), self._text, (self._bar, 1), self.cancel, margins=(12, 6, 12, 6), spacing=12)
+        fill(
+            QHBoxLayout(self),
+            self._text,
+            (self._bar, 1),
+            self.cancel,
+            margins=(12, 6, 12, 6),
+            spacing=12,
+        )
         self.hide()
 
     @Slot(str)
@@ -153,8 +169,12 @@ class LoadingBar(QFrame):
 
 def run_text(record: RunRecord, waiting: int) -> str:
     """Return the sentence on a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
-    subject = tr("{title} on {name}").format(title=record.title, name=record.dataset.name)
-    queue_text = f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
+    subject = tr("{title} on {name}").format(
+        title=record.title, name=record.dataset.name
+    )
+    queue_text = (
+        f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
+    )
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:
             is_running = record.state is RunState.RUNNING
@@ -172,7 +192,9 @@ def run_text(record: RunRecord, waiting: int) -> str:
         case RunState.CANCELLED:
             return tr("{what} stopped; finished results are kept").format(what=subject)
         case RunState.DONE:
-            sentence = tr("{what} done in {seconds:.1f} s").format(what=subject, seconds=record.clock.seconds)
+            sentence = tr("{what} done in {seconds:.1f} s").format(
+                what=subject, seconds=record.clock.seconds
+            )
             return sentence + queue_text
         case _:
             return tr("{what} is waiting").format(what=subject)

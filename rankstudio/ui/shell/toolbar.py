@@ -17,7 +17,8 @@ from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
 _USUAL = 42  # letters of the selection line with which most selections have room
-_LEAST = 28  # letters with which the parts of a selection can be distinguished: five or six of each
+# letters with which the parts of a selection can be distinguished: five or six of each
+_LEAST = 28
 _TEXTS = 2  # number of buttons that are hidden before the texts of other buttons are
 
 
@@ -33,7 +34,9 @@ class ActionButton(QPushButton):
         Whether the button gets another icon than the action's, which menus show.
     """
 
-    def __init__(self, action: QAction, texted: bool = False, own_icon: bool = False) -> None:
+    def __init__(
+        self, action: QAction, texted: bool = False, own_icon: bool = False
+    ) -> None:
         super().__init__()
         self._action = action
         self._has_text = texted
@@ -66,7 +69,8 @@ class ActionButton(QPushButton):
 class MainToolBar(QToolBar):
     """The toolbar: open, run, the selection line, measure, convention, export and theme.
 
-    In a narrow window it hides some buttons and texts, so that the selection line has room.
+    In a narrow window it hides some buttons and texts, so that the selection line has
+    room.
 
     Parameters
     ----------
@@ -89,19 +93,31 @@ class MainToolBar(QToolBar):
         run.setProperty("role", "primary")
         set_icon(run, theme, "run", "on_accent")
         self.addWidget(run)
-        self._run_buttons = [run, *(self._add(actions[key]) for key in ("pause", "stop", "step"))]
+        self._run_buttons = [
+            run,
+            *(self._add(actions[key]) for key in ("pause", "stop", "step")),
+        ]
         self.addSeparator()
         self.line = SelectionLine()
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.addWidget(self.line)
-        self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
-        self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
+        self.measure_button = self._menu_button(
+            "measure-button", actions.submenus["measure"]
+        )
+        self.convention_button = self._menu_button(
+            "convention-button", actions.submenus["convention"]
+        )
         palette = self._add(actions["palette"])
         self._text_buttons.append(self._add(actions["export"], texted=True))
         self.theme_button = named(QPushButton(), "theme-button")
         self.addWidget(self.theme_button)
         # Hidden in this order; a shortcut or a menu replaces each of these buttons.
-        self._hideable_buttons = palette, self.theme_button, self._run_buttons[-1], self.convention_button
+        self._hideable_buttons = (
+            palette,
+            self.theme_button,
+            self._run_buttons[-1],
+            self.convention_button,
+        )
         theme.changed.connect(self._show_theme)
         self._show_theme()
 
@@ -132,21 +148,26 @@ class MainToolBar(QToolBar):
     def _fit(self) -> None:
         """Hide as many buttons and texts as it takes to give the selection line room.
 
-        The room does not depend on the line's present text, so that a click that changes the text moves no
-        button. There are five steps, each of which frees some width: two buttons are hidden until a usual
-        line has room; then the texts of two buttons, and two more buttons, until a shortened line has room.
+        The room does not depend on the line's present text, so that a click that
+        changes the text moves no button. There are five steps, each of which frees some
+        width: two buttons are hidden until a usual line has room; then the texts of two
+        buttons, and two more buttons, until a shortened line has room.
         """
-        # The widths are exact to the pixel: a step is undone at the same width at which it is done.
+        # The widths are exact to the pixel: a step is undone at the same width at which
+        # it is done.
         layout = self.layout()
         gap = layout.spacing() if layout is not None else 0
-        freed_widths = [button.sizeHint().width() + gap for button in self._hideable_buttons]
+        freed_widths = [
+            button.sizeHint().width() + gap for button in self._hideable_buttons
+        ]
         flags = Qt.TextFlag.TextShowMnemonic.value
         text_sizes = [
             text_button.fontMetrics().size(flags, text_button.accessibleName())
             for text_button in self._text_buttons
         ]
         freed_widths.insert(_TEXTS, sum(size.width() for size in text_sizes))
-        # Size hints are known before the layout. They do not contain what the present level has hidden.
+        # Size hints are known before the layout. They do not contain what the present
+        # level has hidden.
         others_width = self.sizeHint().width() - self.line.sizeHint().width()
         room = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
@@ -162,7 +183,10 @@ class MainToolBar(QToolBar):
         for button in self._text_buttons:
             button.set_compact(level > _TEXTS)
         # The step at which each button is hidden; step _TEXTS is that of the texts.
-        steps = {button: index + (index >= _TEXTS) for index, button in enumerate(self._hideable_buttons)}
+        steps = {
+            button: index + (index >= _TEXTS)
+            for index, button in enumerate(self._hideable_buttons)
+        }
         for action in self.actions():
             widget = self.widgetForAction(action)
             if widget in steps:
@@ -185,5 +209,11 @@ class MainToolBar(QToolBar):
     @Slot()
     def _show_theme(self) -> None:
         """Show the theme to which a click changes: a sun for the light theme, a moon for the dark one."""
-        text, icon = (tr("Light theme"), "sun") if self._theme.dark else (tr("Dark theme"), "moon")
-        set_icon(named(self.theme_button, accessible_name=text, tip=text), self._theme, icon)
+        text, icon = (
+            (tr("Light theme"), "sun")
+            if self._theme.dark
+            else (tr("Dark theme"), "moon")
+        )
+        set_icon(
+            named(self.theme_button, accessible_name=text, tip=text), self._theme, icon
+        )

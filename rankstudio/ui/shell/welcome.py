@@ -36,7 +36,9 @@ class Welcome(QWidget):
         self._theme = theme
         self._recent = fill(QVBoxLayout(), spacing=2)
         self._recent_title = named(PlainLabel(tr("Open recent")), role="muted")
-        self.sources = named(QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet")
+        self.sources = named(
+            QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet"
+        )
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
         column.addWidget(self.sources, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(12)
@@ -57,7 +59,9 @@ class Welcome(QWidget):
 
     def _buttons(self) -> QHBoxLayout:
         self.open = named(QPushButton(tr("Open…")), "welcome-open")
-        self.sample = named(QPushButton(tr("Open the sample")), "welcome-sample", role="primary")
+        self.sample = named(
+            QPushButton(tr("Open the sample")), "welcome-sample", role="primary"
+        )
         set_icon(self.open, self._theme, "open")
         set_icon(self.sample, self._theme, "sample", "on_accent")
         return fill(QHBoxLayout(), 1, self.open, self.sample, 1, spacing=8)
@@ -70,11 +74,17 @@ class _RecentButton(QPushButton):
 
     def __init__(self, theme: Theme, path: str) -> None:
         super().__init__()
-        named(self, accessible_name=tr("Open {path}").format(path=path), tip=path, role="quiet").setFixedSize(
-            _WIDTH, 30
-        )
+        named(
+            self,
+            accessible_name=tr("Open {path}").format(path=path),
+            tip=path,
+            role="quiet",
+        ).setFixedSize(_WIDTH, 30)
         name = PlainLabel(Path(path).name or path)
-        folder = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
+        folder = named(
+            ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle),
+            role="caption",
+        )
         folder.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (name, folder):
             # A click on a label has to reach the button.
@@ -83,12 +93,21 @@ class _RecentButton(QPushButton):
         self._icon = PlainLabel()
         theme.changed.connect(self._restyle)
         self._restyle()
-        fill(QHBoxLayout(self), self._icon, name, (folder, 1), margins=(8, 0, 8, 0), spacing=8)
+        fill(
+            QHBoxLayout(self),
+            self._icon,
+            name,
+            (folder, 1),
+            margins=(8, 0, 8, 0),
+            spacing=8,
+        )
         self.clicked.connect(lambda: self.chosen.emit(path))
 
     @Slot()
     def _restyle(self) -> None:
-        self._icon.setPixmap(pixmap("folder", self._theme.colors.muted, ratio=self.devicePixelRatioF()))
+        self._icon.setPixmap(
+            pixmap("folder", self._theme.colors.muted, ratio=self.devicePixelRatioF())
+        )
 
 
 class _DropArea(QWidget):
@@ -101,7 +120,10 @@ class _DropArea(QWidget):
         super().__init__()
         self._theme = theme
         self.setFixedWidth(_WIDTH)
-        title = named(PlainLabel(tr("Drop LETOR text, a table or a folder of folds here")), role="heading")
+        title = named(
+            PlainLabel(tr("Drop LETOR text, a table or a folder of folds here")),
+            role="heading",
+        )
         text = PlainLabel(
             tr(
                 "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test "
@@ -113,7 +135,9 @@ class _DropArea(QWidget):
         named(text, role="muted").setWordWrap(True)
         for label in (title, text):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = fill(QVBoxLayout(self), title, text, margins=(36, 36, 36, 32), spacing=12)
+        column = fill(
+            QVBoxLayout(self), title, text, margins=(36, 36, 36, 32), spacing=12
+        )
         column.addSpacing(8)
         column.addLayout(buttons)
         theme.changed.connect(self.update)

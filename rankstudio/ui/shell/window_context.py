@@ -69,7 +69,9 @@ class WindowContext(QObject):
     ...     return text
     """
 
-    def __init__(self, models: Models, theme: Theme, host: Host, parent: QObject) -> None:
+    def __init__(
+        self, models: Models, theme: Theme, host: Host, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._models = models
         self._theme = theme
@@ -123,8 +125,14 @@ class WindowContext(QObject):
     def runs(self) -> Mapping[int, RunResult]:
         """Results of all finished runs of the open data, by the number of the run."""
         records = self._models.runs.records
-        on_data = [record for record in records if record.dataset is self._models.session.dataset]
-        results = {record.key: self._models.measured.view(record).result for record in on_data}
+        on_data = [
+            record
+            for record in records
+            if record.dataset is self._models.session.dataset
+        ]
+        results = {
+            record.key: self._models.measured.view(record).result for record in on_data
+        }
         return {key: result for key, result in results.items() if result is not None}
 
     @property
@@ -157,8 +165,8 @@ class WindowContext(QObject):
     def on_change(self, callback: Callable[[], object]) -> None:
         """Call a function now, and whenever something that the window shows has changed.
 
-        It is called only while the widget can be seen, once for several changes at a time. An error is shown
-        in the place of the widget.
+        It is called only while the widget can be seen, once for several changes at a
+        time. An error is shown in the place of the widget.
 
         Parameters
         ----------
@@ -221,8 +229,8 @@ class WindowContext(QObject):
 class Background(QObject):
     """Calls functions of plug-ins on daemon threads.
 
-    The window waits for its workers when it closes. It does not wait for these threads, as a function of a
-    plug-in may never return.
+    The window waits for its workers when it closes. It does not wait for these threads,
+    as a function of a plug-in may never return.
     """
 
     _arrived = Signal(int, object, object)
@@ -244,7 +252,9 @@ class Background(QObject):
         self._latest += 1
         self._show = show
         self._fail = fail
-        thread = threading.Thread(target=self._call, args=(self._latest, function), daemon=True)
+        thread = threading.Thread(
+            target=self._call, args=(self._latest, function), daemon=True
+        )
         thread.start()
 
     def _call(self, number: int, function: Callable[[], Any]) -> None:
@@ -252,7 +262,9 @@ class Background(QObject):
         problem: BaseException | None = None
         try:
             result = function()
-        except BaseException as error:  # a function of a plug-in may raise anything, SystemExit included
+        except (
+            BaseException
+        ) as error:  # a function of a plug-in may raise anything, SystemExit included
             problem = error
         try:
             self._arrived.emit(number, result, problem)

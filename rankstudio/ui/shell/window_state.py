@@ -31,7 +31,12 @@ class WindowState(Controller):
     saved = Signal()
 
     def __init__(
-        self, window: QMainWindow, workspace: Workspace, models: Models, theme: Theme, settings: Settings
+        self,
+        window: QMainWindow,
+        workspace: Workspace,
+        models: Models,
+        theme: Theme,
+        settings: Settings,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -43,7 +48,11 @@ class WindowState(Controller):
         self._worker = models.task_worker
         self._failure_reported = False
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save_in_background, self)
-        for signal in (self._runs.shownChanged, self._session.planChanged, theme.changed):
+        for signal in (
+            self._runs.shownChanged,
+            self._session.planChanged,
+            theme.changed,
+        ):
             signal.connect(self._save_soon)
 
     def restore(self) -> None:
@@ -92,7 +101,10 @@ class WindowState(Controller):
         self._workspace.save(settings)
         settings.set("study/data", session.plan.data if session.dataset else None)
         record = self._runs.shown
-        settings.set("study/shown", record.stored.id if record is not None and record.stored else None)
+        settings.set(
+            "study/shown",
+            record.stored.id if record is not None and record.stored else None,
+        )
 
     def _report_success(self) -> None:
         self._failure_reported = False

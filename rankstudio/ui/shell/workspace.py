@@ -56,7 +56,8 @@ class PageRail(ButtonChoice):
     def __init__(self, theme: Theme, pages: Sequence[WindowPage]) -> None:
         super().__init__()
         named(self, "page-rail", tr("pages"), role="rail")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # Qt draws no background of a plain QWidget
+        # Qt draws no background of a plain QWidget
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedWidth(scaled(WIDTH))
         self._theme = theme
         self._keys = [page.key for page in pages]
@@ -68,7 +69,9 @@ class PageRail(ButtonChoice):
             column.addWidget(button)
             button.setVisible(page.on_rail)
         column.addStretch(1)
-        self._group.idClicked.connect(lambda position: self.chosen.emit(self._keys[position]))
+        self._group.idClicked.connect(
+            lambda position: self.chosen.emit(self._keys[position])
+        )
 
     def select(self, key: str) -> None:
         """Check the button of the shown page, or no button if the page has none.
@@ -79,7 +82,8 @@ class PageRail(ButtonChoice):
         if button is not None:
             button.setChecked(True)
         elif (checked := self._group.checkedButton()) is not None:
-            # Qt unchecks a button only while neither the group nor the button is exclusive.
+            # Qt unchecks a button only while neither the group nor the button is
+            # exclusive.
             self._group.setExclusive(False)
             checked.setAutoExclusive(False)
             checked.setChecked(False)
@@ -110,7 +114,10 @@ class PageRail(ButtonChoice):
     def _button(self, page: WindowPage, number: int) -> QToolButton:
         """Return the button of a page."""
         button = named(
-            QToolButton(), f"page-{page.key}", tr("{label} page").format(label=page.label), role="page-button"
+            QToolButton(),
+            f"page-{page.key}",
+            tr("{label} page").format(label=page.label),
+            role="page-button",
         )
         shortcut = f"Ctrl+{number}" if number <= len(PAGES) else page.shortcut
         keys = f" ({key_text(shortcut)})" if shortcut else ""
@@ -122,7 +129,9 @@ class PageRail(ButtonChoice):
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         set_icon(button, self._theme, page.icon, "muted", _ICON)
         button.toggled.connect(
-            lambda on: set_icon(button, self._theme, page.icon, "accent" if on else "muted", _ICON)
+            lambda on: set_icon(
+                button, self._theme, page.icon, "accent" if on else "muted", _ICON
+            )
         )
         return button
 
@@ -138,7 +147,8 @@ class Workspace(QWidget):
     ----------
     theme : Theme
     pages : dict of str to Page
-        Pages by the keys of their entries. A page without a button on the rail is added when first shown.
+        Pages by the keys of their entries. A page without a button on the rail is added
+        when first shown.
     parts : PluginParts, optional
         Pages and panels of plug-ins.
     make : callable, optional
@@ -180,7 +190,13 @@ class Workspace(QWidget):
         for page in pages.values():
             self._stack.addWidget(page)
             theme.style_later(page)
-        fill(QHBoxLayout(self), self.rail, (self._stack, 1), margins=(0, 0, 0, 0), spacing=0)
+        fill(
+            QHBoxLayout(self),
+            self.rail,
+            (self._stack, 1),
+            margins=(0, 0, 0, 0),
+            spacing=0,
+        )
         self.rail.chosen.connect(self.show_page)
         self.show_page(FIRST)
 
@@ -198,7 +214,11 @@ class Workspace(QWidget):
     @property
     def page(self) -> str:
         """Key of the page that is shown."""
-        return next(key for key, page in self._pages.items() if page is self._stack.currentWidget())
+        return next(
+            key
+            for key, page in self._pages.items()
+            if page is self._stack.currentWidget()
+        )
 
     @property
     def optional(self) -> tuple[WindowPage, ...]:
@@ -257,7 +277,9 @@ class Workspace(QWidget):
     def save(self, settings: Settings) -> None:
         """Save the shown page, the optional pages on the rail, and the layout of all pages."""
         settings.set("window/page", self.page)
-        keys_on_rail = [page.key for page in self.optional if self.rail.has_button(page.key)]
+        keys_on_rail = [
+            page.key for page in self.optional if self.rail.has_button(page.key)
+        ]
         settings.set("window/pages", " ".join(keys_on_rail) or None)
         for page in self._pages.values():
             page.save(settings)

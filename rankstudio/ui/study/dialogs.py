@@ -9,7 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QIdentityProxyModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
+from PySide6.QtCore import (
+    QEvent,
+    QIdentityProxyModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Slot,
+)
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -35,7 +43,12 @@ from rankstudio.engine.data.file_access import ENDINGS, without_ending
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.formats.format_catalog import data_formats
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
-from rankstudio.engine.data.tabular.recognition import QUERY_NAMES, original_names, plain_name, short
+from rankstudio.engine.data.tabular.recognition import (
+    QUERY_NAMES,
+    original_names,
+    plain_name,
+    short,
+)
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.select.given_runs import model_filters
 from rankstudio.ui.style.icons import icon
@@ -47,9 +60,12 @@ from rankstudio.ui.widgets.layout import fill, named
 
 _TOOL_STYLE = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
 _DATA_NAME = re.compile(
-    r".*\.(txt|letor|dat|svm|svmlight|libsvm|csv|tsv|parquet|pq|feather|arrow|gz|bz2|xz|zst)", re.IGNORECASE
+    r".*\.(txt|letor|dat|svm|svmlight|libsvm|csv|tsv|parquet|pq|feather|arrow|gz|bz2|xz|zst)",
+    re.IGNORECASE,
 )
-_TABLE_NAME = re.compile(r".*\.(csv|tsv|parquet|pq|feather|arrow)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
+_TABLE_NAME = re.compile(
+    r".*\.(csv|tsv|parquet|pq|feather|arrow)(\.(gz|bz2|xz|zst))?", re.IGNORECASE
+)
 _FOLD_NAME = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _ICONS = {
     "dataset": "data",
@@ -90,7 +106,12 @@ def _looks_like_data(path: Path) -> bool:
 
 def _file_filter(entry: DataFormat) -> str:
     """Return the name filter of a plug-in's format, with the suffixes of compressed files."""
-    endings = [ending + compressed for ending in entry.endings if ending for compressed in ("", *ENDINGS)]
+    endings = [
+        ending + compressed
+        for ending in entry.endings
+        if ending
+        for compressed in ("", *ENDINGS)
+    ]
     return f"{entry.label} ({' '.join(f'*{ending}' for ending in endings)})"
 
 
@@ -105,7 +126,9 @@ def kind_of(path: Path) -> str:
     except OSError:
         return ""
     plugin_format = _format_of_plugin(path)
-    if _TABLE_NAME.fullmatch(path.name) or (plugin_format is not None and plugin_format.is_table):
+    if _TABLE_NAME.fullmatch(path.name) or (
+        plugin_format is not None and plugin_format.is_table
+    ):
         return "table"
     kinds_by_suffix = {".rankstudio": "study", ".toml": "plan"}
     suffix = path.suffix.lower()
@@ -126,7 +149,9 @@ class _IconModel(QIdentityProxyModel):
         self._kind = cache(kind_of)
 
     def data(
-        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
         """Return our own icon for a path that can be opened, and all other data as they are."""
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
@@ -140,8 +165,9 @@ class _IconModel(QIdentityProxyModel):
 class OpenDialog(QFileDialog):
     """A dialog to choose a data file, the files of a fold, a folder with folds, a plan or a study.
 
-    Qt's dialogs choose either files or folders. This dialog accepts a folder that is a dataset or a fold when
-    the folder is chosen or double-clicked, and enters any other folder.
+    Qt's dialogs choose either files or folders. This dialog accepts a folder that is a
+    dataset or a fold when the folder is chosen or double-clicked, and enters any other
+    folder.
 
     Parameters
     ----------
@@ -156,12 +182,18 @@ class OpenDialog(QFileDialog):
         self.setObjectName("open-dialog")
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        plugin_formats = [entry for entry in data_formats() if entry.package and entry.endings]
+        plugin_formats = [
+            entry for entry in data_formats() if entry.package and entry.endings
+        ]
         self.setNameFilters(
             [
                 tr("All files (*)"),
-                tr("Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"),
-                tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow *.jsonl *.json)"),
+                tr(
+                    "Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"
+                ),
+                tr(
+                    "Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow *.jsonl *.json)"
+                ),
                 tr("Plans (*.toml)"),
                 *model_filters(),
                 tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),
@@ -172,7 +204,11 @@ class OpenDialog(QFileDialog):
         self._chosen_folder: str | None = None
         icons = {kind: icon(theme, name, "accent") for kind, name in _ICONS.items()}
         self.setProxyModel(_IconModel(icons, self))
-        self._views = [v for v in self.findChildren(QAbstractItemView) if v.objectName() in _VIEW_NAMES]
+        self._views = [
+            v
+            for v in self.findChildren(QAbstractItemView)
+            if v.objectName() in _VIEW_NAMES
+        ]
         for view in self._views:
             view.installEventFilter(self)
             view.viewport().installEventFilter(self)
@@ -182,7 +218,11 @@ class OpenDialog(QFileDialog):
     def accept(self) -> None:
         """Choose the selected folder if it is data, or else the selected files."""
         selected = self.selectedFiles()
-        if len(selected) == 1 and Path(selected[0]).is_dir() and holds_data(Path(selected[0])):
+        if (
+            len(selected) == 1
+            and Path(selected[0]).is_dir()
+            and holds_data(Path(selected[0]))
+        ):
             self._open_folder(selected[0])
             return
         super().accept()
@@ -196,7 +236,9 @@ class OpenDialog(QFileDialog):
         view = next((v for v in self._views if watched in (v, v.viewport())), None)
         index = _activated_index(view, event) if view is not None else QModelIndex()
         if index.isValid():
-            path = index.siblingAtColumn(0).data(int(QFileSystemModel.Roles.FilePathRole))
+            path = index.siblingAtColumn(0).data(
+                int(QFileSystemModel.Roles.FilePathRole)
+            )
             if path and kind_of(Path(path)) in ("dataset", "fold"):
                 self._open_folder(path)
                 return True
@@ -217,9 +259,16 @@ def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
 
     Otherwise return an invalid index.
     """
-    if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonDblClick:
+    if (
+        isinstance(event, QMouseEvent)
+        and event.type() == QEvent.Type.MouseButtonDblClick
+    ):
         return view.indexAt(event.position().toPoint())
-    if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _ENTER_KEYS:
+    if (
+        isinstance(event, QKeyEvent)
+        and event.type() == QEvent.Type.KeyPress
+        and event.key() in _ENTER_KEYS
+    ):
         return view.currentIndex()
     return QModelIndex()
 
@@ -229,7 +278,8 @@ _NAME_WIDTH = 200  # widths of the table's columns in pixels
 _LONG_NAME_WIDTH = 340
 _ROLE_WIDTH = 96
 _VALUE_WIDTH = 110
-_MAX_MEASURED_NAMES = 1000  # with more columns, their names are not measured for the width of a choice
+# with more columns, their names are not measured for the width of a choice
+_MAX_MEASURED_NAMES = 1000
 _MAX_JUDGES = 1000  # columns in the menu of other judges, which has no room for more
 _MAX_SHORT_NAME_LENGTH = 24  # characters; longer names need a wider column
 
@@ -275,7 +325,9 @@ class ColumnsDialog(QDialog):
         self.setWindowTitle(tr("Columns of {name}").format(name=preview.path.name))
         self._preview = preview
         self._features: set[int] = set()
-        self._problem = named(PlainLabel(problem, wraps=True), "columns-problem", role="warning")
+        self._problem = named(
+            PlainLabel(problem, wraps=True), "columns-problem", role="warning"
+        )
         self._problem.setVisible(bool(problem))
         self._qid = named(QComboBox(), "columns-qid", tr("column of the query"))
         self._no_queries = named(
@@ -284,28 +336,46 @@ class ColumnsDialog(QDialog):
             tr("No queries: one ranking"),
             tr("Read all documents as one ranking. Folds are then made of documents."),
         )
-        self._label = named(QComboBox(), "columns-label", tr("column of the relevance label"))
+        self._label = named(
+            QComboBox(), "columns-label", tr("column of the relevance label")
+        )
         self._judges: set[int] = set()  # label columns of other judges
         self._judges_button = named(
             QToolButton(),
             "columns-judges",
             tr("Labels of other judges"),
-            tr("Labels that other judges gave the same documents. The Data page switches between them."),
+            tr(
+                "Labels that other judges gave the same documents. The Data page switches between them."
+            ),
         )
-        self._part = named(QComboBox(), "columns-part", tr("column of the part: train, vali or test"))
-        self._document = named(QComboBox(), "columns-document", tr("column of the document ids"))
+        self._part = named(
+            QComboBox(), "columns-part", tr("column of the part: train, vali or test")
+        )
+        self._document = named(
+            QComboBox(), "columns-document", tr("column of the document ids")
+        )
         self._missing_texts = specified.missing_texts
         self._cell = cell
         self._is_missing = named(
-            QCheckBox(tr('&Read "{text}" as missing').format(text=short(cell, 24).replace("&", "&&"))),
+            QCheckBox(
+                tr('&Read "{text}" as missing').format(
+                    text=short(cell, 24).replace("&", "&&")
+                )
+            ),
             "columns-missing",
             tr("Read this text as missing"),
-            tr("Cells with this text have no value. The feature then stays in the data."),
+            tr(
+                "Cells with this text have no value. The feature then stays in the data."
+            ),
         )
         self._is_missing.setVisible(bool(cell))
         name = tr("columns and their first values")
         self._table = TableView(
-            theme, self._table_columns(), "columns-table", lambda row: row.number, accessible_name=name
+            theme,
+            self._table_columns(),
+            "columns-table",
+            lambda row: row.number,
+            accessible_name=name,
         )
         self._count = named(PlainLabel(), "columns-count", role="muted")
         self._fill_boxes()
@@ -326,10 +396,13 @@ class ColumnsDialog(QDialog):
         chosen = self._chosen_roles()
         role_columns = {*self._roles(), *self._judges}
         used_columns = {*role_columns, *self._features, self._comment()}
-        left_out = [name for i, name in enumerate(names) if name and i not in used_columns]
+        left_out = [
+            name for i, name in enumerate(names) if name and i not in used_columns
+        ]
         features = sorted(self._features - role_columns)
-        # Two columns of a file may have one name. If one of them is a feature and the other is left out, the
-        # features have to be listed, as leaving out the name would leave out both.
+        # Two columns of a file may have one name. If one of them is a feature and the
+        # other is left out, the features have to be listed, as leaving out the name
+        # would leave out both.
         originals = original_names(names)
         left_out_names = set(left_out)
         name_is_ambiguous = any(originals[i] in left_out_names for i in features)
@@ -355,12 +428,17 @@ class ColumnsDialog(QDialog):
         return qid, self._label.currentData(), self._part.currentData()
 
     def _name(self, number: int) -> str:
-        return self._preview.names[number] or tr("column {number}").format(number=number + 1)
+        return self._preview.names[number] or tr("column {number}").format(
+            number=number + 1
+        )
 
     def _fill_boxes(self) -> None:
         """Fill the choices of columns for query, label, part and document, and the menu of judges."""
         self._qid.addItem(
-            tr("as in {file}").format(file=self._preview.sizes) if self._preview.sizes else tr("choose …"), -1
+            tr("as in {file}").format(file=self._preview.sizes)
+            if self._preview.sizes
+            else tr("choose …"),
+            -1,
         )
         self._label.addItem(tr("choose …"), -1)
         self._part.addItem(tr("none"), -1)
@@ -369,7 +447,9 @@ class ColumnsDialog(QDialog):
         n_columns = len(self._preview.names)
         if n_columns > _MAX_MEASURED_NAMES:
             for box in boxes:
-                box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+                box.setSizeAdjustPolicy(
+                    QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+                )
         menu = QMenu(self._judges_button)
         n_judges = 0
         for i in range(n_columns):
@@ -387,14 +467,22 @@ class ColumnsDialog(QDialog):
 
     def _table_columns(self) -> list[Column]:
         """Return the columns of the table: of each column of the file the name, role and first values."""
-        has_long_names = any(len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names)
+        has_long_names = any(
+            len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names
+        )
         return [
             tick_column(lambda row: row.is_feature, tr("Tick the features (Space)")),
             Column(
-                "name", tr("column"), stretch=True, least=_LONG_NAME_WIDTH if has_long_names else _NAME_WIDTH
+                "name",
+                tr("column"),
+                stretch=True,
+                least=_LONG_NAME_WIDTH if has_long_names else _NAME_WIDTH,
             ),
             Column("role", tr("is"), width=_ROLE_WIDTH),
-            *(_document_column(number, values) for number, values in enumerate(self._preview.rows, 1)),
+            *(
+                _document_column(number, values)
+                for number, values in enumerate(self._preview.rows, 1)
+            ),
         ]
 
     def _guess(self, specified: DataColumns) -> None:
@@ -404,36 +492,55 @@ class ColumnsDialog(QDialog):
         """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
-        one_ranking = DataColumns(no_queries=True)  # recognizes the other roles if the query is not found
+        # recognizes the other roles if the query is not found
+        one_ranking = DataColumns(no_queries=True)
         layout = (
             preview.recognised(specified)
             or preview.recognised(DataColumns())
             or preview.recognised(one_ranking)
         )
         names = list(preview.names)
-        query = specified.qid or next((name for name in names if plain_name(name) in QUERY_NAMES), "")
+        query = specified.qid or next(
+            (name for name in names if plain_name(name) in QUERY_NAMES), ""
+        )
         qid = layout.qid if layout else _index_or_none(names, query)
         label = layout.label if layout else _index_or_none(names, specified.label)
         part = layout.part if layout else _index_or_none(names, specified.part)
         document = (
-            layout.comment if layout and layout.comment_is_id else _index_or_none(names, specified.document)
+            layout.comment
+            if layout and layout.comment_is_id
+            else _index_or_none(names, specified.document)
         )
-        chosen = {self._qid: qid, self._label: label, self._part: part, self._document: document}
+        chosen = {
+            self._qid: qid,
+            self._label: label,
+            self._part: part,
+            self._document: document,
+        }
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
-            self._features = {i for i, name in enumerate(names) if name in specified.features}
+            self._features = {
+                i for i, name in enumerate(names) if name in specified.features
+            }
         else:
             candidates = layout.features if layout else range(len(names))
             ignored = set(specified.ignore)
-            self._features = {i for i in candidates if self._can_be_feature(i) and names[i] not in ignored}
+            self._features = {
+                i
+                for i in candidates
+                if self._can_be_feature(i) and names[i] not in ignored
+            }
 
     def _lay_out(self) -> None:
         form = QFormLayout()
         query_label = PlainLabel(tr("&Query"))
         query_label.setBuddy(self._qid)
-        form.addRow(query_label, fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8))
+        form.addRow(
+            query_label,
+            fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8),
+        )
         form.addRow(tr("&Relevance label"), self._label)
         form.addRow(tr("Other &judges"), self._judges_button)
         form.addRow(tr("&Part"), self._part)
@@ -442,21 +549,33 @@ class ColumnsDialog(QDialog):
         none_button = named(QPushButton(tr("&None")), "columns-none", role="quiet")
         all_button.clicked.connect(self._mark_all)
         none_button.clicked.connect(self._mark_none)
-        feature_row = fill(QHBoxLayout(), self._count, 1, all_button, none_button, spacing=8)
+        feature_row = fill(
+            QHBoxLayout(), self._count, 1, all_button, none_button, spacing=8
+        )
         self._buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel
+            QDialogButtonBox.StandardButton.Open
+            | QDialogButtonBox.StandardButton.Cancel
         )
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         about = PlainLabel(
             tr(
                 "{name} was read as {format}. Choose the query and label columns; only features are ticked."
-            ).format(name=self._preview.path.name, format=tr(self._preview.format.label)),
+            ).format(
+                name=self._preview.path.name, format=tr(self._preview.format.label)
+            ),
             wraps=True,
         )
         frame = named(QFrame(), role="panel")
         fill(QVBoxLayout(frame), self._table, margins=(1, 1, 1, 1))
-        column = fill(QVBoxLayout(self), self._problem, about, form, margins=(16, 14, 16, 14), spacing=10)
+        column = fill(
+            QVBoxLayout(self),
+            self._problem,
+            about,
+            form,
+            margins=(16, 14, 16, 14),
+            spacing=10,
+        )
         fill(column, self._is_missing, (frame, 1), feature_row, self._buttons)
 
     def _comment(self) -> int | None:
@@ -465,7 +584,9 @@ class ColumnsDialog(QDialog):
         Return None without one, or if it has unused document ids.
         """
         layout = self._preview.recognised(self._chosen_roles())
-        if layout is None or (layout.comment_is_id and self._document.currentData() < 0):
+        if layout is None or (
+            layout.comment_is_id and self._document.currentData() < 0
+        ):
             return None
         return layout.comment
 
@@ -480,13 +601,17 @@ class ColumnsDialog(QDialog):
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
-        labels = sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
+        labels = (
+            sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
+        )
         return DataColumns(
             names[qid] if qid >= 0 else "",
             names[label] if label >= 0 and label != qid else "",
             part=names[part] if part >= 0 and part not in (qid, label) else "",
             no_queries=self._no_queries.isChecked(),
-            document=names[document] if document >= 0 and document not in (qid, label, part) else "",
+            document=names[document]
+            if document >= 0 and document not in (qid, label, part)
+            else "",
             missing_texts=missing_texts,
             labels=tuple(names[i] for i in labels) if len(labels) > 1 else (),
         )
@@ -501,18 +626,28 @@ class ColumnsDialog(QDialog):
         for action in self._judges_button.menu().actions():
             action.setChecked(action.data() in self._judges)
             action.setEnabled(action.data() not in (qid, label, part))
-        judges = [self._label.itemText(self._label.findData(i)) for i in sorted(self._judges)]
+        judges = [
+            self._label.itemText(self._label.findData(i)) for i in sorted(self._judges)
+        ]
         self._judges_button.setText(", ".join(judges) or tr("none"))
         self._qid.setDisabled(is_one_ranking)
         features = self._features.difference((qid, label, part, *self._judges))
-        comment_role = tr("document id") if comment == self._document.currentData() else tr("comment")
-        # Texts of roles by the numbers of columns; of several roles of a column, the last one is shown.
+        comment_role = (
+            tr("document id")
+            if comment == self._document.currentData()
+            else tr("comment")
+        )
+        # Texts of roles by the numbers of columns; of several roles of a column, the
+        # last one is shown.
         roles = {comment: comment_role} | dict.fromkeys(features, tr("feature"))
         roles |= dict.fromkeys(self._judges, tr("other label"))
         roles |= {part: tr("part"), qid: tr("query"), label: tr("label")}
         rows = range(len(self._preview.names))
         self._table.set_rows(
-            [_Row(i, self._name(i), roles.get(i, tr("left out")), i in features) for i in rows]
+            [
+                _Row(i, self._name(i), roles.get(i, tr("left out")), i in features)
+                for i in rows
+            ]
         )
         n = len(features)
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
@@ -537,16 +672,25 @@ class ColumnsDialog(QDialog):
 
         A column with another role or without a name is not changed.
         """
-        if row.number not in (*self._roles(), *self._judges) and self._preview.names[row.number]:
+        if (
+            row.number not in (*self._roles(), *self._judges)
+            and self._preview.names[row.number]
+        ):
             self._features ^= {row.number}
             self._refresh()
 
     @Slot(bool)
     def _on_missing_toggled(self, is_missing: bool) -> None:
         """Tick the columns that have only numbers once the text is read as missing, or untick them again."""
-        possible_features = {i for i in range(len(self._preview.names)) if self._can_be_feature(i)}
+        possible_features = {
+            i for i in range(len(self._preview.names)) if self._can_be_feature(i)
+        }
         if is_missing:
-            self._features |= {i for i in possible_features if self._preview.is_text(i, self._missing_texts)}
+            self._features |= {
+                i
+                for i in possible_features
+                if self._preview.is_text(i, self._missing_texts)
+            }
         else:
             self._features &= possible_features
         self._refresh()
@@ -556,7 +700,9 @@ class ColumnsDialog(QDialog):
         """Tick every column whose first values are numbers."""
         comment = self._comment()
         columns = range(len(self._preview.names))
-        self._features = {i for i in columns if i != comment and self._can_be_feature(i)}
+        self._features = {
+            i for i in columns if i != comment and self._can_be_feature(i)
+        }
         self._refresh()
 
     def _can_be_feature(self, number: int) -> bool:
@@ -564,7 +710,9 @@ class ColumnsDialog(QDialog):
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
-        return bool(self._preview.names[number]) and not self._preview.is_text(number, missing_texts)
+        return bool(self._preview.names[number]) and not self._preview.is_text(
+            number, missing_texts
+        )
 
     @Slot()
     def _mark_none(self) -> None:
@@ -575,7 +723,12 @@ class ColumnsDialog(QDialog):
 def _document_column(number: int, values: Sequence[str]) -> Column:
     """Return the column with the values of one of the first documents."""
     title = tr("document {number}").format(number=number)
-    return Column(f"document {number}", title, value=lambda row: values[row.number], width=_VALUE_WIDTH)
+    return Column(
+        f"document {number}",
+        title,
+        value=lambda row: values[row.number],
+        width=_VALUE_WIDTH,
+    )
 
 
 def _index_or_none(names: list[str], name: str) -> int | None:

@@ -47,8 +47,10 @@ class MethodFiles(Controller):
         self._window = parent
         self._session = models.session
         self._worker = models.task_worker
-        self._method_keys: dict[str, tuple[str, ...]] = {}  # keys of the methods of each file
-        self._measure_keys: dict[str, dict[str, str]] = {}  # of each file: keys of measures by their labels
+        # keys of the methods of each file
+        self._method_keys: dict[str, tuple[str, ...]] = {}
+        # of each file: keys of measures by their labels
+        self._measure_keys: dict[str, dict[str, str]] = {}
         self._job: Job | None = None  # runs code, which may hang
         self._running_name = ""  # name of the code that runs
         self._slow_timer = QTimer(self, singleShot=True, interval=SLOW)
@@ -70,7 +72,9 @@ class MethodFiles(Controller):
         name = self._running_name
         self._end()
         self.failed.emit(
-            tr("{name} was stopped before its code had ended. Nothing is added.").format(name=name)
+            tr(
+                "{name} was stopped before its code had ended. Nothing is added."
+            ).format(name=name)
         )
 
     def _begin(self, job: Job, name: str) -> None:
@@ -91,8 +95,12 @@ class MethodFiles(Controller):
     @Slot()
     def _offer_stop(self) -> None:
         """Report that code still runs, with a button that stops it."""
-        text = tr("The code of {name} is still running. Its methods and measures appear when it ends.")
-        self.offered.emit(text.format(name=self._running_name), "info", {tr("Stop"): self.stop})
+        text = tr(
+            "The code of {name} is still running. Its methods and measures appear when it ends."
+        )
+        self.offered.emit(
+            text.format(name=self._running_name), "info", {tr("Stop"): self.stop}
+        )
 
     @Slot()
     def ask(self) -> None:
@@ -116,7 +124,9 @@ class MethodFiles(Controller):
                 self._add(path)
 
         text = tr("Reading {name}").format(name=Path(path).name)
-        self._worker.task(text, _is_allowed, Path(path), on_done=answer, on_error=self.failed.emit)
+        self._worker.task(
+            text, _is_allowed, Path(path), on_done=answer, on_error=self.failed.emit
+        )
 
     def before(self, path: str, then: Callable[[], None]) -> None:
         """Add the methods whose code a plan names, after a question, and then call a function."""
@@ -129,7 +139,14 @@ class MethodFiles(Controller):
             return
         self._load(keys, Path(path).absolute().parent, then, allowed=False)
 
-    def _load(self, keys: Sequence[str], folder: Path, then: Callable[[], None], *, allowed: bool) -> None:
+    def _load(
+        self,
+        keys: Sequence[str],
+        folder: Path,
+        then: Callable[[], None],
+        *,
+        allowed: bool,
+    ) -> None:
         """Add the methods of a plan on the worker.
 
         If their code is not allowed yet, ask and try again.
@@ -142,7 +159,9 @@ class MethodFiles(Controller):
                 then()
             elif isinstance(error, CodeNotAllowedError) and not allowed:
                 files = [folder / _file_name(key) for key in keys if ".py:" in key]
-                if self._agrees([path for path in files if path.is_file()], named_by_plan=error.key):
+                if self._agrees(
+                    [path for path in files if path.is_file()], named_by_plan=error.key
+                ):
                     self._load(keys, folder, then, allowed=True)
             else:
                 self.failed.emit(str(error))
@@ -160,25 +179,35 @@ class MethodFiles(Controller):
             on_done=partial(self._show, path),
             on_error=self._fail,
         )
-        self._watch(path)  # already now, so that a change while the code runs is noticed
+        # already now, so that a change while the code runs is noticed
+        self._watch(path)
         self._begin(job, name)
 
     def _show(self, path: str, entries: tuple[Method | MeasureEntry, ...]) -> None:
         """Show the additions of a file: a method, or a measure if the file has no method."""
         self._end()
         names = ", ".join(entry.label for entry in entries)
-        self.said.emit(tr("Added from {file}: {names}.").format(file=Path(path).name, names=names))
+        self.said.emit(
+            tr("Added from {file}: {names}.").format(file=Path(path).name, names=names)
+        )
         methods = tuple(entry for entry in entries if isinstance(entry, Method))
-        measures = {entry.label: entry.key for entry in entries if isinstance(entry, MeasureEntry)}
+        measures = {
+            entry.label: entry.key
+            for entry in entries
+            if isinstance(entry, MeasureEntry)
+        }
         if methods:
             self._show_methods(path, methods)
         self._use_measures(path, measures, shows=not methods)
 
-    def _use_measures(self, path: str, measures: dict[str, str], *, shows: bool) -> None:
+    def _use_measures(
+        self, path: str, measures: dict[str, str], *, shows: bool
+    ) -> None:
         """Replace the measures of an earlier version of a file in the plan by those of the present version.
 
-        `shows` tells whether to add all measures of the file to the plan, and to show one. It is False for a
-        file with methods: measures that are functions take long, and a function may be a part of a method.
+        `shows` tells whether to add all measures of the file to the plan, and to show
+        one. It is False for a file with methods: measures that are functions take long,
+        and a function may be a part of a method.
         """
         old_keys = self._measure_keys.get(path, {})
         self._measure_keys[path] = measures
@@ -189,15 +218,21 @@ class MethodFiles(Controller):
             Return other names as they are.
             """
             key, separator, cutoff = name.partition("@")
-            label = next((label for label, old_key in old_keys.items() if old_key == key), "")
-            return f"{measures[label]}{separator}{cutoff}" if label in measures else name
+            label = next(
+                (label for label, old_key in old_keys.items() if old_key == key), ""
+            )
+            return (
+                f"{measures[label]}{separator}{cutoff}" if label in measures else name
+            )
 
         plan = self._session.plan
         new_names = measures.values() if shows else ()
         names = tuple(dict.fromkeys((*map(present_name, plan.measures), *new_names)))
         if names != plan.measures:
             text = tr("adding {measures}").format(measures=", ".join(measures))
-            self._session.change(text, measures=names, select_by=present_name(plan.select_by))
+            self._session.change(
+                text, measures=names, select_by=present_name(plan.select_by)
+            )
         measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
             measure_name = next(iter(measures.values()))
@@ -217,14 +252,24 @@ class MethodFiles(Controller):
             label = method(plan.method).label
             chosen = next((entry for entry in entries if entry.label == label), chosen)
         parameter_names = {p.name for p in chosen.parameters}
-        parameters = {name: value for name, value in plan.parameters.items() if name in parameter_names}
+        parameters = {
+            name: value
+            for name, value in plan.parameters.items()
+            if name in parameter_names
+        }
         self.added.emit(chosen)
-        changes = {"method": chosen.key, "ranker": plan.ranker if chosen.selects else "", "scores": {}}
+        changes = {
+            "method": chosen.key,
+            "ranker": plan.ranker if chosen.selects else "",
+            "scores": {},
+        }
         if not changes["ranker"]:
             changes["ranker_parameters"] = {}
         text = tr("choosing {method}").format(method=chosen.label)
         try:
-            self._session.change(text, parameters=parameters if is_new_version else {}, **changes)
+            self._session.change(
+                text, parameters=parameters if is_new_version else {}, **changes
+            )
         except RankStudioError:  # the new version does not allow a value
             self._session.change(text, parameters={}, **changes)
 
@@ -242,8 +287,12 @@ class MethodFiles(Controller):
         if Path(path).is_file():
             self._watch(path)  # Qt stops watching a file that an editor has replaced
             name = Path(path).name
-            text = tr("{name} has changed. Runs keep the earlier text.").format(name=name)
-            self.offered.emit(text, "info", {tr("Read again"): partial(self._add, path)})
+            text = tr("{name} has changed. Runs keep the earlier text.").format(
+                name=name
+            )
+            self.offered.emit(
+                text, "info", {tr("Read again"): partial(self._add, path)}
+            )
 
     def _agrees(self, files: Sequence[Path], named_by_plan: str = "") -> bool:
         """Ask whether code may run, and show the code; return the answer."""
@@ -251,10 +300,16 @@ class MethodFiles(Controller):
         text = tr("This runs the code of {names}.")
         if named_by_plan:
             text = tr("The plan runs the code of {names}.")
-        trust = tr("Run it only if you trust its source: it can do everything that you can do.")
-        detail = "\n\n".join(f"# {path}\n{_file_text_or_error(path)}" for path in files)[:_MAX_CHARACTERS]
+        trust = tr(
+            "Run it only if you trust its source: it can do everything that you can do."
+        )
+        detail = "\n\n".join(
+            f"# {path}\n{_file_text_or_error(path)}" for path in files
+        )[:_MAX_CHARACTERS]
         question = f"{text.format(names=names)} {trust}"
-        return Question.ask(self._window, tr("Run code?"), question, tr("Run code"), detail=detail)
+        return Question.ask(
+            self._window, tr("Run code?"), question, tr("Run code"), detail=detail
+        )
 
 
 def _file_text_or_error(path: Path) -> str:
@@ -291,7 +346,9 @@ def _add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
     return add_file(path)
 
 
-def _add_keys(keys: tuple[str, ...], folder: Path, allowed: bool) -> RankStudioError | None:
+def _add_keys(
+    keys: tuple[str, ...], folder: Path, allowed: bool
+) -> RankStudioError | None:
     """Add the methods of a plan, and return an error, which may lead to a question.
 
     It is called on the worker.

@@ -50,7 +50,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.notice import Question
 
 _JUDGMENT_FILTER = tr("Judgments (*.txt *.csv *.tsv *.json *.qrels);;All files (*)")
-_MAX_OFFERED_DATASETS = 4  # more datasets of a folder are offered by a dialog, not by buttons
+# more datasets of a folder are offered by a dialog, not by buttons
+_MAX_OFFERED_DATASETS = 4
 _DROP_EVENTS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
 
@@ -78,7 +79,9 @@ class OpenController(Controller):
     noted = Signal(str)
     """A note that data are read from disk, which can be hidden when the user does something else."""
 
-    def __init__(self, theme: Theme, models: Models, settings: Settings, parent: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, settings: Settings, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._settings = settings
@@ -92,14 +95,22 @@ class OpenController(Controller):
         models.loader.opened.connect(self._show)
         models.loader.refused.connect(self._ask_again)
         self._worker = models.task_worker
-        self._columns: dict[str, DataColumns] = {}  # that the user has chosen, by the paths of tables
+        # that the user has chosen, by the paths of tables
+        self._columns: dict[str, DataColumns] = {}
         parent.setAcceptDrops(True)
         parent.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Open the paths dropped on the window: a file, a folder, or the parts of a fold."""
-        if isinstance(event, QDragEnterEvent | QDropEvent) and event.type() in _DROP_EVENTS:
-            paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if (
+            isinstance(event, QDragEnterEvent | QDropEvent)
+            and event.type() in _DROP_EVENTS
+        ):
+            paths = [
+                url.toLocalFile()
+                for url in event.mimeData().urls()
+                if url.isLocalFile()
+            ]
             if paths:
                 event.acceptProposedAction()
                 if event.type() == QEvent.Type.Drop:
@@ -110,8 +121,9 @@ class OpenController(Controller):
     def hand_over(self, **takers: Callable[[Any], object]) -> None:
         """Set the functions that open files other than data, by their kinds.
 
-        Each takes a path; that of the kind "models" takes a list of paths, and that of "code" the path of a
-        plan and the function to call after the plan's methods are known.
+        Each takes a path; that of the kind "models" takes a list of paths, and that of
+        "code" the path of a plan and the function to call after the plan's methods are
+        known.
         """
         self._openers = takers
 
@@ -130,7 +142,11 @@ class OpenController(Controller):
     @property
     def commands(self) -> dict[str, Callable[[], object]]:
         """Functions of the commands of opening, by their keys."""
-        return {"open": self.ask, "sample": self.load_sample, "columns": self.ask_columns}
+        return {
+            "open": self.ask,
+            "sample": self.load_sample,
+            "columns": self.ask_columns,
+        }
 
     @Slot()
     def ask_columns(self) -> None:
@@ -157,28 +173,39 @@ class OpenController(Controller):
 
     def _offer_datasets(self, folder: Path, paths: Sequence[Path]) -> None:
         """Offer the datasets of a folder, each by a button, or all by a dialog if they are many."""
-        text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(paths))
+        text = tr("{folder} holds {n} datasets. Choose one.").format(
+            folder=folder.name, n=len(paths)
+        )
         actions = {path.name: partial(self.open_path, str(path)) for path in paths}
         if len(paths) > _MAX_OFFERED_DATASETS:
             actions = {tr("Open…"): partial(self._ask_in, str(folder))}
         self.offered.emit(text, "info", actions)
 
-    def _ask_columns(self, path: str, options: Plan, problem: str, cell: str = "") -> None:
+    def _ask_columns(
+        self, path: str, options: Plan, problem: str, cell: str = ""
+    ) -> None:
         """Read the first rows of a table, ask for its columns, and open it with these."""
         table_columns = DataColumns.of(options.columns)
 
         def show(preview: TablePreview) -> None:
-            dialog = ColumnsDialog(self._theme, preview, table_columns, problem, self._window, cell=cell)
+            dialog = ColumnsDialog(
+                self._theme, preview, table_columns, problem, self._window, cell=cell
+            )
 
             def accept() -> None:
                 # The dialog does not ask for these properties.
                 kept_properties = {
-                    name: getattr(table_columns, name) for name in ("judgments", "feature_set", "format")
+                    name: getattr(table_columns, name)
+                    for name in ("judgments", "feature_set", "format")
                 }
-                self._open_with(path, options, replace(dialog.columns(), **kept_properties))
+                self._open_with(
+                    path, options, replace(dialog.columns(), **kept_properties)
+                )
 
             dialog.accepted.connect(accept)
-            dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
+            dialog.rejected.connect(
+                lambda: self.failed.emit(problem) if problem else None
+            )
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
 
@@ -214,7 +241,9 @@ class OpenController(Controller):
         """Ask for the judgments of feature logs, and open the logs with these."""
         title = tr("Judgments for {name}").format(name=Path(path).name)
         folder = str(Path(path) if Path(path).is_dir() else Path(path).parent)
-        names, _ = QFileDialog.getOpenFileNames(self._window, title, folder, _JUDGMENT_FILTER)
+        names, _ = QFileDialog.getOpenFileNames(
+            self._window, title, folder, _JUDGMENT_FILTER
+        )
         if names:
             self._open_judged(path, options, names)
         else:
@@ -222,7 +251,11 @@ class OpenController(Controller):
 
     def _open_judged(self, path: str, options: Plan, judgments: Sequence[str]) -> None:
         """Open feature logs with judgments; several files are several judges."""
-        settings = {**DataColumns.of(options.columns).as_dict(), "judgments": list(judgments), "label": ""}
+        settings = {
+            **DataColumns.of(options.columns).as_dict(),
+            "judgments": list(judgments),
+            "label": "",
+        }
         try:
             columns = DataColumns.of(settings)
         except ParameterError as error:
@@ -234,9 +267,11 @@ class OpenController(Controller):
         """Open data whose columns are known."""
         self._columns[path] = columns
         is_same_path = path == self._session.plan.data
-        # Data with queries and a single ranking have different measures and selection criteria: the plan is
-        # kept only for data of the same kind.
-        keeps_plan = is_same_path and columns.no_queries == self._session.plan.one_ranking
+        # Data with queries and a single ranking have different measures and selection
+        # criteria: the plan is kept only for data of the same kind.
+        keeps_plan = (
+            is_same_path and columns.no_queries == self._session.plan.one_ranking
+        )
         plan = options.changed(columns=columns.as_dict())
         self._shows_data_when_open = not is_same_path
         self._loader.open(path, plan, plan if keeps_plan else None)
@@ -262,7 +297,8 @@ class OpenController(Controller):
 
     def _show_run(self, record: RunRecord) -> None:
         self._runs.bring(record)
-        look_at(self._session, self._runs, record)  # `RunRestorer` then opens the data of the run
+        # `RunRestorer` then opens the data of the run
+        look_at(self._session, self._runs, record)
         self.opened.emit(record.dataset)
 
     def _open_sample_run(self, plan: Plan | None) -> None:
@@ -272,7 +308,11 @@ class OpenController(Controller):
         """
 
         def show(record: RunRecord) -> None:
-            if self._session.dataset is not None or self._loader.busy or self._runs.records:
+            if (
+                self._session.dataset is not None
+                or self._loader.busy
+                or self._runs.records
+            ):
                 return  # something else was opened meanwhile
             if plan is not None and not plan.agrees(record.plan):
                 self._loader.open(SAMPLE, plan, plan)
@@ -282,13 +322,19 @@ class OpenController(Controller):
         def fail(_: str) -> None:
             self._loader.open(SAMPLE, plan or self._session.plan, plan)
 
-        self._worker.task(READING_SAMPLE, read_sample_run, on_done=show, on_error=fail, slot="sample")
+        self._worker.task(
+            READING_SAMPLE, read_sample_run, on_done=show, on_error=fail, slot="sample"
+        )
 
     @property
     def is_first_start(self) -> bool:
         """Whether the settings contain nothing of an earlier session."""
         settings = self._settings
-        return settings.plan is None and not settings.recent and not settings.text("study/file")
+        return (
+            settings.plan is None
+            and not settings.recent
+            and not settings.text("study/file")
+        )
 
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open one file or folder, models, feature logs with judgments, or the files of one fold."""
@@ -300,8 +346,13 @@ class OpenController(Controller):
             return
         logs = [path for path in paths if holds_logs(Path(path))]
         other_paths = [path for path in paths if path not in logs]
-        # A single file of judgments beside the log is found by itself, and several files are several judges.
-        is_elsewhere = any(Path(other).parent != Path(log).parent for other in other_paths for log in logs)
+        # A single file of judgments beside the log is found by itself, and several
+        # files are several judges.
+        is_elsewhere = any(
+            Path(other).parent != Path(log).parent
+            for other in other_paths
+            for log in logs
+        )
         needs_judgments = is_elsewhere or len(other_paths) > 1
         if len(logs) == 1 and other_paths and needs_judgments:
             plan = self._session.plan.changed(columns={})
@@ -318,7 +369,14 @@ class OpenController(Controller):
 
         ``run`` runs the plan then.
         """
-        kind = next((kind for kind, is_of_kind in _TESTS_BY_KIND.items() if is_of_kind(Path(path))), None)
+        kind = next(
+            (
+                kind
+                for kind, is_of_kind in _TESTS_BY_KIND.items()
+                if is_of_kind(Path(path))
+            ),
+            None,
+        )
         if kind is not None:
             self._openers[kind]([path] if kind == "models" else path)
             return
@@ -342,7 +400,8 @@ class OpenController(Controller):
         absolute_path = path if path == SAMPLE else str(Path(path).absolute())
         columns = self._columns.get(absolute_path, DataColumns())
         options = plan or self._session.plan.changed(columns=columns.as_dict())
-        self._shows_data_when_open = plan is None and not run  # the data of a plan do not need the Data page
+        # the data of a plan do not need the Data page
+        self._shows_data_when_open = plan is None and not run
         self._loader.open(absolute_path, options, plan)
 
     @Slot(str, str)
@@ -361,7 +420,9 @@ class OpenController(Controller):
         """Read the open data again with the label of another judge."""
         self._run_when_open = False
         plan = self._session.plan
-        self._open_with(plan.data, plan, replace(DataColumns.of(plan.columns), label=name))
+        self._open_with(
+            plan.data, plan, replace(DataColumns.of(plan.columns), label=name)
+        )
 
     def restore(self) -> None:
         """Open the data that were open at the end of the last session, with their plan."""
@@ -376,7 +437,9 @@ class OpenController(Controller):
             else:
                 self._loader.open(data, plan, plan)
         else:
-            self.warned.emit(tr("{data} was open last time but no longer exists.").format(data=data))
+            self.warned.emit(
+                tr("{data} was open last time but no longer exists.").format(data=data)
+            )
 
     @Slot(object, str, object)
     def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
@@ -385,7 +448,8 @@ class OpenController(Controller):
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
-        if self._shows_data_when_open:  # before the notes, as another page hides some of them
+        # before the notes, as another page hides some of them
+        if self._shows_data_when_open:
             self._shows_data_when_open = False
             self.dataAsked.emit()
         if dataset.origin.read_as.qid or dataset.origin.columns.no_queries:

@@ -24,8 +24,9 @@ from rankstudio.ui.widgets import Notices
 class RunRestorer(Controller):
     """Gives the runs of an opened study their data.
 
-    A run whose data are not open is shown with a stand-in, a dataset with the information that the study has
-    stored. The data are then opened from their path, and replace the stand-in if they have not changed.
+    A run whose data are not open is shown with a stand-in, a dataset with the
+    information that the study has stored. The data are then opened from their path, and
+    replace the stand-in if they have not changed.
 
     Parameters
     ----------
@@ -58,14 +59,17 @@ class RunRestorer(Controller):
         self._run_to_resume = record
         previous_dataset = self._session.dataset
         self.look_at(record)
-        if self._session.dataset is previous_dataset:  # no `datasetChanged`, which would open the data
+        # no `datasetChanged`, which would open the data
+        if self._session.dataset is previous_dataset:
             self._open(record)
 
     def recognise(self, then: Callable[[], None] = lambda: None) -> None:
         """Find the stored runs that were computed on the open data, and then call a function."""
         session = self._session
         dataset = self._session.dataset
-        candidates = [r for r in self._runs.records if reading(r.plan) == reading(session.plan)]
+        candidates = [
+            r for r in self._runs.records if reading(r.plan) == reading(session.plan)
+        ]
         if dataset is None or not session.has_documents or not session.read_as_planned:
             then()
             return
@@ -108,7 +112,9 @@ class RunRestorer(Controller):
             run_to_resume = self._run_to_resume
             self._run_to_resume = None
             if outcome.ending is Ending.FAILED:
-                self.failed.emit(tr("{text} The run is shown as stored.").format(text=outcome.text))
+                self.failed.emit(
+                    tr("{text} The run is shown as stored.").format(text=outcome.text)
+                )
             elif run_to_resume is record and record.recorded is None:
                 self._runs.go_on(record)
 
@@ -121,14 +127,15 @@ _DELAY_MILLISECONDS = 400
 class WaitingRuns(QObject):
     """Saves the plans of waiting runs, and offers them in the next session.
 
-    The plans are saved shortly after each change, as the process may be killed. A run that has begun is
-    stored in its study, which offers to resume it.
+    The plans are saved shortly after each change, as the process may be killed. A run
+    that has begun is stored in its study, which offers to resume it.
 
     Parameters
     ----------
     runs : Runs
     comparison : ComparisonRuns
-        Contains the runs that wait for their data, and queues those of the last session.
+        Contains the runs that wait for their data, and queues those of the last
+        session.
     settings : Settings
         Stores the plans.
     notice : Notices
@@ -148,7 +155,8 @@ class WaitingRuns(QObject):
         self._comparison = comparison
         self._settings = settings
         self._notice = notice
-        self._offered_plans: tuple[Plan, ...] = ()  # of runs that waited in the last session
+        # of runs that waited in the last session
+        self._offered_plans: tuple[Plan, ...] = ()
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save, self)
         for signal in (runs.added, runs.changed, runs.removed):
             signal.connect(self._save_soon)
@@ -194,5 +202,11 @@ class WaitingRuns(QObject):
 
     @Slot()
     def _save(self) -> None:
-        queued_plans = [record.plan for record in self._runs.records if record.state is RunState.QUEUED]
-        self._settings.save_waiting([*self._offered_plans, *queued_plans, *self._comparison.waiting])
+        queued_plans = [
+            record.plan
+            for record in self._runs.records
+            if record.state is RunState.QUEUED
+        ]
+        self._settings.save_waiting(
+            [*self._offered_plans, *queued_plans, *self._comparison.waiting]
+        )

@@ -11,7 +11,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.errors import StudyInUseError
 from rankstudio.engine.experiment.plan.plan import SAMPLE
-from rankstudio.ui.background.worker import CancelFlag, Ending, Job, JobFunction, Outcome
+from rankstudio.ui.background.worker import (
+    CancelFlag,
+    Ending,
+    Job,
+    JobFunction,
+    Outcome,
+)
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
@@ -61,7 +67,9 @@ class StudyFiles(Controller):
     """The last run of the restored study is unfinished and can be resumed (RunRecord)."""
     warned = Signal(str)
 
-    def __init__(self, models: Models, restorer: RunRestorer, settings: Settings, parent: QWidget) -> None:
+    def __init__(
+        self, models: Models, restorer: RunRestorer, settings: Settings, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._models = models
         self._restorer = restorer
@@ -78,7 +86,9 @@ class StudyFiles(Controller):
     def name(self) -> str:
         """The name that the user gave to the study; "" for none."""
         path = self._study_store.path
-        return path.stem if path is not None and not self._study_store.is_own(path) else ""
+        return (
+            path.stem if path is not None and not self._study_store.is_own(path) else ""
+        )
 
     @Slot()
     def new(self) -> None:
@@ -86,13 +96,19 @@ class StudyFiles(Controller):
         old_path = self._study_store.path
         if self._may_leave(tr("Start a new study")):
             self._change_to(None)
-            message = tr("New study; the previous study is in {before}") if old_path else tr("New study")
+            message = (
+                tr("New study; the previous study is in {before}")
+                if old_path
+                else tr("New study")
+            )
             self.said.emit(message.format(before=old_path))
 
     @Slot()
     def ask_open(self) -> None:
         """Ask for a study, and open it."""
-        path, _ = QFileDialog.getOpenFileName(self._window, tr("Open study"), self._folder(), _FILTER)
+        path, _ = QFileDialog.getOpenFileName(
+            self._window, tr("Open study"), self._folder(), _FILTER
+        )
         if path:
             self.open(path)
 
@@ -102,7 +118,9 @@ class StudyFiles(Controller):
         file = Path(path).resolve()
         if file == self._study_store.path:
             self.said.emit(tr("{name} is already open").format(name=file.name))
-        elif file != self._path_being_opened and self._may_leave(tr("Open another study")):
+        elif file != self._path_being_opened and self._may_leave(
+            tr("Open another study")
+        ):
             self.said.emit(tr("Opening {name} …").format(name=file.name))
             self._read(file, self._study_store.read(file), self._show_last)
 
@@ -127,9 +145,13 @@ class StudyFiles(Controller):
     @Slot()
     def ask_save_as(self) -> None:
         """Ask for a file, and copy the study to it, as `save_as` does."""
-        name = self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
+        name = (
+            self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
+        )
         start = str(Path(self._folder()) / name)
-        path, _ = QFileDialog.getSaveFileName(self._window, tr("Save study as"), start, _FILTER)
+        path, _ = QFileDialog.getSaveFileName(
+            self._window, tr("Save study as"), start, _FILTER
+        )
         if path:
             self.save_as(path if is_study(path) else path + SUFFIX)
 
@@ -145,8 +167,11 @@ class StudyFiles(Controller):
                 self._settings.remove_recent(str(old_path))
             self._settings.add_recent(str(self._study_store.path))
             self._remember_path()
-            self._runs.allow(READ_ONLY)  # unlike a read-only original, the copy can be written
-            self.said.emit(tr("The study is in {path}").format(path=self._study_store.path))
+            # unlike a read-only original, the copy can be written
+            self._runs.allow(READ_ONLY)
+            self.said.emit(
+                tr("The study is in {path}").format(path=self._study_store.path)
+            )
 
         self._models.task_worker.task(
             tr("Saving the study"),
@@ -168,7 +193,9 @@ class StudyFiles(Controller):
             try:
                 yield from self._study_store.read(file)(cancelled)
             except StudyInUseError:
-                yield tr("The last study is open in another window; this window starts its own")
+                yield tr(
+                    "The last study is open in another window; this window starts its own"
+                )
 
         self._read(file, work, lambda: self._show_restored(shown_id))
 
@@ -212,7 +239,12 @@ class StudyFiles(Controller):
                 self.said.emit(tr("{name} was not opened").format(name=file.name))
 
         self._models.task_worker.submit(
-            Job(tr("Opening {name}").format(name=file.name), work, on_message=handle, on_end=end)
+            Job(
+                tr("Opening {name}").format(name=file.name),
+                work,
+                on_message=handle,
+                on_end=end,
+            )
         )
 
     def _show_restored(self, run_id: float | None) -> None:
@@ -241,8 +273,12 @@ class StudyFiles(Controller):
 
     def _show_again(self, run_id: float | None) -> None:
         """Show a run on the open data: the one with this id in the study, or else the last one."""
-        on_data = [r for r in self._runs.records if r.dataset is self._models.session.dataset]
-        last_shown = [r for r in on_data if r.stored is not None and r.stored.id == run_id]
+        on_data = [
+            r for r in self._runs.records if r.dataset is self._models.session.dataset
+        ]
+        last_shown = [
+            r for r in on_data if r.stored is not None and r.stored.id == run_id
+        ]
         if on_data and self._runs.shown is None:
             record = (last_shown or on_data)[-1]
             self._models.session.restore_choice(record.plan, record.choice)
@@ -253,17 +289,23 @@ class StudyFiles(Controller):
             self._restorer.look_at(self._runs.records[-1])
 
     def _change_to(
-        self, study: Study | None, last_id: int = 0, seal_marks: tuple[SealMark, ...] = ()
+        self,
+        study: Study | None,
+        last_id: int = 0,
+        seal_marks: tuple[SealMark, ...] = (),
     ) -> None:
         """Switch to another study, or a new one (None), and close the present one once its run has ended."""
-        # The seal comes first, so that results of a sealed test part are not visible for a moment.
+        # The seal comes first, so that results of a sealed test part are not visible
+        # for a moment.
         self.sealRead.emit(seal_marks if study is not None else None)
         old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)
         self._warned_of_loss = False
         if old_study is not None:
             self._settings.add_recent(str(old_study.path))
-            self._models.run_worker.task(tr("Closing the study"), self._study_store.close, old_study)
+            self._models.run_worker.task(
+                tr("Closing the study"), self._study_store.close, old_study
+            )
         self._remember_path()
 
     @Slot()
@@ -279,7 +321,9 @@ class StudyFiles(Controller):
         if not self._warned_of_loss:
             self._warned_of_loss = True
             self.warned.emit(
-                tr("Runs are not stored and are lost when the window closes: {reason}").format(reason=reason)
+                tr(
+                    "Runs are not stored and are lost when the window closes: {reason}"
+                ).format(reason=reason)
             )
 
     def _folder(self) -> str:
@@ -295,4 +339,6 @@ class StudyFiles(Controller):
         if not self._runs.busy:
             return True
         text = tr("Stop the current run? Completed parts remain in the study.")
-        return Question.ask(self._window, description, text, tr("&Stop the run"), tr("&Keep running"))
+        return Question.ask(
+            self._window, description, text, tr("&Stop the run"), tr("&Keep running")
+        )

@@ -21,7 +21,8 @@ SMALL = 12
 TINY = 11
 """Size of tick labels."""
 
-# Flags are combined once: Python takes a microsecond each time, and a table has hundreds of cells.
+# Flags are combined once: Python takes a microsecond each time, and a table has
+# hundreds of cells.
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 """Alignment of a text in a box: at the left or right, centered vertically."""
@@ -35,13 +36,22 @@ _FONT_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf")
 def family() -> str:
     """Return the font family: the system's or the bundled Inter, or "" (the default) without both.
 
-    This needs a running QGuiApplication. The result is cached, as it cannot change while a program runs.
+    This needs a running QGuiApplication. The result is cached, as it cannot change
+    while a program runs.
     """
     if "Inter" in QFontDatabase.families():
         return "Inter"
-    font_ids = [QFontDatabase.addApplicationFont(str(resource("fonts", name))) for name in _FONT_FILES]
-    loaded_ids = [font_id for font_id in font_ids if font_id >= 0]  # -1 for a font that is not loaded
-    families = [name for font_id in loaded_ids for name in QFontDatabase.applicationFontFamilies(font_id)]
+    font_ids = [
+        QFontDatabase.addApplicationFont(str(resource("fonts", name)))
+        for name in _FONT_FILES
+    ]
+    # -1 for a font that is not loaded
+    loaded_ids = [font_id for font_id in font_ids if font_id >= 0]
+    families = [
+        name
+        for font_id in loaded_ids
+        for name in QFontDatabase.applicationFontFamilies(font_id)
+    ]
     return families[0] if families else ""
 
 
@@ -57,7 +67,8 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
     Parameters
     ----------
     size : int
-        Size in logical pixels, if ordinary text has the size `BASE`; scaled with the present text size.
+        Size in logical pixels, if ordinary text has the size `BASE`; scaled with the
+        present text size.
     bold : bool
         Whether the font is semi-bold, the other bundled weight.
     """

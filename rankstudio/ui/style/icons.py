@@ -5,7 +5,14 @@ from __future__ import annotations
 from math import ceil
 
 from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QAction, QGuiApplication, QIcon, QPainter, QPixmap, QPixmapCache
+from PySide6.QtGui import (
+    QAction,
+    QGuiApplication,
+    QIcon,
+    QPainter,
+    QPixmap,
+    QPixmapCache,
+)
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
 
@@ -37,7 +44,8 @@ def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixm
 def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon:
     """Return an icon in the theme's present color of a role, sharp on all present screens.
 
-    For a screen that is added later, the theme draws the icons of :func:`set_icon` again.
+    For a screen that is added later, the theme draws the icons of :func:`set_icon`
+    again.
 
     Parameters
     ----------
@@ -51,9 +59,15 @@ def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon
         Size in logical pixels.
     """
     new_icon = QIcon()
-    for ratio in sorted({float(ceil(screen.devicePixelRatio())) for screen in QGuiApplication.screens()}):
-        new_icon.addPixmap(pixmap(name, theme.colors.role(role), size, ratio), QIcon.Mode.Normal)
-        new_icon.addPixmap(pixmap(name, theme.colors.faint, size, ratio), QIcon.Mode.Disabled)
+    for ratio in sorted(
+        {float(ceil(screen.devicePixelRatio())) for screen in QGuiApplication.screens()}
+    ):
+        new_icon.addPixmap(
+            pixmap(name, theme.colors.role(role), size, ratio), QIcon.Mode.Normal
+        )
+        new_icon.addPixmap(
+            pixmap(name, theme.colors.faint, size, ratio), QIcon.Mode.Disabled
+        )
     return new_icon
 
 
@@ -69,7 +83,12 @@ class _Binding(QObject):
     """Keeps the icon of a button or action in the theme's color, as long as the button or action lives."""
 
     def __init__(
-        self, target: QAbstractButton | QAction, theme: Theme, name: str, role: str, size: int
+        self,
+        target: QAbstractButton | QAction,
+        theme: Theme,
+        name: str,
+        role: str,
+        size: int,
     ) -> None:
         super().__init__(target)
         self.setObjectName("icon-binding")
@@ -91,13 +110,19 @@ class _Binding(QObject):
 
 
 def set_icon(
-    target: QAbstractButton | QAction, theme: Theme, name: str, role: str = "text", size: int = SIZE
+    target: QAbstractButton | QAction,
+    theme: Theme,
+    name: str,
+    role: str = "text",
+    size: int = SIZE,
 ) -> None:
     """Put an icon on a button or action and redraw it whenever the theme changes.
 
     A second call replaces the first icon.
     """
-    old = target.findChild(QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly)
+    old = target.findChild(
+        QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly
+    )
     if isinstance(old, _Binding):
         theme.drop_icon(old)
         old.setParent(None)

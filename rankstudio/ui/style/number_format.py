@@ -28,7 +28,11 @@ def power(value: float) -> str:
 def power_and_value(value: float) -> str:
     """Format a power of two as "2⁶ = 64", and any other number plainly."""
     exponent = power_of_two(value)
-    return plain(value) if exponent is None else f"2{superscript(exponent)} = {plain(value)}"
+    return (
+        plain(value)
+        if exponent is None
+        else f"2{superscript(exponent)} = {plain(value)}"
+    )
 
 
 def axis_value(axis: Axis, value: Any) -> str:
@@ -42,7 +46,9 @@ def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
     Return "" for a plan without axes.
     """
     pairs = zip(axes, values, strict=True)
-    return " · ".join(f"{tr(axis.label)} = {axis_value(axis, value)}" for axis, value in pairs)
+    return " · ".join(
+        f"{tr(axis.label)} = {axis_value(axis, value)}" for axis, value in pairs
+    )
 
 
 def time_text(seconds: float | None) -> str:
@@ -55,7 +61,9 @@ def time_text(seconds: float | None) -> str:
     minutes, rest = divmod(max(0, round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
-        return tr("{hours}:{minutes:02}:{rest:02} left").format(hours=hours, minutes=minutes, rest=rest)
+        return tr("{hours}:{minutes:02}:{rest:02} left").format(
+            hours=hours, minutes=minutes, rest=rest
+        )
     return tr("{minutes}:{rest:02} left").format(minutes=minutes, rest=rest)
 
 

@@ -1,7 +1,7 @@
 """Labels and tooltips that show texts of files as plain text.
 
-Qt takes a text that looks like HTML for HTML, and loads its pictures. A feature with the name
-``<img src="/dev/zero">`` would otherwise be loaded without end.
+Qt takes a text that looks like HTML for HTML, and loads its pictures. A feature with
+the name ``<img src="/dev/zero">`` would otherwise be loaded without end.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class PlainLabel(TermLabel):
         Whether the user can select the text with the mouse, to copy it.
     """
 
-    def __init__(self, text: str = "", *, wraps: bool = False, selectable: bool = False) -> None:
+    def __init__(
+        self, text: str = "", *, wraps: bool = False, selectable: bool = False
+    ) -> None:
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
@@ -61,7 +63,8 @@ def shortened(text: str) -> str:
 def plain(text: str) -> str:
     """Return a text for a tooltip or a question, so that Qt shows it as plain text.
 
-    The text is escaped only if Qt would take it for HTML. Apply this function once, to the whole text.
+    The text is escaped only if Qt would take it for HTML. Apply this function once, to
+    the whole text.
     """
     if not Text.mightBeRichText(text):
         return text
@@ -79,4 +82,8 @@ def key_text(shortcuts: str) -> str:
         Shortcuts, separated by ";": "Ctrl++; Ctrl+=".
     """
     sequences = QKeySequence.listFromString(shortcuts)
-    return sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""
+    return (
+        sequences[0].toString(QKeySequence.SequenceFormat.NativeText)
+        if sequences
+        else ""
+    )

@@ -282,8 +282,11 @@ QAbstractScrollArea::corner { background: transparent; border: none; }
 """)
 
 
-# Properties that are scaled with the text: font sizes, and heights from 18 pixels, which hold a line of text.
-_WITH_TEXT = re.compile(r"(font-size|(?:min-|max-|\b)height): (1[89]|[2-9]\d|(?<=font-size: )\d+)px")
+# Properties that are scaled with the text: font sizes, and heights from 18 pixels,
+# which hold a line of text.
+_WITH_TEXT = re.compile(
+    r"(font-size|(?:min-|max-|\b)height): (1[89]|[2-9]\d|(?<=font-size: )\d+)px"
+)
 
 
 def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
@@ -293,10 +296,17 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     ----------
     colors : Colors
     images : mapping of str to str
-        Paths of small pictures, which style sheets can only load from files: ``chevron``,
-        ``chevron_faint``, ``chevron_up``, ``chevron_right``, ``check``, ``check_text``.
+        Paths of small pictures, which style sheets can only load from files:
+        ``chevron``, ``chevron_faint``, ``chevron_up``, ``chevron_right``, ``check``,
+        ``check_text``.
     """
-    roles = {name: getattr(colors, name) for name in colors.__dataclass_fields__ if name != "dark"}
+    roles = {
+        name: getattr(colors, name)
+        for name in colors.__dataclass_fields__
+        if name != "dark"
+    }
     placeholders = {**roles, **images, "small": str(SMALL)}
-    sheet = "".join(part.substitute(placeholders) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS))
+    sheet = "".join(
+        part.substitute(placeholders) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS)
+    )
     return _WITH_TEXT.sub(lambda match: f"{match[1]}: {scaled(int(match[2]))}px", sheet)

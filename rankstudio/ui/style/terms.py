@@ -7,7 +7,16 @@ from functools import cache
 from typing import Protocol, cast, runtime_checkable
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import (
+    QColor,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+)
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QLabel, QToolTip, QWidget
 
@@ -16,7 +25,8 @@ from rankstudio.engine.support.resources import guide
 from rankstudio.ui.language import tr
 
 _PAGE = "glossary.md"
-_SEE = re.compile(r" \(\[[^]]*\]\([^)]*\)\)")  # a link in parentheses, which does not work in a tooltip
+# a link in parentheses, which does not work in a tooltip
+_SEE = re.compile(r" \(\[[^]]*\]\([^)]*\)\)")
 _DASHES = [1.0, 2.0]  # lengths of dots and gaps in pixels
 _OPACITY = 0.7
 _BELOW = 2  # pixels between the baseline and the underline
@@ -33,7 +43,9 @@ class GuideOpener(Protocol):
 
 def slug(heading: str) -> str:
     """Return the fragment of a heading in links: "who-does-the-work" for "Who does the work"."""
-    letters = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
+    letters = "".join(
+        letter for letter in heading.lower() if letter.isalnum() or letter in " -_"
+    )
     return letters.strip().replace(" ", "-")
 
 
@@ -47,7 +59,9 @@ def glossary() -> dict[str, str]:
         lines = guide(_PAGE).read_text(encoding="utf-8").splitlines()
     except OSError:
         return {}
-    table_rows = [line.strip().strip("|").split("|", 1) for line in lines if line.startswith("|")]
+    table_rows = [
+        line.strip().strip("|").split("|", 1) for line in lines if line.startswith("|")
+    ]
     n_header_rows = 2  # the header and the rule below it
     entries = [row for row in table_rows[n_header_rows:] if len(row) > 1]
     return {term.strip(): _SEE.sub("", meaning).strip() for term, meaning in entries}
@@ -56,8 +70,9 @@ def glossary() -> dict[str, str]:
 class TermLabel(QLabel):
     """A label that may contain a term of the glossary, underlined with dots.
 
-    The tooltip of the term explains it. A click on the term opens the guide at it. So do Enter, the space bar
-    and F1 while the label has the focus, and F1 while the field of the label has the focus.
+    The tooltip of the term explains it. A click on the term opens the guide at it. So
+    do Enter, the space bar and F1 while the label has the focus, and F1 while the field
+    of the label has the focus.
     """
 
     def __init__(self) -> None:
@@ -70,23 +85,30 @@ class TermLabel(QLabel):
         Parameters
         ----------
         term : str
-            Term in the first column of the glossary; "" for none. A term that is not there is ignored.
+            Term in the first column of the glossary; "" for none. A term that is not
+            there is ignored.
         word : str
-            Word for the term in the label's text, in the language of the window; by default the whole text.
-            Nothing is underlined while the text does not contain the word.
+            Word for the term in the label's text, in the language of the window; by
+            default the whole text. Nothing is underlined while the text does not
+            contain the word.
         """
         self._term = term if term in glossary() else ""
         self._word = word
         self.setMouseTracking(bool(self._term))
         if self._term:
-            # Overriding `event` instead would call Python for every event of all the labels of a window.
+            # Overriding `event` instead would call Python for every event of all the
+            # labels of a window.
             self.installEventFilter(self)
         self.follow_text()
         self.update()
 
     def term(self) -> str:
         """Return the underlined term; "" for none."""
-        return self._term if self._term and self._word.lower() in self.text().lower() else ""
+        return (
+            self._term
+            if self._term and self._word.lower() in self.text().lower()
+            else ""
+        )
 
     def place(self) -> str:
         """Return the address in the guide that explains the term: "glossary.md#fold".
@@ -110,7 +132,9 @@ class TermLabel(QLabel):
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
         takes_focus = bool(term) and self.buddy() is None
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if takes_focus else Qt.FocusPolicy.NoFocus)
+        self.setFocusPolicy(
+            Qt.FocusPolicy.TabFocus if takes_focus else Qt.FocusPolicy.NoFocus
+        )
         if not term:
             self.unsetCursor()
 
@@ -134,9 +158,7 @@ class TermLabel(QLabel):
             hint = tr("Click to open the glossary.")
         else:
             hint = tr("Click, or press F1 in the field, to open the glossary.")
-        return (
-            f"{tip}<p><b>{html_text(term)}</b>: {html_text(glossary()[term])}<br><i>{html_text(hint)}</i></p>"
-        )
+        return f"{tip}<p><b>{html_text(term)}</b>: {html_text(glossary()[term])}<br><i>{html_text(hint)}</i></p>"
 
     def word_rect(self) -> QRect:
         """Return the rectangle of the term in the label.
@@ -152,9 +174,16 @@ class TermLabel(QLabel):
             return QRect()
         metrics = self.fontMetrics()
         flags = int(self.alignment().value)
-        text_rect = self.style().itemTextRect(metrics, self.contentsRect(), flags, True, text)
+        text_rect = self.style().itemTextRect(
+            metrics, self.contentsRect(), flags, True, text
+        )
         left_edge = text_rect.left() + metrics.horizontalAdvance(text[:start])
-        return QRect(left_edge, text_rect.top(), metrics.horizontalAdvance(word), text_rect.height())
+        return QRect(
+            left_edge,
+            text_rect.top(),
+            metrics.horizontalAdvance(word),
+            text_rect.height(),
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the text and the underline."""
@@ -236,5 +265,9 @@ def place_of(widget: QWidget) -> str:
         return widget.place()
     parent = widget.parentWidget()
     siblings = parent.children() if parent is not None else ()
-    labels = (label for label in siblings if isinstance(label, TermLabel) and label.buddy() is widget)
+    labels = (
+        label
+        for label in siblings
+        if isinstance(label, TermLabel) and label.buddy() is widget
+    )
     return next((label.place() for label in labels), "")

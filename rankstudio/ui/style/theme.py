@@ -1,8 +1,8 @@
 """The theme: the present colors and text size, and how they are applied to the whole application.
 
-The theme sets its own palette (Fusion, a QPalette and a style sheet), because ``QStyleHints.setColorScheme``
-has no effect without a desktop: offscreen, and on a bare X server. Widgets that draw themselves listen to
-`Theme.changed`.
+The theme sets its own palette (Fusion, a QPalette and a style sheet), because
+``QStyleHints.setColorScheme`` has no effect without a desktop: offscreen, and on a bare
+X server. Widgets that draw themselves listen to `Theme.changed`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ _STYLE_IMAGES = (
 
 
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
-# Qt sends a widget with this attribute no event when the style of the application changes.
+# Qt sends a widget with this attribute no event when the style of the application
+# changes.
 _NO_STYLE_EVENTS = Qt.WidgetAttribute.WA_SetStyle
 
 PER_TURN = 40
@@ -70,11 +71,12 @@ class Theme(QObject):
     Attributes
     ----------
     changed : Signal()
-        The colors or the text size have changed: emitted for widgets that draw themselves. Widgets that Qt
-        styles are styled afterwards, some in each turn of the event loop.
+        The colors or the text size have changed: emitted for widgets that draw
+        themselves. Widgets that Qt styles are styled afterwards, some in each turn of
+        the event loop.
     restyled : Signal()
-        Widgets have got the present style: emitted for code that measures widgets, once after the visible
-        widgets are styled, and once after all are.
+        Widgets have got the present style: emitted for code that measures widgets, once
+        after the visible widgets are styled, and once after all are.
     """
 
     changed = Signal()
@@ -87,11 +89,15 @@ class Theme(QObject):
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
-        # Widgets that wait for the present style sheet, parents first, each with whether it has an old one.
+        # Widgets that wait for the present style sheet, parents first, each with
+        # whether it has an old one.
         self._unstyled: dict[QWidget, bool] = {}
-        self._pages_to_style: dict[QWidget, None] = {}  # pages of a window being built that are not shown yet
-        self._jobs: deque[Callable[[], None]] = deque()  # of later turns, for visible widgets
-        self._frozen_windows: list[QWidget] = []  # windows that are not drawn until then
+        # pages of a window being built that are not shown yet
+        self._pages_to_style: dict[QWidget, None] = {}
+        # of later turns, for visible widgets
+        self._jobs: deque[Callable[[], None]] = deque()
+        # windows that are not drawn until then
+        self._frozen_windows: list[QWidget] = []
         self._turn_timer = QTimer(self)
         self._turn_timer.setSingleShot(True)
         self._turn_timer.timeout.connect(self._turn)
@@ -145,15 +151,18 @@ class Theme(QObject):
     def building(self) -> Iterator[None]:
         """Remove the style sheet while a window is built, and set it again at the end.
 
-        Qt resolves a style sheet for a widget and all widgets inside whenever the widget is added to a
-        layout, and so several times for deeply nested widgets. Setting the sheet at the end takes a third of
-        the time. Pages of `style_later`, with three quarters of all widgets, are only styled when they are
-        shown.
+        Qt resolves a style sheet for a widget and all widgets inside whenever the
+        widget is added to a layout, and so several times for deeply nested widgets.
+        Setting the sheet at the end takes a third of the time. Pages of `style_later`,
+        with three quarters of all widgets, are only styled when they are shown.
         """
         sheet = self._app.styleSheet() if self._app else ""
-        self._pages_to_style.clear()  # pages of windows that were built without this context
+        # pages of windows that were built without this context
+        self._pages_to_style.clear()
         self._unstyled = {
-            widget: has_old_sheet for widget, has_old_sheet in self._unstyled.items() if isValid(widget)
+            widget: has_old_sheet
+            for widget, has_old_sheet in self._unstyled.items()
+            if isValid(widget)
         }
         if self._app:
             self._app.setStyleSheet("")
@@ -162,7 +171,11 @@ class Theme(QObject):
         finally:
             if self._app:
                 pages = filter(isValid, self._pages_to_style)
-                unstyled = [widget for page in pages for widget in (page, *page.findChildren(QWidget))]
+                unstyled = [
+                    widget
+                    for page in pages
+                    for widget in (page, *page.findChildren(QWidget))
+                ]
                 with _without_style_events(unstyled):
                     self._app.setStyleSheet(sheet)
                 self._unstyled |= dict.fromkeys(unstyled, False)
@@ -185,7 +198,13 @@ class Theme(QObject):
     def style_page(self, page: QWidget) -> None:
         """Style a page at once that is about to be shown."""
         self._pages_to_style.pop(page, None)
-        self._style([widget for widget in (page, *page.findChildren(QWidget)) if widget in self._unstyled])
+        self._style(
+            [
+                widget
+                for widget in (page, *page.findChildren(QWidget))
+                if widget in self._unstyled
+            ]
+        )
 
     def add_icon(self, icon: Restyled) -> None:
         """Have an icon drawn again whenever the theme changes, as long as the icon lives."""
@@ -229,7 +248,8 @@ class Theme(QObject):
 
     def _draw_icons(self, icons: Iterable[Restyled]) -> None:
         for icon in icons:
-            if icon in self._icons and isValid(icon):  # it may have been replaced or deleted since
+            # it may have been replaced or deleted since
+            if icon in self._icons and isValid(icon):
                 icon.apply()
 
     def _unfreeze_windows(self) -> None:
@@ -238,8 +258,9 @@ class Theme(QObject):
         self._frozen_windows = []
         for window in filter(isValid, windows):
             window.setUpdatesEnabled(True)
-            # Qt drops a request to draw that comes while updates are disabled, and takes it for pending from
-            # then on. After a mere update(), the window would not be drawn until the next click.
+            # Qt drops a request to draw that comes while updates are disabled, and
+            # takes it for pending from then on. After a mere update(), the window would
+            # not be drawn until the next click.
             window.repaint()
 
     @Slot()
@@ -265,22 +286,33 @@ class Theme(QObject):
     def _restyle(self) -> None:
         """Apply other colors or another text size: to visible widgets first, some in each turn.
 
-        Qt would apply a style sheet to all widgets of the process at once, which takes a second for a window
-        of 1,500 widgets, few of which are visible. The windows are not drawn until all visible widgets are
-        styled.
+        Qt would apply a style sheet to all widgets of the process at once, which takes
+        a second for a window of 1,500 widgets, few of which are visible. The windows
+        are not drawn until all visible widgets are styled.
         """
         visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
-        jobs: list[Callable[[], None]] = [partial(self._style, part) for part in _widgets_by_turn(visible)]
-        jobs += [partial(self._draw_icons, part) for part in _widgets_by_turn(list(self._icons))]
+        jobs: list[Callable[[], None]] = [
+            partial(self._style, part) for part in _widgets_by_turn(visible)
+        ]
+        jobs += [
+            partial(self._draw_icons, part)
+            for part in _widgets_by_turn(list(self._icons))
+        ]
         self._jobs = deque([*jobs, self.restyled.emit, self._unfreeze_windows])
         if len(visible) <= PER_TURN:
             while self._jobs:
                 job = self._jobs.popleft()
                 job()
         else:
-            windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
-            self._frozen_windows += [window for window in windows if window.updatesEnabled()]
+            windows = [
+                widget
+                for widget in QApplication.topLevelWidgets()
+                if widget.isVisible()
+            ]
+            self._frozen_windows += [
+                window for window in windows if window.updatesEnabled()
+            ]
             for window in windows:
                 window.setUpdatesEnabled(False)
         if self.waits:
@@ -288,14 +320,15 @@ class Theme(QObject):
 
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
         """Exchange the style sheet, mark all styled widgets as unstyled, and return the visible of these."""
-        # Widgets that still wait since the last change count as styled, so that they are marked again.
+        # Widgets that still wait since the last change count as styled, so that they
+        # are marked again.
         _set_attribute(filter(isValid, self._unstyled), _POLISHED, True)
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
         visible = [widget for widget in polished if widget.isVisible()]
         self._unstyled = dict.fromkeys([*visible, *polished], True)
-        # Qt takes five times as long to exchange a style sheet as to remove one and to set another one.
-        # Widgets get no events of the two changes.
+        # Qt takes five times as long to exchange a style sheet as to remove one and to
+        # set another one. Widgets get no events of the two changes.
         with _without_style_events(widgets):
             app.setStyleSheet("")
             font = fonts.font()
@@ -308,7 +341,8 @@ class Theme(QObject):
     def _write_images(self) -> dict[str, str]:
         """Write the style sheet's pictures in the present colors, and return their paths by name.
 
-        Qt caches pictures by their paths, so that dark and light pictures need different files.
+        Qt caches pictures by their paths, so that dark and light pictures need
+        different files.
         """
         shade = "dark" if self.dark else "light"
         paths = {}
@@ -326,21 +360,27 @@ def _widgets_by_turn(items: Sequence[_T]) -> list[Sequence[_T]]:
 
 def _all_widgets(app: QApplication) -> list[QWidget]:
     """Return the widgets of all windows, parents first."""
-    roots = [widget for widget in app.topLevelWidgets() if widget.parentWidget() is None]
+    roots = [
+        widget for widget in app.topLevelWidgets() if widget.parentWidget() is None
+    ]
     return [widget for root in roots for widget in (root, *root.findChildren(QWidget))]
 
 
 @contextmanager
 def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
     """Keep events of a change of the application's style from widgets, and mark the widgets as unstyled."""
-    listeners = [widget for widget in widgets if not widget.testAttribute(_NO_STYLE_EVENTS)]
+    listeners = [
+        widget for widget in widgets if not widget.testAttribute(_NO_STYLE_EVENTS)
+    ]
     _set_attribute(listeners, _NO_STYLE_EVENTS, True)
     _set_attribute(widgets, _POLISHED, False)
     yield
     _set_attribute(listeners, _NO_STYLE_EVENTS, False)
 
 
-def _set_attribute(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool) -> None:
+def _set_attribute(
+    widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool
+) -> None:
     for widget in widgets:
         widget.setAttribute(attribute, value)
 
@@ -375,5 +415,7 @@ def palette(colors: Colors) -> QPalette:
     for color_role, color in active.items():
         new_palette.setColor(color_role, QColor(color))
     for color_role in (role.WindowText, role.Text, role.ButtonText):
-        new_palette.setColor(QPalette.ColorGroup.Disabled, color_role, QColor(colors.faint))
+        new_palette.setColor(
+            QPalette.ColorGroup.Disabled, color_role, QColor(colors.faint)
+        )
     return new_palette

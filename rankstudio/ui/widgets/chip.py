@@ -66,7 +66,9 @@ class Chip(QFrame):
         list(self._actions.values())[number]()
 
     def _link(self, number: int) -> QPushButton:
-        button = named(QPushButton(), f"{self.objectName()}-link-{number}", role="chip-link")
+        button = named(
+            QPushButton(), f"{self.objectName()}-link-{number}", role="chip-link"
+        )
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(partial(self._act, number))
         self._row.addWidget(button)

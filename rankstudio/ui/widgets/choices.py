@@ -91,7 +91,11 @@ class ButtonChoice(QWidget):
         """Choose the next or previous visible button by the arrow keys."""
         step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
-        button = self._group.button(checked_id + step) if step is not None and checked_id >= 0 else None
+        button = (
+            self._group.button(checked_id + step)
+            if step is not None and checked_id >= 0
+            else None
+        )
         while button is not None and step is not None and button.isHidden():
             button = self._group.button(self._group.id(button) + step)
         if button is not None:
@@ -102,7 +106,11 @@ class ButtonChoice(QWidget):
     def _keep_one_tab_stop(self) -> None:
         """Let Tab stop at the chosen button only, as it does for radio buttons."""
         for button in self._group.buttons():
-            focusable = Qt.FocusPolicy.TabFocus if button.isChecked() else Qt.FocusPolicy.NoFocus
+            focusable = (
+                Qt.FocusPolicy.TabFocus
+                if button.isChecked()
+                else Qt.FocusPolicy.NoFocus
+            )
             button.setFocusPolicy(focusable)
 
 
@@ -127,7 +135,11 @@ class Segmented(ButtonChoice):
     chosen = Signal(object)
 
     def __init__(
-        self, options: Sequence[tuple[object, str]] = (), name: str = "", *, wide: bool = False
+        self,
+        options: Sequence[tuple[object, str]] = (),
+        name: str = "",
+        *,
+        wide: bool = False,
     ) -> None:
         super().__init__()
         self.setAccessibleName(name)
@@ -173,7 +185,9 @@ class Segmented(ButtonChoice):
         """Make the button of an option, and add it to the row."""
         name = self.accessibleName()
         button = named(
-            Segment(text, self), accessible_name=f"{name} {text}" if name else text, role="segment"
+            Segment(text, self),
+            accessible_name=f"{name} {text}" if name else text,
+            role="segment",
         )
         button.setCheckable(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -197,7 +211,8 @@ class Segmented(ButtonChoice):
     def _keep_place_in_tab_order(self) -> None:
         """Put the buttons into the tab order at the row's place: Qt puts new widgets at the end."""
         previous: QWidget = self
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # setTabOrder needs a widget that can have the focus
+        # setTabOrder needs a widget that can have the focus
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for button in self._buttons():
             QWidget.setTabOrder(previous, button)
             previous = button
@@ -235,12 +250,18 @@ class TickedSlider(QSlider):
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         handle = self.style().subControlRect(
-            QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderHandle, self
+            QStyle.ComplexControl.CC_Slider,
+            option,
+            QStyle.SubControl.SC_SliderHandle,
+            self,
         )
         travel = self.width() - handle.width()  # pixels from the first to the last stop
         half_handle = handle.width() / 2
         n_steps = max(1, self.maximum() - self.minimum())
-        return [round(half_handle + travel * (tick - self.minimum()) / n_steps) for tick in self._ticks]
+        return [
+            round(half_handle + travel * (tick - self.minimum()) / n_steps)
+            for tick in self._ticks
+        ]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the slider, and the ticks below its groove."""
@@ -274,18 +295,27 @@ class LambdaSlider(QWidget):
         self._slider.valueChanged.connect(self._on_value)
         self._label = named(PlainLabel(), role="title")
         fill(
-            QHBoxLayout(self), self._symbol, (self._slider, 1), self._label, margins=(0, 0, 0, 0), spacing=10
+            QHBoxLayout(self),
+            self._symbol,
+            (self._slider, 1),
+            self._label,
+            margins=(0, 0, 0, 0),
+            spacing=10,
         )
         self.setFocusProxy(self._slider)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.set_values((1.0,))
 
     def set_values(
-        self, values: Sequence[float], symbol: str = "", marked: Sequence[float] | None = None
+        self,
+        values: Sequence[float],
+        symbol: str = "",
+        marked: Sequence[float] | None = None,
     ) -> None:
         """Offer other values, and move to the one nearest to the present value.
 
-        Values in ``marked`` have ticks, by default all. A ``symbol`` replaces the "λ" before the slider.
+        Values in ``marked`` have ticks, by default all. A ``symbol`` replaces the "λ"
+        before the slider.
         """
         if symbol:
             self._symbol.setText(symbol)
@@ -296,7 +326,11 @@ class LambdaSlider(QWidget):
             self._slider.setRange(0, max(0, len(values) - 1))
         marked_values = set(self._values if marked is None else marked)
         self._slider.set_ticks(
-            [position for position, value in enumerate(self._values) if value in marked_values]
+            [
+                position
+                for position, value in enumerate(self._values)
+                if value in marked_values
+            ]
         )
         self._slider.setPageStep(max(1, len(values) // 5))
         self._slider.setEnabled(len(values) > 1)
@@ -316,7 +350,9 @@ class LambdaSlider(QWidget):
         """Move to the value nearest to the given one, without emitting `moved`."""
         with QSignalBlocker(self._slider):
             stops = range(len(self._values))
-            self._slider.setValue(min(stops, key=lambda i: abs(self._values[i] - value)))
+            self._slider.setValue(
+                min(stops, key=lambda i: abs(self._values[i] - value))
+            )
         self._show()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -328,7 +364,9 @@ class LambdaSlider(QWidget):
     def _fit_label(self) -> None:
         """Give the label the width of the widest text, so that nothing moves with the slider."""
         metrics = QFontMetrics(font(BASE, bold=True))
-        widest = max((metrics.horizontalAdvance(power(v)) for v in self._values), default=0)
+        widest = max(
+            (metrics.horizontalAdvance(power(v)) for v in self._values), default=0
+        )
         self._label.setFixedWidth(widest + 4)
         self._show()
 
@@ -351,13 +389,16 @@ NOTE = Qt.ItemDataRole.UserRole + 1
 
 _INSET = 2  # pixels between a combo box's text and its frame
 _LIST_MARGIN = 28  # pixels beside the longest text of a list: scroll bar and padding
-# In this role, Qt marks separators by the text below, and a screen reader finds the notes on entries.
+# In this role, Qt marks separators by the text below, and a screen reader finds the
+# notes on entries.
 _KIND_ROLE = Qt.ItemDataRole.AccessibleDescriptionRole
 _SEPARATOR = "separator"
 _SEPARATOR_HEIGHT = 9
-_NOTE_WIDTH = 380  # pixels; a longer note ends in an ellipsis, and its tooltip shows it in full
+# pixels; a longer note ends in an ellipsis, and its tooltip shows it in full
+_NOTE_WIDTH = 380
 _NOTE_SCALE = 0.85  # font size of a note, relative to the entry
-_NOTE_MARGIN = 9  # pixels beside a note, as many as the style sheet puts beside an entry
+# pixels beside a note, as many as the style sheet puts beside an entry
+_NOTE_MARGIN = 9
 _NOTE_OPACITY = 0.65
 _SPACE_BELOW_NOTE = 5  # pixels
 
@@ -365,8 +406,8 @@ _SPACE_BELOW_NOTE = 5  # pixels
 class _CalmComboBox(QComboBox):
     """A combo box that leaves the mouse wheel to the form around it, instead of changing its value.
 
-    Its list is as wide as the longest entry, even in a narrow form. The text of the box itself is cut with an
-    ellipsis.
+    Its list is as wide as the longest entry, even in a narrow form. The text of the box
+    itself is cut with an ellipsis.
     """
 
     cut = Qt.TextElideMode.ElideRight
@@ -375,16 +416,23 @@ class _CalmComboBox(QComboBox):
         """Cut the text where it has no room."""
         super().initStyleOption(option)
         text_rect = self.style().subControlRect(
-            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+            QStyle.ComplexControl.CC_ComboBox,
+            option,
+            QStyle.SubControl.SC_ComboBoxEditField,
+            self,
         )
         room = text_rect.width() - _INSET
-        option.currentText = self.fontMetrics().elidedText(self.currentText(), self.cut, room)
+        option.currentText = self.fontMetrics().elidedText(
+            self.currentText(), self.cut, room
+        )
 
     def showPopup(self) -> None:
         """Open the list, wide enough for its entries."""
         view = self.view()
         view.setTextElideMode(Qt.TextElideMode.ElideNone)
-        view.setMinimumWidth(max(self.width(), view.sizeHintForColumn(0) + _LIST_MARGIN))
+        view.setMinimumWidth(
+            max(self.width(), view.sizeHintForColumn(0) + _LIST_MARGIN)
+        )
         super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -395,7 +443,9 @@ class _CalmComboBox(QComboBox):
 class _NotedDelegate(QStyledItemDelegate):
     """Draws the entries of a combo box's list: separators, and notes as a second, muted line of an entry."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
         """Return the size of an entry with its note, or of a separator."""
         size = super().sizeHint(option, index)
         note = index.data(NOTE)
@@ -404,35 +454,55 @@ class _NotedDelegate(QStyledItemDelegate):
         if not note:
             return size
         metrics = QFontMetrics(_note_font(option.font))
-        note_width = min(metrics.horizontalAdvance(note), _NOTE_WIDTH) + 2 * _NOTE_MARGIN
-        return QSize(max(size.width(), note_width), size.height() + metrics.height() + _SPACE_BELOW_NOTE)
+        note_width = (
+            min(metrics.horizontalAdvance(note), _NOTE_WIDTH) + 2 * _NOTE_MARGIN
+        )
+        return QSize(
+            max(size.width(), note_width),
+            size.height() + metrics.height() + _SPACE_BELOW_NOTE,
+        )
 
     def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
     ) -> None:
         """Draw a separator, or an entry with its note below."""
         note = index.data(NOTE)
         if index.data(_KIND_ROLE) == _SEPARATOR:
             y = option.rect.center().y()
             painter.setPen(option.palette.color(QPalette.ColorRole.Mid))
-            painter.drawLine(option.rect.left() + _NOTE_MARGIN, y, option.rect.right() - _NOTE_MARGIN, y)
+            painter.drawLine(
+                option.rect.left() + _NOTE_MARGIN,
+                y,
+                option.rect.right() - _NOTE_MARGIN,
+                y,
+            )
             return
         if not note:
             super().paint(painter, option, index)
             return
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
-        # The style draws the background without the text, which is drawn afterwards in the upper part.
+        # The style draws the background without the text, which is drawn afterwards in
+        # the upper part.
         name = item.text
         item.text = ""
-        item.widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, item, painter, item.widget)
+        item.widget.style().drawControl(
+            QStyle.ControlElement.CE_ItemViewItem, item, painter, item.widget
+        )
         note_font = _note_font(item.font)
         note_height = QFontMetrics(note_font).height()
         name_rect = QRect(item.rect).adjusted(
             _NOTE_MARGIN, 0, -_NOTE_MARGIN, -note_height - _SPACE_BELOW_NOTE
         )
-        note_rect = QRect(name_rect.left(), name_rect.bottom(), name_rect.width(), note_height)
-        text_color = item.palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Text)
+        note_rect = QRect(
+            name_rect.left(), name_rect.bottom(), name_rect.width(), note_height
+        )
+        text_color = item.palette.color(
+            QPalette.ColorGroup.Active, QPalette.ColorRole.Text
+        )
         muted_color = QColor(text_color)
         muted_color.setAlphaF(_NOTE_OPACITY)
         is_enabled = bool(item.state & QStyle.StateFlag.State_Enabled)
@@ -443,7 +513,11 @@ class _NotedDelegate(QStyledItemDelegate):
         painter.setFont(note_font)
         painter.setPen(muted_color)
         mode = Qt.TextElideMode.ElideRight
-        painter.drawText(note_rect, LEFT, painter.fontMetrics().elidedText(note, mode, note_rect.width()))
+        painter.drawText(
+            note_rect,
+            LEFT,
+            painter.fontMetrics().elidedText(note, mode, note_rect.width()),
+        )
         painter.restore()
 
 
@@ -458,7 +532,8 @@ def _note_font(font: QFont) -> QFont:
 
 
 def choice_box(
-    choices: tuple[tuple[str, str], ...], cut: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+    choices: tuple[tuple[str, str], ...],
+    cut: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> QComboBox:
     """Return a combo box over (key, label) pairs that fits into a narrow column.
 
@@ -466,11 +541,14 @@ def choice_box(
     ----------
     choices : tuple of (key, label)
     cut : Qt.TextElideMode
-        Where to cut a text that has no room; in the middle for names with equal beginnings.
+        Where to cut a text that has no room; in the middle for names with equal
+        beginnings.
     """
     box = _CalmComboBox()
     box.cut = cut
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setSizeAdjustPolicy(
+        QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+    )
     box.setMinimumContentsLength(6)
     box.setMaxVisibleItems(24)
     box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -486,7 +564,9 @@ def set_choices(box: QComboBox, choices: tuple[tuple[str, str], ...]) -> None:
 
 
 def set_notes(
-    box: QComboBox, lacking: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})
+    box: QComboBox,
+    lacking: Mapping[str, str],
+    notes: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Show notes below some entries in the list of a combo box, and disable entries that cannot be chosen.
 
@@ -558,12 +638,15 @@ class PickMenu(QMenu):
         self._list.itemActivated.connect(self._on_item)
         self._list.itemClicked.connect(self._on_item)
 
-    def set_entries(self, entries: Sequence[tuple[object, str]], chosen: object) -> None:
+    def set_entries(
+        self, entries: Sequence[tuple[object, str]], chosen: object
+    ) -> None:
         """Offer values with their texts, and mark the present one."""
         self._list.clear()
         for value, text in entries:
             item = QListWidgetItem(text)
-            item.setData(Qt.ItemDataRole.UserRole, (value,))  # `entries` and `_on_item` unpack it
+            # `entries` and `_on_item` unpack it
+            item.setData(Qt.ItemDataRole.UserRole, (value,))
             item.setToolTip(plain(text))
             self._list.addItem(item)
             if value == chosen:
@@ -571,7 +654,9 @@ class PickMenu(QMenu):
         least_width, greatest_width = _LIST_WIDTH_LIMITS
         widest = max(self._list.sizeHintForColumn(0), least_width)
         n_visible = min(len(entries), _MAX_VISIBLE_ROWS)
-        self._list.setFixedSize(min(widest + _LIST_MARGIN, greatest_width), n_visible * _ROW_HEIGHT + 8)
+        self._list.setFixedSize(
+            min(widest + _LIST_MARGIN, greatest_width), n_visible * _ROW_HEIGHT + 8
+        )
 
     def entries(self) -> list[tuple[object, str]]:
         """Return the values and texts that are offered."""

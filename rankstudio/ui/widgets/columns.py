@@ -38,7 +38,11 @@ ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 
 FLAGS = {"left": LEFT, "right": RIGHT, "center": Qt.AlignmentFlag.AlignCenter}
 """Qt's alignment of a column's texts."""
-_READ = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+_READ = (
+    Qt.ItemFlag.ItemIsSelectable
+    | Qt.ItemFlag.ItemIsEnabled
+    | Qt.ItemFlag.ItemNeverHasChildren
+)
 _WRITTEN = _READ | Qt.ItemFlag.ItemIsEditable
 PAD = 8
 """Room at both sides of a cell, in pixels."""
@@ -126,7 +130,8 @@ class Column:
     align : {"left", "right", "center"}
         Numbers go to the right.
     format : str or callable
-        A format specification (".4f"), or a function of the value; None and NaN are "–" in any case.
+        A format specification (".4f"), or a function of the value; None and NaN are "–"
+        in any case.
     value : callable, optional
         Returns the value, if it is not the attribute `key` of the row.
     tooltip : str
@@ -136,11 +141,12 @@ class Column:
     stretch : bool
         Whether the column takes the remaining room.
     least : int
-        Least width in pixels of a column that stretches; where there is less room, the table scrolls.
+        Least width in pixels of a column that stretches; where there is less room, the
+        table scrolls.
     kind : {"text", "weight", "dot", "progress", "tick", "histogram"}
-        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a ``tick`` a `Tick`, a
-        ``histogram`` a `HistogramCell`; a ``progress`` cell draws a `ProgressCell` as a bar and any other
-        value as text.
+        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a ``tick`` a
+        `Tick`, a ``histogram`` a `HistogramCell`; a ``progress`` cell draws a
+        `ProgressCell` as a bar and any other value as text.
     tone : str or callable
         Color role of the text, or a function that returns the role.
     bold : callable, optional
@@ -148,18 +154,22 @@ class Column:
     mark : callable, optional
         Returns whether a diamond follows the text ("pinned").
     hint : callable, optional
-        Returns the tooltip of the cell; without it, a text that is cut off is the tooltip.
+        Returns the tooltip of the cell; without it, a text that is cut off is the
+        tooltip.
     sort : callable, optional
         Returns the value to sort by, if it is not the cell's value.
     edited : callable, optional
-        Returns the text with which the editor of the cell opens. Without it, the user cannot edit cells.
+        Returns the text with which the editor of the cell opens. Without it, the user
+        cannot edit cells.
     paint : callable, optional
-        Draws into a cell, before its text. It takes the painter, the cell's rectangle, the theme's colors and
-        the row, and returns the rectangle that is left for the text, or None if no text is to follow.
+        Draws into a cell, before its text. It takes the painter, the cell's rectangle,
+        the theme's colors and the row, and returns the rectangle that is left for the
+        text, or None if no text is to follow.
     spoken : callable, optional
         Returns the words of a screen reader for the cell, if these are not the text.
     parts : tuple of Column
-        Columns that replace this one in CSV and on the clipboard, with one number each; empty for itself.
+        Columns that replace this one in CSV and on the clipboard, with one number each;
+        empty for itself.
     """
 
     key: str
@@ -214,7 +224,8 @@ class Column:
     def plain(self, row: Row) -> str:
         """Return the text that is copied and exported: numbers with all digits, "" for a missing value.
 
-        For a cell that the user can edit, this is the text of the editor, without marks added to it.
+        For a cell that the user can edit, this is the text of the editor, without marks
+        added to it.
         """
         value = self.of(row)
         if isinstance(value, str) and self.edited is not None:
@@ -241,7 +252,14 @@ class Column:
 
 def tick_column(is_ticked: Callable[[Row], bool], tooltip: str) -> Column:
     """Return a column of ticks."""
-    return Column("tick", "", kind="tick", value=lambda row: Tick(is_ticked(row)), tooltip=tooltip, width=30)
+    return Column(
+        "tick",
+        "",
+        kind="tick",
+        value=lambda row: Tick(is_ticked(row)),
+        tooltip=tooltip,
+        width=30,
+    )
 
 
 def is_missing(value: object) -> bool:
@@ -252,14 +270,15 @@ def is_missing(value: object) -> bool:
 class ColumnModel(QAbstractTableModel):
     """The model of a table: row objects in columns, sorted by a column, separately below each heading.
 
-    The sort key of each row is computed once. Qt's proxy model would compare pairs of cells in Python, which
-    takes a second for two thousand rows.
+    The sort key of each row is computed once. Qt's proxy model would compare pairs of
+    cells in Python, which takes a second for two thousand rows.
 
     Parameters
     ----------
     columns : sequence of Column
     identity : callable, optional
-        Returns the identity of a row object, by which the selection is kept when rows change.
+        Returns the identity of a row object, by which the selection is kept when rows
+        change.
     rows : sequence
         The rows to begin with; they are not copied.
     parent : QObject, optional
@@ -280,8 +299,10 @@ class ColumnModel(QAbstractTableModel):
         self.rows = rows
         self._identity = identity
         self._ranges: dict[int, tuple[float, float]] = {}
-        self._sorting = (-1, Qt.SortOrder.AscendingOrder)  # number of a column, -1 for none, and the order
-        self._shown_indices: Sequence[int] = range(len(rows))  # indices in `rows`, in the order shown
+        # number of a column, -1 for none, and the order
+        self._sorting = (-1, Qt.SortOrder.AscendingOrder)
+        # indices in `rows`, in the order shown
+        self._shown_indices: Sequence[int] = range(len(rows))
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other columns of the same rows, unsorted."""
@@ -305,7 +326,9 @@ class ColumnModel(QAbstractTableModel):
             self.rows = new_rows
             self._ranges.clear()
             self._rearrange()
-            self.dataChanged.emit(self.index(0, 0), self.index(len(new_rows) - 1, len(self.columns) - 1))
+            self.dataChanged.emit(
+                self.index(0, 0), self.index(len(new_rows) - 1, len(self.columns) - 1)
+            )
             return False
         self.beginResetModel()
         self.rows = new_rows
@@ -322,12 +345,15 @@ class ColumnModel(QAbstractTableModel):
         """Return the position at which a row is shown, given its index in `rows`."""
         return self._shown_indices.index(index)
 
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+    def sort(
+        self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder
+    ) -> None:
         """Sort by a column, -1 for the order in which the rows were given.
 
         Equal rows keep that order.
         """
-        if self._sorting != (column, order):  # Qt calls this twice for a click on a header
+        # Qt calls this twice for a click on a header
+        if self._sorting != (column, order):
             self._sorting = (column, order)
             self._rearrange()
 
@@ -339,7 +365,9 @@ class ColumnModel(QAbstractTableModel):
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
-        headings = [index for index, row in enumerate(self.rows) if isinstance(row, Heading)]
+        headings = [
+            index for index, row in enumerate(self.rows) if isinstance(row, Heading)
+        ]
         column = self.columns[number]
         descends = order == Qt.SortOrder.DescendingOrder
         if not headings:
@@ -349,7 +377,9 @@ class ColumnModel(QAbstractTableModel):
             indices += [heading, *self._sort(range(heading + 1, end), column, descends)]
         return indices
 
-    def _sort(self, indices: Sequence[int], column: Column, descends: bool) -> list[int]:
+    def _sort(
+        self, indices: Sequence[int], column: Column, descends: bool
+    ) -> list[int]:
         """Sort indices of rows by a column.
 
         Rows without a value come last, and texts ignore case.
@@ -372,7 +402,10 @@ class ColumnModel(QAbstractTableModel):
         new_positions = {index: position for position, index in enumerate(new_indices)}
         persistent = self.persistentIndexList()
         self._shown_indices = new_indices
-        moved = [self.index(new_positions[old_indices[old.row()]], old.column()) for old in persistent]
+        moved = [
+            self.index(new_positions[old_indices[old.row()]], old.column())
+            for old in persistent
+        ]
         self.changePersistentIndexList(persistent, moved)
         self.layoutChanged.emit()
 
@@ -436,14 +469,21 @@ class ColumnModel(QAbstractTableModel):
             return row
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(FLAGS[column.align])
-        return _text_for_screen_reader(column, row) if role == Qt.ItemDataRole.AccessibleTextRole else None
+        return (
+            _text_for_screen_reader(column, row)
+            if role == Qt.ItemDataRole.AccessibleTextRole
+            else None
+        )
 
     @staticmethod
     def _heading_data(heading: Heading, column: int, role: int) -> Any:
         """Return the text of a heading in its first column, or the heading itself as the row object."""
         if role == ROW_ROLE:
             return heading
-        is_text = role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
+        is_text = role in (
+            Qt.ItemDataRole.DisplayRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+        )
         return heading.text if is_text and column == 0 else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -452,7 +492,9 @@ class ColumnModel(QAbstractTableModel):
             return Qt.ItemFlag.NoItemFlags
         return _READ if self.columns[index.column()].edited is None else _WRITTEN
 
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+    def setData(
+        self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole
+    ) -> bool:
         """Emit the text that the user wrote.
 
         The model does not change rows: their owner sets other ones.
@@ -466,11 +508,16 @@ class ColumnModel(QAbstractTableModel):
         return column.edited is not None
 
     def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
         """Return title, tooltip or alignment of a column, or a row's number from 1."""
         if orientation == Qt.Orientation.Vertical:
-            return count_text(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
+            return (
+                count_text(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
+            )
         if not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]
@@ -499,11 +546,19 @@ FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
 _DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
 
 
-def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:
+def separated(
+    columns: Sequence[Column], rows: Sequence[Row], separator: str = ","
+) -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
-    written_columns = [part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))]
+    written_columns = [
+        part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))
+    ]
     titles = [column.written_title for column in written_columns]
-    return csv_text(titles, ([column.plain(row) for column in written_columns] for row in rows), separator)
+    return csv_text(
+        titles,
+        ([column.plain(row) for column in written_columns] for row in rows),
+        separator,
+    )
 
 
 def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
@@ -514,4 +569,7 @@ def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> s
     written_columns = [c for c in columns if c.kind not in _DRAWN]
     texts = [[c.text(row) for c in written_columns] for row in rows]
     left_aligned = [i for i, c in enumerate(written_columns) if c.align == "left"]
-    return text_of_table([c.written_title for c in written_columns], texts, left_aligned) + "\n"
+    return (
+        text_of_table([c.written_title for c in written_columns], texts, left_aligned)
+        + "\n"
+    )

@@ -76,7 +76,11 @@ class KeyValue(QWidget):
         for i, (old_row, row) in enumerate(zip_longest(self._rows, rows)):
             if old_row == row:
                 continue
-            if old_row is not None and row is not None and _differ_in_value(old_row, row):
+            if (
+                old_row is not None
+                and row is not None
+                and _differ_in_value(old_row, row)
+            ):
                 value_widget = self._widget_at(i, 1)
                 assert isinstance(value_widget, _Value)
                 value_widget.label.setText(row.value)
@@ -106,7 +110,8 @@ class KeyValue(QWidget):
 
 def _differ_in_value(first: Fact, second: Fact) -> bool:
     """Return whether two facts differ only in the texts of their values."""
-    both_have_values = bool(first.value) == bool(second.value)  # without a value, the note has no " · "
+    # without a value, the note has no " · "
+    both_have_values = bool(first.value) == bool(second.value)
     return both_have_values and replace(first, value=second.value) == second
 
 
@@ -123,7 +128,12 @@ class _Value(QWidget):
         self.label.setSizePolicy(QSizePolicy.Policy.Expanding, policy)
         line = fill(QHBoxLayout(self), (self.label, 1), margins=(0, 0, 0, 0), spacing=0)
         if row.note:
-            line.addWidget(named(PlainLabel(f" · {row.note}" if row.value else row.note), role=row.role))
+            line.addWidget(
+                named(
+                    PlainLabel(f" · {row.note}" if row.value else row.note),
+                    role=row.role,
+                )
+            )
 
 
 _ROW = 19  # height of a row in pixels
@@ -177,16 +187,27 @@ class BarRows(QWidget):
         painter.setFont(font(SMALL))
         metrics = QFontMetrics(font(SMALL))
         label_width = max(metrics.horizontalAdvance(text) for text, _ in self._rows)
-        count_width = max(metrics.horizontalAdvance(count_text(count)) for _, count in self._rows)
+        count_width = max(
+            metrics.horizontalAdvance(count_text(count)) for _, count in self._rows
+        )
         largest = max(count for _, count in self._rows) or 1
         height = scaled(_ROW)
         for i, (text, count) in enumerate(self._rows):
             row = QRect(0, i * height, self.width(), height)
             track = row.adjusted(label_width + _GAP, 0, -count_width - 2 * _GAP, 0)
-            self._draw_row(painter, row, QRectF(track), text, count, share=count / largest, index=i)
+            self._draw_row(
+                painter, row, QRectF(track), text, count, share=count / largest, index=i
+            )
 
     def _draw_row(
-        self, painter: QPainter, row: QRect, track: QRectF, text: str, count: int, share: float, index: int
+        self,
+        painter: QPainter,
+        row: QRect,
+        track: QRectF,
+        text: str,
+        count: int,
+        share: float,
+        index: int,
     ) -> None:
         """Draw one row.
 
@@ -196,7 +217,9 @@ class BarRows(QWidget):
         painter.setPen(colors.q("muted"))
         painter.drawText(row, LEFT, text)
         painter.drawText(row, RIGHT, count_text(count))
-        bar = QRectF(track.left(), track.center().y() - _BAR / 2 + 0.5, track.width(), _BAR)
+        bar = QRectF(
+            track.left(), track.center().y() - _BAR / 2 + 0.5, track.width(), _BAR
+        )
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_soft"))
         painter.drawRoundedRect(bar, 2, 2)

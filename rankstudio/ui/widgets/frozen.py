@@ -6,7 +6,8 @@ from PySide6.QtCore import QEvent, QPointF, QRect, Qt
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-_MOST = 0.7  # share of the width; if frozen columns would take more, all columns are scrolled
+# share of the width; if frozen columns would take more, all columns are scrolled
+_MOST = 0.7
 
 
 class FrozenHeader(QHeaderView):
@@ -33,7 +34,10 @@ class FrozenHeader(QHeaderView):
         """
         if not self.n_frozen or not self.offset():
             return 0
-        width = sum(self.sectionSize(section) for section in range(min(self.n_frozen, self.count())))
+        width = sum(
+            self.sectionSize(section)
+            for section in range(min(self.n_frozen, self.count()))
+        )
         return width if width <= _MOST * self.viewport().width() else 0
 
     def frozen_section(self, x: int) -> int:
@@ -43,12 +47,28 @@ class FrozenHeader(QHeaderView):
         """
         if not 0 <= x < self.frozen_width():
             return -1
-        sections = (section for section in range(self.n_frozen) if not self.isSectionHidden(section))
-        return next((section for section in sections if x < self.frozen_rect(section).right() + 1), -1)
+        sections = (
+            section
+            for section in range(self.n_frozen)
+            if not self.isSectionHidden(section)
+        )
+        return next(
+            (
+                section
+                for section in sections
+                if x < self.frozen_rect(section).right() + 1
+            ),
+            -1,
+        )
 
     def frozen_rect(self, section: int) -> QRect:
         """Return the rectangle of a frozen section."""
-        return QRect(self.sectionPosition(section), 0, self.sectionSize(section), self.viewport().height())
+        return QRect(
+            self.sectionPosition(section),
+            0,
+            self.sectionSize(section),
+            self.viewport().height(),
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the frozen sections over the others."""
@@ -57,7 +77,9 @@ class FrozenHeader(QHeaderView):
         if not width:
             return
         painter = QPainter(self.viewport())
-        painter.fillRect(QRect(0, 0, width, self.viewport().height()), self.palette().base())
+        painter.fillRect(
+            QRect(0, 0, width, self.viewport().height()), self.palette().base()
+        )
         for section in range(self.n_frozen):
             if not self.isSectionHidden(section):
                 painter.save()
@@ -86,7 +108,9 @@ class FrozenHeader(QHeaderView):
         if isinstance(event, QHelpEvent) and self.frozen_section(event.pos().x()) >= 0:
             position = event.pos()
             position.setX(position.x() - self.offset())
-            return super().viewportEvent(QHelpEvent(event.type(), position, event.globalPos()))
+            return super().viewportEvent(
+                QHelpEvent(event.type(), position, event.globalPos())
+            )
         return super().viewportEvent(event)
 
     def _moved_to_section(self, event: QMouseEvent) -> QMouseEvent:

@@ -75,7 +75,10 @@ class HeadingText(QWidget):
     def _pieces(self) -> list[tuple[str, bool, int]]:
         """Return the title and the parts, each with whether it is bold and with its font size."""
         heading = self._heading
-        return [(f"{heading.title}   ", True, BASE), *((text, bold, SMALL) for text, bold in heading.parts)]
+        return [
+            (f"{heading.title}   ", True, BASE),
+            *((text, bold, SMALL) for text, bold in heading.parts),
+        ]
 
     @staticmethod
     def _width(text: str, bold: bool, size: int) -> int:
@@ -89,7 +92,9 @@ class HeadingText(QWidget):
         for text, bold, size in self._pieces():
             painter.setFont(font(size, bold))
             painter.setPen(colors.q("text" if bold else "muted"))
-            cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            cut = painter.fontMetrics().elidedText(
+                text, Qt.TextElideMode.ElideRight, room.width()
+            )
             painter.drawText(room, LEFT, cut)
             room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(cut))
         painter.end()
@@ -98,8 +103,8 @@ class HeadingText(QWidget):
 class HeadingBar(QWidget):
     """One heading of a table: an arrow that folds the rows below it, its text, and a link.
 
-    A click anywhere on the bar folds or unfolds the rows. So do Space and Enter on the arrow. The left arrow
-    key folds them, the right one unfolds them.
+    A click anywhere on the bar folds or unfolds the rows. So do Space and Enter on the
+    arrow. The left arrow key folds them, the right one unfolds them.
 
     Parameters
     ----------
@@ -132,7 +137,14 @@ class HeadingBar(QWidget):
         self.text = HeadingText(theme)
         self.link = named(QPushButton(), "heading-link", role="chip-link")
         self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        row = fill(QHBoxLayout(self), self.button, self.text, self.link, margins=(6, 1, 8, 1), spacing=4)
+        row = fill(
+            QHBoxLayout(self),
+            self.button,
+            self.text,
+            self.link,
+            margins=(6, 1, 8, 1),
+            spacing=4,
+        )
         row.addStretch(1)
         for button in (self.button, self.link):
             button.installEventFilter(self)
@@ -221,7 +233,8 @@ class HeadingBars(QObject):
     Attributes
     ----------
     folded, linked : Signal(object)
-        Key of a heading whose rows are to be folded or unfolded, or whose link was pressed.
+        Key of a heading whose rows are to be folded or unfolded, or whose link was
+        pressed.
     entered : Signal()
         The mouse has entered the bar of a heading.
     """
@@ -288,7 +301,9 @@ class HeadingBars(QObject):
 
     def _headings(self) -> list[tuple[int, Heading]]:
         rows = self._rows.shown_rows()
-        return [(number, row) for number, row in enumerate(rows) if isinstance(row, Heading)]
+        return [
+            (number, row) for number, row in enumerate(rows) if isinstance(row, Heading)
+        ]
 
     def _box(self, number: int) -> QRect:
         table = self._table

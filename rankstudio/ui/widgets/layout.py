@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from PySide6.QtWidgets import QAbstractSpinBox, QBoxLayout, QLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QBoxLayout,
+    QLayout,
+    QScrollArea,
+    QWidget,
+)
 
 from rankstudio.ui.style.plain_text import plain
 
@@ -15,7 +21,10 @@ Item = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
 
 
 def fill(
-    box: Box, *items: Item, margins: tuple[int, int, int, int] | None = None, spacing: int | None = None
+    box: Box,
+    *items: Item,
+    margins: tuple[int, int, int, int] | None = None,
+    spacing: int | None = None,
 ) -> Box:
     """Add items to a row or a column, and return the row or column.
 
@@ -58,8 +67,8 @@ def emptied(box: Box) -> Box:
 def show_in(area: QScrollArea, page: QWidget) -> None:
     """Show another widget in a scrolling area, and delete the widget that it replaces.
 
-    Adding labels to the visible widget would flicker: Qt paints them once in the old height, and the area
-    gets the new height only afterwards.
+    Adding labels to the visible widget would flicker: Qt paints them once in the old
+    height, and the area gets the new height only afterwards.
     """
     replaced = area.takeWidget()
     area.setWidget(page)
@@ -74,7 +83,13 @@ def spaced(box: SpinBox) -> SpinBox:
     return box
 
 
-def named(widget: Widget, name: str = "", accessible_name: str = "", tip: str = "", role: str = "") -> Widget:
+def named(
+    widget: Widget,
+    name: str = "",
+    accessible_name: str = "",
+    tip: str = "",
+    role: str = "",
+) -> Widget:
     """Give a new widget its names, tooltip and role, and return the widget.
 
     Parameters
@@ -104,6 +119,7 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another variant in the style sheet."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
-        # Qt reads the properties that a style sheet selects by only when it polishes a widget.
+        # Qt reads the properties that a style sheet selects by only when it polishes a
+        # widget.
         widget.style().unpolish(widget)
         widget.style().polish(widget)

@@ -8,7 +8,15 @@ from types import MappingProxyType
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QHideEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -31,8 +39,16 @@ from rankstudio.ui.widgets.layout import fill, named
 Level = Literal["info", "warning", "error"]
 Actions = Mapping[str, Callable[[], object]]
 _NO_ACTIONS: Actions = MappingProxyType({})
-_LEVEL_ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
-_LEVEL_NAMES: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error": tr("error")}
+_LEVEL_ROLES: dict[Level, str] = {
+    "info": "accent",
+    "warning": "warning",
+    "error": "error",
+}
+_LEVEL_NAMES: dict[Level, str] = {
+    "info": tr("info"),
+    "warning": tr("warning"),
+    "error": tr("error"),
+}
 
 _SPACE_ABOVE = 8  # pixels above the bar, which the bar's widget includes
 _MAX_MESSAGES = 3  # messages that are shown at once
@@ -40,7 +56,8 @@ _MIN_WIDTH = 360  # pixels of an overlay
 _MAX_WIDTH = 720
 _MIN_READING_MILLISECONDS = 6000  # to notice a message
 _MILLISECONDS_PER_LETTER = 60  # of a slow reader
-_MILLISECONDS_TO_NEXT_CHECK = 3000  # after a message was not hidden, as the user may be reading it
+# after a message was not hidden, as the user may be reading it
+_MILLISECONDS_TO_NEXT_CHECK = 3000
 
 
 class ClosedByEscape(QWidget):
@@ -55,7 +72,10 @@ class ClosedByEscape(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Prevent that the window takes Esc as a shortcut."""
-        is_override = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        is_override = (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+        )
         if is_override and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
             event.accept()
             return True
@@ -78,7 +98,8 @@ class Notice(ClosedByEscape):
     ----------
     theme : Theme
     stacked : bool
-        Whether a single action's button is below the text, for a narrow place. Several buttons always are.
+        Whether a single action's button is below the text, for a narrow place. Several
+        buttons always are.
 
     Attributes
     ----------
@@ -99,9 +120,12 @@ class Notice(ClosedByEscape):
         self._icon_label = PlainLabel()
         self._text = PlainLabel(wraps=True)
         self._text.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._text.setSizePolicy(
+            QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred
+        )
         self._stacked = stacked
         self._actions: dict[str, Callable[[], object]] = {}
         self._buttons: list[QPushButton] = []
@@ -114,7 +138,9 @@ class Notice(ClosedByEscape):
         theme.changed.connect(self._restyle)
         self.hide()
 
-    def say(self, text: str, level: Level = "info", actions: Actions = _NO_ACTIONS) -> None:
+    def say(
+        self, text: str, level: Level = "info", actions: Actions = _NO_ACTIONS
+    ) -> None:
         """Show a message.
 
         Parameters
@@ -136,7 +162,8 @@ class Notice(ClosedByEscape):
     def go_when_read(self) -> None:
         """Hide the message after the time that reading it takes."""
         self._expiry_timer.start(
-            _MIN_READING_MILLISECONDS + _MILLISECONDS_PER_LETTER * len(self._text.text())
+            _MIN_READING_MILLISECONDS
+            + _MILLISECONDS_PER_LETTER * len(self._text.text())
         )
 
     def stay(self) -> None:
@@ -195,7 +222,9 @@ class Notice(ClosedByEscape):
             button = named(QPushButton(), "notice-action")
             button.clicked.connect(partial(self._act, len(self._buttons)))
             self._buttons.append(button)
-        layout = self._row_below if self._stacked or len(actions) > 1 else self._row_beside
+        layout = (
+            self._row_below if self._stacked or len(actions) > 1 else self._row_beside
+        )
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
@@ -213,16 +242,32 @@ class Notice(ClosedByEscape):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
-        painter.setBrush(colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07)))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, _SPACE_ABOVE + 0.5, -0.5, -0.5), 7, 7)
+        painter.setBrush(
+            colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07))
+        )
+        painter.drawRoundedRect(
+            self.rect().toRectF().adjusted(0.5, _SPACE_ABOVE + 0.5, -0.5, -0.5), 7, 7
+        )
 
     def _lay_out(self) -> None:
         """Lay out icon, text and a button in a row, with another row for buttons below."""
         self._row_beside = QHBoxLayout()
         self._row_below = QHBoxLayout()
         self._row_below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        row = fill(QHBoxLayout(), self._icon_label, (self._text, 1), self._row_beside, spacing=9)
-        fill(QVBoxLayout(self), row, self._row_below, margins=(11, _SPACE_ABOVE + 7, 6, 7), spacing=4)
+        row = fill(
+            QHBoxLayout(),
+            self._icon_label,
+            (self._text, 1),
+            self._row_beside,
+            spacing=9,
+        )
+        fill(
+            QVBoxLayout(self),
+            row,
+            self._row_below,
+            margins=(11, _SPACE_ABOVE + 7, 6, 7),
+            spacing=4,
+        )
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._text.setContentsMargins(0, 3, 0, 3)
 
@@ -230,16 +275,19 @@ class Notice(ClosedByEscape):
     def _restyle(self) -> None:
         """Draw icon and bar in the theme's present colors."""
         color = self._theme.colors.role(_LEVEL_ROLES[self._level])
-        self._icon_label.setPixmap(icons.pixmap(self._level, color, 18, self.devicePixelRatioF()))
+        self._icon_label.setPixmap(
+            icons.pixmap(self._level, color, 18, self.devicePixelRatioF())
+        )
         self.update()
 
 
 class Notices(QWidget):
     """A stack of messages, up to three at once, the newest at the bottom.
 
-    A message of level "info" replaces an earlier one of this level. Errors stay until they are closed, or
-    until more than three messages would be shown. A warning without actions hides itself after the time to
-    read it, and is kept; :meth:`show_kept` shows the kept messages again.
+    A message of level "info" replaces an earlier one of this level. Errors stay until
+    they are closed, or until more than three messages would be shown. A warning without
+    actions hides itself after the time to read it, and is kept; :meth:`show_kept` shows
+    the kept messages again.
 
     Parameters
     ----------
@@ -266,7 +314,9 @@ class Notices(QWidget):
         self._kept_messages: list[tuple[str, Level]] = []
         self._last_text = ""
         self._bars = [Notice(theme) for _ in range(_MAX_MESSAGES)]
-        self._column = fill(QVBoxLayout(self), *self._bars, margins=(0, 0, 0, 0), spacing=0)
+        self._column = fill(
+            QVBoxLayout(self), *self._bars, margins=(0, 0, 0, 0), spacing=0
+        )
         for bar in self._bars:
             bar.closed.connect(self._note_closed)
             bar.expired.connect(self._keep_expired)
@@ -290,10 +340,13 @@ class Notices(QWidget):
         """Return the texts of all messages that are shown, the newest last."""
         return tuple(bar.text() for bar in self._shown_bars)
 
-    def say(self, text: str, level: Level = "info", actions: Actions = _NO_ACTIONS) -> None:
+    def say(
+        self, text: str, level: Level = "info", actions: Actions = _NO_ACTIONS
+    ) -> None:
         """Show a message below the others, with the parameters of `Notice.say`.
 
-        The message replaces one that it repeats or continues, and a message of level "info" another one.
+        The message replaces one that it repeats or continues, and a message of level
+        "info" another one.
         """
         for bar in list(self._shown_bars):
             repeats_text = f"{text} ".startswith(f"{bar.text()} ")
@@ -339,7 +392,9 @@ class Notices(QWidget):
     def _forget(self, text: str) -> None:
         """Remove a message from the kept ones."""
         n_before = len(self._kept_messages)
-        self._kept_messages = [message for message in self._kept_messages if message[0] != text]
+        self._kept_messages = [
+            message for message in self._kept_messages if message[0] != text
+        ]
         if len(self._kept_messages) != n_before:
             self.keptChanged.emit(len(self._kept_messages))
 
@@ -416,8 +471,16 @@ class Overlay(QWidget):
         layout = self.layout()
         area = self._covered_widget.size()
         assert layout is not None
-        width = min(max(_MIN_WIDTH, layout.sizeHint().width()), _MAX_WIDTH, area.width() - 2 * _SPACE_ABOVE)
-        height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        width = min(
+            max(_MIN_WIDTH, layout.sizeHint().width()),
+            _MAX_WIDTH,
+            area.width() - 2 * _SPACE_ABOVE,
+        )
+        height = (
+            layout.heightForWidth(width)
+            if layout.hasHeightForWidth()
+            else layout.sizeHint().height()
+        )
         top = area.height() - self._free_height - height
         self.setGeometry((area.width() - width) // 2, top, width, height)
         self.raise_()
@@ -432,7 +495,8 @@ class RemovableNote(QWidget):
     ----------
     theme : Theme
     name : str
-        Object name, for the program and its tests; that of the button ends in "-remove".
+        Object name, for the program and its tests; that of the button ends in
+        "-remove".
     remove : str
         Tooltip and accessible name of the button: what it removes.
 
@@ -444,11 +508,25 @@ class RemovableNote(QWidget):
     def __init__(self, theme: Theme, name: str, remove: str) -> None:
         super().__init__()
         self._text = named(PlainLabel(wraps=True), name, role="caption")
-        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.button = named(QToolButton(), f"{name}-remove", accessible_name=remove, tip=remove, role="quiet")
+        self._text.setSizePolicy(
+            QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred
+        )
+        self.button = named(
+            QToolButton(),
+            f"{name}-remove",
+            accessible_name=remove,
+            tip=remove,
+            role="quiet",
+        )
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         icons.set_icon(self.button, theme, "close", "muted")
-        row = fill(QHBoxLayout(self), (self._text, 1), self.button, margins=(0, 0, 0, 0), spacing=4)
+        row = fill(
+            QHBoxLayout(self),
+            (self._text, 1),
+            self.button,
+            margins=(0, 0, 0, 0),
+            spacing=4,
+        )
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
@@ -484,14 +562,24 @@ class CoveredNumber(QPushButton):
         data : str
             Name of the data if the test parts of several data are sealed; else "".
         """
-        self.setText(tr("Show test of {data}").format(data=data) if data else tr("Show test"))
+        self.setText(
+            tr("Show test of {data}").format(data=data) if data else tr("Show test")
+        )
 
 
 class Question:
     """A dialog that asks whether to do something."""
 
     @staticmethod
-    def ask(parent: QWidget, title: str, text: str, do: str, leave: str = "", *, detail: str = "") -> bool:
+    def ask(
+        parent: QWidget,
+        title: str,
+        text: str,
+        do: str,
+        leave: str = "",
+        *,
+        detail: str = "",
+    ) -> bool:
         """Show the dialog, and wait for the answer.
 
         Parameters
@@ -515,7 +603,9 @@ class Question:
             box.setDetailedText(detail)
         accept_button = box.addButton(do, QMessageBox.ButtonRole.AcceptRole)
         accept_button.setObjectName("question-do")
-        leave_button = box.addButton(leave or tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        leave_button = box.addButton(
+            leave or tr("Cancel"), QMessageBox.ButtonRole.RejectRole
+        )
         box.setDefaultButton(leave_button)
         box.setEscapeButton(leave_button)
         box.exec()

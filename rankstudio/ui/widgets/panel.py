@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -25,7 +32,8 @@ from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
-_CAPTION = 1000  # stretch factor of a caption, so large that the caption gets all room that it can use
+# stretch factor of a caption, so large that the caption gets all room that it can use
+_CAPTION = 1000
 _FEW = 12  # letters of a caption that are enough to understand a longer one
 
 
@@ -41,7 +49,9 @@ class ElidedLabel(TermLabel):
         Position of the "…": in the middle for paths.
     """
 
-    def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
+    def __init__(
+        self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+    ) -> None:
         super().__init__()
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -80,7 +90,9 @@ class ElidedLabel(TermLabel):
         painter = QPainter(self)
         option = QStyleOption()
         option.initFrom(self)
-        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
+        self.style().drawPrimitive(
+            QStyle.PrimitiveElement.PE_Widget, option, painter, self
+        )
         self.style().drawItemText(
             painter,
             self.contentsRect(),
@@ -101,7 +113,8 @@ class ElidedLabel(TermLabel):
 class Caption(ElidedLabel):
     """A caption that is cut between words, or left out if too little of it would remain.
 
-    It takes no more width than its text needs, so that the widgets after it follow directly.
+    It takes no more width than its text needs, so that the widgets after it follow
+    directly.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -152,12 +165,17 @@ class WrappedLabel(QLabel):
     Parameters
     ----------
     keeps : bool
-        Whether the label always has the height of all lines. If not, the last lines may be cut off, and the
-        tooltip then shows the full text.
+        Whether the label always has the height of all lines. If not, the last lines may
+        be cut off, and the tooltip then shows the full text.
     text_format : Qt.TextFormat
     """
 
-    def __init__(self, *, keeps: bool = True, text_format: Qt.TextFormat = Qt.TextFormat.PlainText) -> None:
+    def __init__(
+        self,
+        *,
+        keeps: bool = True,
+        text_format: Qt.TextFormat = Qt.TextFormat.PlainText,
+    ) -> None:
         super().__init__()
         self._keeps_height = keeps
         self.setTextFormat(text_format)
@@ -171,7 +189,9 @@ class WrappedLabel(QLabel):
     def minimumSizeHint(self) -> QSize:
         """Return the height of all lines at the present width, if the label keeps this height."""
         hint = super().minimumSizeHint()
-        return QSize(hint.width(), self._needed_height()) if self._keeps_height else hint
+        return (
+            QSize(hint.width(), self._needed_height()) if self._keeps_height else hint
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Ask for the height that the lines need at the new width, which may be less."""
@@ -192,7 +212,9 @@ class WrappedLabel(QLabel):
 
     def _update_tooltip(self) -> None:
         if not self._keeps_height:
-            self.setToolTip(plain(self.text()) if self._needed_height() > self.height() else "")
+            self.setToolTip(
+                plain(self.text()) if self._needed_height() > self.height() else ""
+            )
 
 
 class PanelHeader(QFrame):
@@ -223,9 +245,11 @@ class Panel(QFrame):
     theme : Theme
     title : str
     caption : str
-        What the panel shows, or how to act on it. The caption is cut before the title is.
+        What the panel shows, or how to act on it. The caption is cut before the title
+        is.
     padding : int
-        Margin around the content in pixels; 0 for tables, which reach from edge to edge.
+        Margin around the content in pixels; 0 for tables, which reach from edge to
+        edge.
     name : str
         Object name, for the program and its tests.
     keeps_title : bool
@@ -239,7 +263,8 @@ class Panel(QFrame):
         Layout at the right end of the header.
     header : PanelHeader
     appeared : Signal()
-        The panel has become visible; its contents may be out of date, as it was not updated while hidden.
+        The panel has become visible; its contents may be out of date, as it was not
+        updated while hidden.
     """
 
     appeared = Signal()
@@ -257,14 +282,18 @@ class Panel(QFrame):
         super().__init__()
         self._theme = theme
         named(self, name, title, role="panel")
-        self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
+        self._title = named(
+            ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title"
+        )
         self._caption = named(Caption(caption), role="caption")
         self._caption.setMinimumWidth(1)  # the caption vanishes before the title is cut
         self._links = fill(QHBoxLayout(), spacing=2)
         self.tools = fill(QHBoxLayout(), spacing=2)
-        self.body = fill(QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8)
-        # Margins of left, top, right and bottom: 1 for the border, and 5 at the bottom where contents without
-        # padding would cover the rounded corners.
+        self.body = fill(
+            QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8
+        )
+        # Margins of left, top, right and bottom: 1 for the border, and 5 at the bottom
+        # where contents without padding would cover the rounded corners.
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
@@ -330,8 +359,12 @@ class Panel(QFrame):
     def _make_header(self) -> PanelHeader:
         """Build the header."""
         header = named(PanelHeader(), role="header")
-        self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        self._caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._title.setSizePolicy(
+            QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred
+        )
+        self._caption.setSizePolicy(
+            QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred
+        )
         fill(
             QHBoxLayout(header),
             self._title,
@@ -375,8 +408,9 @@ _SIDE = 12  # size of the arrow in logical pixels
 class Disclosure(QWidget):
     """A column of widgets below a button that shows and hides the column.
 
-    The user opens and closes the column by the button. The program also opens it, by `set_open`, where
-    something in it needs attention. Only the user's choice is remembered.
+    The user opens and closes the column by the button. The program also opens it, by
+    `set_open`, where something in it needs attention. Only the user's choice is
+    remembered.
 
     Parameters
     ----------
@@ -403,7 +437,13 @@ class Disclosure(QWidget):
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._content = QWidget()
         self.column = fill(QVBoxLayout(self._content), margins=(0, 0, 0, 0), spacing=6)
-        fill(QVBoxLayout(self), self.button, self._content, margins=(0, 0, 0, 0), spacing=6)
+        fill(
+            QVBoxLayout(self),
+            self.button,
+            self._content,
+            margins=(0, 0, 0, 0),
+            spacing=6,
+        )
         self.button.clicked.connect(self._on_clicked)
         self._show(False)
 
@@ -433,4 +473,10 @@ class Disclosure(QWidget):
     def _show(self, opened: bool) -> None:
         self.button.setChecked(opened)
         self._content.setVisible(opened)
-        set_icon(self.button, self._theme, "chevron-down" if opened else "chevron-right", "muted", _SIDE)
+        set_icon(
+            self.button,
+            self._theme,
+            "chevron-down" if opened else "chevron-right",
+            "muted",
+            _SIDE,
+        )

@@ -26,7 +26,8 @@ class SavingDialog(QDialog):
         Object name, for the program and its tests.
     title : str
     folder : Path
-        Suggested folder of the first file; later files are suggested in the folder of the last one.
+        Suggested folder of the first file; later files are suggested in the folder of
+        the last one.
     parent : QWidget, optional
 
     Attributes
@@ -39,12 +40,15 @@ class SavingDialog(QDialog):
 
     saved = Signal(object)
 
-    def __init__(self, name: str, title: str, folder: Path, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, name: str, title: str, folder: Path, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName(name)
         self.setWindowTitle(title)
         self._folder = folder
-        self._replaceable_path: Path | None = None  # an existing file that the user agrees to replace
+        # an existing file that the user agrees to replace
+        self._replaceable_path: Path | None = None
         self.message = PlainLabel(wraps=True, selectable=True)
 
     def say(self, sentence: str, role: str = "ok") -> None:
@@ -58,11 +62,14 @@ class SavingDialog(QDialog):
         Return None if the user cancels or does not replace a file.
         """
         suggested = str(self._folder / f"{stem}{suffix}")
-        name, _ = QFileDialog.getSaveFileName(self, title, suggested, f"{label} (*{suffix})")
+        name, _ = QFileDialog.getSaveFileName(
+            self, title, suggested, f"{label} (*{suffix})"
+        )
         if not name:
             return None
         path = Path(name)
-        if path.suffix.lower() == suffix:  # the file dialog has asked whether to replace it
+        # the file dialog has asked whether to replace it
+        if path.suffix.lower() == suffix:
             return path
         path = path.with_name(path.name + suffix)
         return path if self.may_replace(path) else None
@@ -70,8 +77,8 @@ class SavingDialog(QDialog):
     def may_replace(self, path: Path, besides: Sequence[Path] = ()) -> bool:
         """Return whether to write `path`: nothing is replaced, or the user saves for the second time.
 
-        The first time, show which file would be replaced. `besides` are the files that are written, if these
-        are not `path` itself.
+        The first time, show which file would be replaced. `besides` are the files that
+        are written, if these are not `path` itself.
         """
         existing = [file for file in besides or (path,) if file.exists()]
         if not existing or path == self._replaceable_path:
@@ -81,7 +88,9 @@ class SavingDialog(QDialog):
         self.say(warning.format(name=existing[0].name), "warning")
         return False
 
-    def write(self, path: Path, write: Callable[[], object], besides: Sequence[Path] = ()) -> bool:
+    def write(
+        self, path: Path, write: Callable[[], object], besides: Sequence[Path] = ()
+    ) -> bool:
         """Write a file, unless it is open here, and return whether it is written.
 
         Show an error if not.

@@ -126,12 +126,17 @@ class ColumnWidths(QObject):
             widths = {}
         items = widths.items() if isinstance(widths, dict) else ()
         self._widths = {
-            key: width for key, width in items if isinstance(width, int) and _BOUNDS[0] <= width <= _BOUNDS[1]
+            key: width
+            for key, width in items
+            if isinstance(width, int) and _BOUNDS[0] <= width <= _BOUNDS[1]
         }
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Track whether the mouse is pressed on the header: only then a new width is the user's."""
-        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
+        if event.type() in (
+            QEvent.Type.MouseButtonPress,
+            QEvent.Type.MouseButtonDblClick,
+        ):
             self._is_header_pressed = True
         elif event.type() == QEvent.Type.MouseButtonRelease:
             self._is_header_pressed = False
@@ -159,21 +164,28 @@ def _least_width(column: Column) -> int:
 
 def title_width(title: str) -> int:
     """Return the width of a header with a title, without room for the arrow of a sorted column."""
-    return _title_width(title, scaled(SMALL))  # the font size is a key of the cache only
+    # the font size is a key of the cache only
+    return _title_width(title, scaled(SMALL))
 
 
-@lru_cache(maxsize=1024)  # called a hundred times whenever the width of a table or of a column changes
+# called a hundred times whenever the width of a table or of a column changes
+@lru_cache(maxsize=1024)
 def _title_width(title: str, _pixels: int) -> int:
     return QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
 
 
 ROW_HEIGHT = 29
 """Height of a row in logical pixels, for text of ordinary size."""
-_WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+_WHOLE_ROW = (
+    QItemSelectionModel.SelectionFlag.ClearAndSelect
+    | QItemSelectionModel.SelectionFlag.Rows
+)
 _NO_ROW = QItemSelectionModel.SelectionFlag.NoUpdate
 _WIDEST = 320  # pixels of a column whose width is that of its texts
-_LEAST_STRETCHED = 72  # pixels with which names can be distinguished; below that the table scrolls
-_SEEN_DRAGGED = 200  # pixels of the picture of a row that is dragged: its id and its name
+# pixels with which names can be distinguished; below that the table scrolls
+_LEAST_STRETCHED = 72
+# pixels of the picture of a row that is dragged: its id and its name
+_SEEN_DRAGGED = 200
 _ROWS_MEASURED = 100  # rows that decide on the width of a column without a given width
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 WEIGHT_BAR = 44  # pixels of the longest bar of a weight
@@ -205,8 +217,8 @@ class RowAction:
 class TableView(QTableView):
     """A table of row objects, whose columns are described by `Column`.
 
-    Several rows can be highlighted, for actions on all of them. One of the highlighted rows is the chosen
-    one: the last to which the user moved.
+    Several rows can be highlighted, for actions on all of them. One of the highlighted
+    rows is the chosen one: the last to which the user moved.
 
     Parameters
     ----------
@@ -215,7 +227,8 @@ class TableView(QTableView):
     name : str
         Object name by which the window finds the table.
     identity : callable, optional
-        Returns the identity of a row object, by which the selection is kept when rows change.
+        Returns the identity of a row object, by which the selection is kept when rows
+        change.
     accessible_name : str
         Name for screen readers; by default made of the object name.
     placeholder, shared, feature_of
@@ -230,14 +243,15 @@ class TableView(QTableView):
     confirmed : Signal(object)
         The row object that was double-clicked, or on which Enter was pressed.
     toggled : Signal(object)
-        In a table with a column of ticks, a row object whose tick was clicked, or which is highlighted when
-        Space is pressed.
+        In a table with a column of ticks, a row object whose tick was clicked, or which
+        is highlighted when Space is pressed.
     pointed : Signal(object)
         The row object under the mouse; None for none.
     dragging : Signal(object)
         The row object that the user drags; None at the end of the drag.
     headingFolded, headingLinked : Signal(object)
-        Key of a heading whose rows are to be folded or unfolded, or whose link was pressed.
+        Key of a heading whose rows are to be folded or unfolded, or whose link was
+        pressed.
     failed : Signal(str)
         An error message, when saving did not work.
     widths : ColumnWidths
@@ -251,10 +265,12 @@ class TableView(QTableView):
     feature_of : callable or None
         Returns the id of a row object's feature, where rows are features.
     written_first : sequence of Column
-        Columns that come first in files and on the clipboard, and are not shown, as headings contain them.
+        Columns that come first in files and on the clipboard, and are not shown, as
+        headings contain them.
     dragged : callable or None
-        Returns the data that a drag of a row object carries; None if rows cannot be dragged. If rows can be
-        dragged, a row is chosen when the mouse is released: dragging a row does not choose it.
+        Returns the data that a drag of a row object carries; None if rows cannot be
+        dragged. If rows can be dragged, a row is chosen when the mouse is released:
+        dragging a row does not choose it.
     """
 
     chosen = Signal(object)
@@ -287,15 +303,22 @@ class TableView(QTableView):
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
         self.written_first: Sequence[Column] = ()
-        self._pending_press: QMouseEvent | None = None  # the start of a drag or of a click
-        self._is_button_down = False  # whether Qt has handled a press here, and no release yet
-        self._scrolls_when_shown = False  # whether to scroll to the chosen row when the table is shown
-        self._is_moving = False  # whether Qt handles an event by which the user moves to another row
+        # the start of a drag or of a click
+        self._pending_press: QMouseEvent | None = None
+        # whether Qt has handled a press here, and no release yet
+        self._is_button_down = False
+        # whether to scroll to the chosen row when the table is shown
+        self._scrolls_when_shown = False
+        # whether Qt handles an event by which the user moves to another row
+        self._is_moving = False
         self.hovered_row = -1
-        self._placeholder_tooltip = ""  # the placeholder where the table has no room for it
+        # the placeholder where the table has no room for it
+        self._placeholder_tooltip = ""
         self._set_widths: dict[str, int] = {}  # by the key of the column
-        self._spare_groups: tuple[Sequence[str], ...] = ()  # keys of columns to hide, the first group first
-        self._names_width = 0  # pixels that a column of names needs; spare columns are hidden for it
+        # keys of columns to hide, the first group first
+        self._spare_groups: tuple[Sequence[str], ...] = ()
+        # pixels that a column of names needs; spare columns are hidden for it
+        self._names_width = 0
         self._theme = theme
         self._focus_shown = False
         self._is_quiet = False  # whether a change of the current row is not the user's
@@ -305,7 +328,9 @@ class TableView(QTableView):
         self.setItemDelegate(Cells(theme, self))
         self._header = FrozenHeader(self)
         self.setHorizontalHeader(self._header)
-        self.widths = ColumnWidths(self.horizontalHeader(), lambda number: self.column_at(number).key)
+        self.widths = ColumnWidths(
+            self.horizontalHeader(), lambda number: self.column_at(number).key
+        )
         self._bars = HeadingBars(theme, self, self.rows_model)
         self._bars.folded.connect(self.headingFolded)
         self._bars.linked.connect(self.headingLinked)
@@ -380,7 +405,9 @@ class TableView(QTableView):
 
     def rows(self) -> list[Row]:
         """Return the row objects in the order in which they are shown, without headings."""
-        return [row for row in self.rows_model.shown_rows() if not isinstance(row, Heading)]
+        return [
+            row for row in self.rows_model.shown_rows() if not isinstance(row, Heading)
+        ]
 
     def column_at(self, number: int) -> Column:
         """Return the column at a position, from 0."""
@@ -399,14 +426,16 @@ class TableView(QTableView):
     def select(self, row: Row | None, *, scroll: bool = True) -> None:
         """Choose a row and scroll to it (unless `scroll` is False), without emitting `chosen`.
 
-        If the row is already the chosen one, other highlighted rows stay highlighted, and the table does not
-        scroll to a visible row. Otherwise it scrolls no further down than needed, so that rows above the
-        chosen one are visible. A row that is not listed, or None, leaves no row highlighted.
+        If the row is already the chosen one, other highlighted rows stay highlighted,
+        and the table does not scroll to a visible row. Otherwise it scrolls no further
+        down than needed, so that rows above the chosen one are visible. A row that is
+        not listed, or None, leaves no row highlighted.
         """
         is_chosen = row is not None and self._is_chosen(row)
         self._is_quiet = True
         if not is_chosen and (row is None or not self._select(row)):
-            if self.selectionModel().hasSelection():  # without a selection, the keyboard's row is kept
+            # without a selection, the keyboard's row is kept
+            if self.selectionModel().hasSelection():
                 self.clearSelection()
                 self.setCurrentIndex(QModelIndex())
         elif scroll and not (is_chosen and self._is_in_sight()):
@@ -458,7 +487,14 @@ class TableView(QTableView):
 
         Emit `failed` if this does not work.
         """
-        save_as(self, tr("Save table"), f"{self.objectName()}.csv", FORMATS, self.export, self.failed)
+        save_as(
+            self,
+            tr("Save table"),
+            f"{self.objectName()}.csv",
+            FORMATS,
+            self.export,
+            self.failed,
+        )
 
     def menu(self, row: Row | None = None) -> QMenu:
         """Return the table's menu, with the actions of a row first."""
@@ -472,16 +508,25 @@ class TableView(QTableView):
             action.setEnabled(row_action.enabled)
         if not menu.isEmpty():
             menu.addSeparator()
-        menu.addAction(tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
-        for label, ending in FORMATS[1:]:  # instead of CSV, "Copy" copies tab-separated text
-            menu.addAction(tr("Copy as {label}").format(label=label), partial(self.copy_as, ending))
+        menu.addAction(
+            tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy
+        )
+        # instead of CSV, "Copy" copies tab-separated text
+        for label, ending in FORMATS[1:]:
+            menu.addAction(
+                tr("Copy as {label}").format(label=label), partial(self.copy_as, ending)
+            )
         menu.addAction(tr("Save as CSV, LaTeX or Markdown…"), self.save_as)
         return menu
 
     def edit_cell(self, key: str | None) -> None:
         """Open the editor of a cell in the current row: of a column, or of the first editable one."""
         for number, column in enumerate(self.rows_model.columns):
-            if column.edited is not None and key in (None, column.key) and self.currentIndex().isValid():
+            if (
+                column.edited is not None
+                and key in (None, column.key)
+                and self.currentIndex().isValid()
+            ):
                 index = self.rows_model.index(self.currentIndex().row(), number)
                 self.scrollTo(index)
                 self.edit(index)
@@ -516,9 +561,12 @@ class TableView(QTableView):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
                 self.confirmed.emit(index.data(ROW_ROLE))
 
-    def moveCursor(self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier) -> QModelIndex:
+    def moveCursor(
+        self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier
+    ) -> QModelIndex:
         """Move by rows: Home and End lead to the first and the last row, and headings are skipped."""
-        # With Ctrl, Qt's Home and End go to the first and last row, and not within the row.
+        # With Ctrl, Qt's Home and End go to the first and last row, and not within the
+        # row.
         index = super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
         if index.isValid() and not self.rows_model.is_heading(index.row()):
             return index
@@ -528,7 +576,9 @@ class TableView(QTableView):
     def _first_index(self) -> QModelIndex:
         """Return the first row that is no heading."""
         n_rows = self.rows_model.rowCount()
-        numbers = (number for number in range(n_rows) if not self.rows_model.is_heading(number))
+        numbers = (
+            number for number in range(n_rows) if not self.rows_model.is_heading(number)
+        )
         return self.rows_model.index(next(numbers, -1), 0)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -561,9 +611,12 @@ class TableView(QTableView):
             return
         if index.isValid() and self.column_at(index.column()).kind == "tick":
             if event.button() == Qt.MouseButton.LeftButton:
-                self.toggled.emit(index.data(ROW_ROLE))  # a click on a tick does not choose the row
+                # a click on a tick does not choose the row
+                self.toggled.emit(index.data(ROW_ROLE))
             return
-        may_become_drag = self.dragged is not None and event.button() == Qt.MouseButton.LeftButton
+        may_become_drag = (
+            self.dragged is not None and event.button() == Qt.MouseButton.LeftButton
+        )
         if may_become_drag and index.isValid():
             self._pending_press = event.clone()
             return
@@ -589,13 +642,18 @@ class TableView(QTableView):
         """Drag the row that was pressed."""
         assert self.dragged is not None and self._pending_press is not None
         index = self.indexAt(self._pending_press.position().toPoint())
-        self._pending_press = None  # the release goes to the widget that the row is dropped on
+        # the release goes to the widget that the row is dropped on
+        self._pending_press = None
         if index.isValid():
             row: Row = index.data(ROW_ROLE)
             drag = QDrag(self)
             drag.setMimeData(self.dragged(row))
             cell = self.visualRect(index)
-            drag.setPixmap(self.viewport().grab(QRect(0, cell.y(), scaled(_SEEN_DRAGGED), cell.height())))
+            drag.setPixmap(
+                self.viewport().grab(
+                    QRect(0, cell.y(), scaled(_SEEN_DRAGGED), cell.height())
+                )
+            )
             self.dragging.emit(row)
             drag.exec(Qt.DropAction.CopyAction)
             self.dragging.emit(None)
@@ -628,8 +686,13 @@ class TableView(QTableView):
         self._is_quiet = True
         super().focusInEvent(event)  # Qt may make the first row the current one
         self._focus_shown = event.reason() in _KEYBOARD
-        if self._focus_shown and not self.currentIndex().isValid() and self.rows_model.rowCount():
-            # The row is not highlighted: the ring shows where the arrow keys begin, but no row is chosen.
+        if (
+            self._focus_shown
+            and not self.currentIndex().isValid()
+            and self.rows_model.rowCount()
+        ):
+            # The row is not highlighted: the ring shows where the arrow keys begin, but
+            # no row is chosen.
             self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
         self._is_quiet = False
 
@@ -658,7 +721,11 @@ class TableView(QTableView):
         """Return the cell that is visible at a pixel: a frozen one may cover another."""
         section = self._header.frozen_section(pos.x())
         row = self.rowAt(pos.y())
-        return self.rows_model.index(row, section) if section >= 0 and row >= 0 else super().indexAt(pos)
+        return (
+            self.rows_model.index(row, section)
+            if section >= 0 and row >= 0
+            else super().indexAt(pos)
+        )
 
     def visualRect(self, index: Index) -> QRect:
         """Return the rectangle where a cell is visible.
@@ -666,12 +733,18 @@ class TableView(QTableView):
         Frozen cells are not scrolled.
         """
         rect = super().visualRect(index)
-        if index.isValid() and self._header.frozen_width() and index.column() < self._header.n_frozen:
+        if (
+            index.isValid()
+            and self._header.frozen_width()
+            and index.column() < self._header.n_frozen
+        ):
             rect.moveLeft(self._header.frozen_rect(index.column()).left())
         return rect
 
     def scrollTo(
-        self, index: Index, hint: QTableView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
+        self,
+        index: Index,
+        hint: QTableView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible,
     ) -> None:
         """Scroll until a cell is visible, and not covered by frozen columns."""
         bar = self.horizontalScrollBar()
@@ -700,7 +773,9 @@ class TableView(QTableView):
             return
         painter = QPainter(self.viewport())
         colors = self._theme.colors
-        painter.fillRect(QRect(0, 0, width, self.viewport().height()), colors.q("panel"))
+        painter.fillRect(
+            QRect(0, 0, width, self.viewport().height()), colors.q("panel")
+        )
         first_row = self.rowAt(0)
         last_row = self.rowAt(self.viewport().height() - 1)
         if last_row < 0:  # the rows end above the lower edge
@@ -740,7 +815,8 @@ class TableView(QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         triggers = QAbstractItemView.EditTrigger
-        self.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)  # in editable columns
+        # in editable columns
+        self.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
@@ -778,7 +854,9 @@ class TableView(QTableView):
             if not column.stretch:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Interactive)
                 width = self._known_width(column)
-                header.resizeSection(number, width or self._fitting_width(number, column.title))
+                header.resizeSection(
+                    number, width or self._fitting_width(number, column.title)
+                )
         self._hide_spare_columns()
         self._stretch_columns()
 
@@ -787,14 +865,21 @@ class TableView(QTableView):
 
         Return 0 for none.
         """
-        return self._set_widths.get(column.key) or self.widths.of(column.key) or given_width(column)
+        return (
+            self._set_widths.get(column.key)
+            or self.widths.of(column.key)
+            or given_width(column)
+        )
 
     def _hide_spare_columns(self) -> None:
         """Hide the groups of spare columns for which there is no room, and show the others."""
         if not self._spare_groups:
             return
         columns = self.rows_model.columns
-        widths = {column.key: self._known_width(column) or scaled(self._names_width) for column in columns}
+        widths = {
+            column.key: self._known_width(column) or scaled(self._names_width)
+            for column in columns
+        }
         room = self.viewport().width() - sum(widths.values())
         hidden_keys = set[str]()
         for group in self._spare_groups:
@@ -812,10 +897,18 @@ class TableView(QTableView):
         header = self.horizontalHeader()
         columns = list(enumerate(self.rows_model.columns))
         least_widths = {n: _least_width(c) for n, c in columns if c.stretch}
-        fixed_width = sum(header.sectionSize(n) for n, _ in columns if n not in least_widths)
-        stretched_width = sum(width for n, width in least_widths.items() if not header.isSectionHidden(n))
+        fixed_width = sum(
+            header.sectionSize(n) for n, _ in columns if n not in least_widths
+        )
+        stretched_width = sum(
+            width for n, width in least_widths.items() if not header.isSectionHidden(n)
+        )
         fits = fixed_width + stretched_width <= self.viewport().width()
-        mode = QHeaderView.ResizeMode.Stretch if fits else QHeaderView.ResizeMode.Interactive
+        mode = (
+            QHeaderView.ResizeMode.Stretch
+            if fits
+            else QHeaderView.ResizeMode.Interactive
+        )
         for number, width in least_widths.items():
             header.setSectionResizeMode(number, mode)
             if not fits and not header.isSectionHidden(number):
@@ -843,8 +936,9 @@ class TableView(QTableView):
     def _emitting_chosen(self) -> Iterator[None]:
         """Emit `chosen` for the row to which an event has led, after Qt has handled the event completely.
 
-        Qt first makes a row the current one, and then highlights rows by their positions under the mouse. A
-        slot of `chosen` may scroll the table or exchange its rows. It must not run between these two steps.
+        Qt first makes a row the current one, and then highlights rows by their
+        positions under the mouse. A slot of `chosen` may scroll the table or exchange
+        its rows. It must not run between these two steps.
         """
         if self._is_moving:  # an event within an event; the outer one emits
             yield
@@ -872,16 +966,20 @@ class TableView(QTableView):
     def _highlight_current(self) -> None:
         """Keep the current row a highlighted one, after the user has removed it from the highlighted rows.
 
-        The nearest highlighted row becomes the current one. Without any, the current row is highlighted
-        again.
+        The nearest highlighted row becomes the current one. Without any, the current
+        row is highlighted again.
         """
         index = self.currentIndex()
         if not index.isValid() or self.selectionModel().isSelected(index):
             return
-        highlighted_rows = [row_index.row() for row_index in self.selectionModel().selectedRows()]
+        highlighted_rows = [
+            row_index.row() for row_index in self.selectionModel().selectedRows()
+        ]
         if highlighted_rows:
             nearest = min(highlighted_rows, key=lambda row: abs(row - index.row()))
-            self.selectionModel().setCurrentIndex(self.rows_model.index(nearest, index.column()), _NO_ROW)
+            self.selectionModel().setCurrentIndex(
+                self.rows_model.index(nearest, index.column()), _NO_ROW
+            )
         else:
             self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
 
@@ -1000,7 +1098,9 @@ class Cells(QStyledItemDelegate):
             width += 16
         return QSize(width, 29)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: Index
+    ) -> None:
         """Draw the background, the contents and the focus ring of a cell."""
         colors = self._theme.colors
         rect: QRect = option.rect
@@ -1016,7 +1116,9 @@ class Cells(QStyledItemDelegate):
             painter.fillRect(rect, colors.q("inset"))
         column = self._table.column_at(number)
         row = index.data(ROW_ROLE)
-        self._paint_contents(painter, rect.adjusted(PAD, 0, -PAD, 0), column, row, number)
+        self._paint_contents(
+            painter, rect.adjusted(PAD, 0, -PAD, 0), column, row, number
+        )
         if state & _FOCUSED and self._table.shows_focus():
             painter.setPen(colors.q("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -1024,7 +1126,11 @@ class Cells(QStyledItemDelegate):
         painter.restore()
 
     def helpEvent(
-        self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
+        self,
+        event: QHelpEvent,
+        view: QAbstractItemView,
+        option: QStyleOptionViewItem,
+        index: Index,
     ) -> bool:
         """Show the tooltip of a cell."""
         if not index.isValid():
@@ -1040,7 +1146,9 @@ class Cells(QStyledItemDelegate):
             return row.text
         hint = column.hint(row) if column.hint else ""
         text = column.text(row)
-        is_cut = self.sizeHint(option, index).width() > self._table.visualRect(index).width()
+        is_cut = (
+            self.sizeHint(option, index).width() > self._table.visualRect(index).width()
+        )
         needs_text = is_cut and text not in hint
         return "\n".join(filter(None, (text if needs_text else "", hint)))
 
@@ -1075,8 +1183,13 @@ class Cells(QStyledItemDelegate):
         painter.setPen(self._theme.colors.q(column.color(row)))
         has_mark = column.mark is not None and column.mark(row)
         room = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
-        # Names of features often differ only at their ends: "Covered query term number of title".
-        elide_mode = Qt.TextElideMode.ElideMiddle if column.stretch else Qt.TextElideMode.ElideRight
+        # Names of features often differ only at their ends: "Covered query term number
+        # of title".
+        elide_mode = (
+            Qt.TextElideMode.ElideMiddle
+            if column.stretch
+            else Qt.TextElideMode.ElideRight
+        )
         text = painter.fontMetrics().elidedText(text, elide_mode, room.width())
         painter.drawText(room, FLAGS[column.align], text)
         if has_mark:
@@ -1088,8 +1201,11 @@ class Cells(QStyledItemDelegate):
         look = palettes.category(self._theme.colors, dot.category)
         painter.setPen(QPen(look.color, 2.0) if look.repeats else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if look.repeats else look.color)
-        radius = 3.5 if look.repeats else 4.5  # half the line of a ring lies outside its radius
-        painter.drawEllipse(QPointF(rect.left() + 4.5, rect.center().y() + 0.5), radius, radius)
+        # half the line of a ring lies outside its radius
+        radius = 3.5 if look.repeats else 4.5
+        painter.drawEllipse(
+            QPointF(rect.left() + 4.5, rect.center().y() + 0.5), radius, radius
+        )
 
     def _paint_tick(self, painter: QPainter, rect: QRect, tick: Tick) -> None:
         """Draw a box like that of a check box."""
@@ -1101,12 +1217,17 @@ class Cells(QStyledItemDelegate):
         if tick.on:
             check_mark = [QPointF(3.6, 7.4), QPointF(6.2, 10.0), QPointF(10.6, 4.4)]
             painter.setPen(QPen(colors.q("on_accent"), 1.8))
-            painter.drawPolyline(QPolygonF([box.topLeft() + point for point in check_mark]))
+            painter.drawPolyline(
+                QPolygonF([box.topLeft() + point for point in check_mark])
+            )
 
-    def _paint_histogram(self, painter: QPainter, rect: QRect, histogram: HistogramCell) -> None:
+    def _paint_histogram(
+        self, painter: QPainter, rect: QRect, histogram: HistogramCell
+    ) -> None:
         """Draw the shares of all values as gray bars, and the shares of a part as a stepped line over them.
 
-        Heights are square roots of shares, so that small bins stay visible beside a spike at zero.
+        Heights are square roots of shares, so that small bins stay visible beside a
+        spike at zero.
         """
         if not histogram.all:
             return
@@ -1116,13 +1237,19 @@ class Cells(QStyledItemDelegate):
         colors = self._theme.colors
 
         def top(share: float) -> float:
-            return area.bottom() - area.height() * (share / tallest) ** 0.5 if tallest else area.bottom()
+            return (
+                area.bottom() - area.height() * (share / tallest) ** 0.5
+                if tallest
+                else area.bottom()
+            )
 
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_hover"))
         for number, share in enumerate(histogram.all):
             left_edge = area.left() + number * width
-            painter.drawRect(QRectF(left_edge, top(share), width - 0.6, area.bottom() - top(share)))
+            painter.drawRect(
+                QRectF(left_edge, top(share), width - 0.6, area.bottom() - top(share))
+            )
         steps = [
             QPointF(area.left() + (number + side) * width, top(share))
             for number, share in enumerate(histogram.part)
@@ -1145,11 +1272,14 @@ class Cells(QStyledItemDelegate):
         room = rect.width() - painter.fontMetrics().horizontalAdvance(text)
         return text != MISSING and room >= WEIGHT_BAR + PAD
 
-    def _paint_weight(self, painter: QPainter, rect: QRect, value: float, number: int) -> QRect:
+    def _paint_weight(
+        self, painter: QPainter, rect: QRect, value: float, number: int
+    ) -> QRect:
         """Draw a bar from zero for a weight, and return the rest of the cell, which is for the number.
 
-        All bars of a column have one scale, from its least to its greatest value, so that zero is at the left
-        if no weight is negative. The bar of a negative weight goes to the left of zero, in another color.
+        All bars of a column have one scale, from its least to its greatest value, so
+        that zero is at the left if no weight is negative. The bar of a negative weight
+        goes to the left of zero, in another color.
         """
         colors = self._theme.colors
         low, high = self._model().bar_range(number)
@@ -1167,10 +1297,16 @@ class Cells(QStyledItemDelegate):
         painter.drawRect(QRectF(zero - 0.5, top - 3, 1.0, _BAR + 6))
         return rect.adjusted(WEIGHT_BAR + PAD, 0, 0, 0)
 
-    def _paint_progress(self, painter: QPainter, rect: QRect, progress: ProgressCell) -> QRect:
+    def _paint_progress(
+        self, painter: QPainter, rect: QRect, progress: ProgressCell
+    ) -> QRect:
         """Draw a thin progress bar, and return the rest of the cell, which is for the text beside the bar."""
         colors = self._theme.colors
-        text_width = painter.fontMetrics().horizontalAdvance(progress.text) + 12 if progress.text else 0
+        text_width = (
+            painter.fontMetrics().horizontalAdvance(progress.text) + 12
+            if progress.text
+            else 0
+        )
         width = max(24, min(110, rect.width() - text_width))
         track = QRectF(rect.left(), rect.center().y() - 2, width, 6)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -1179,7 +1315,9 @@ class Cells(QStyledItemDelegate):
         filled_width = min(1.0, max(0.0, progress.share)) * width
         if filled_width > 0:
             painter.setBrush(colors.q("accent"))
-            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(6.0, filled_width), 6), 3, 3)
+            painter.drawRoundedRect(
+                QRectF(track.left(), track.top(), max(6.0, filled_width), 6), 3, 3
+            )
         return rect.adjusted(width + 10, 0, 0, 0)
 
     def _model(self) -> ColumnModel:

@@ -34,8 +34,26 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     other = save_folds(root / "Other", 3, n_queries=40, seed=8)
     first, second = root / "first.rankstudio", root / "second.rankstudio"
     for options in RUNS:
-        assert main(["run", "--data", str(made), "--method", *options, "--study", str(first)]) == 0
-    assert main(["run", "--data", str(other), "--method", *RUNS[0], "--study", str(second)]) == 0
+        assert (
+            main(
+                [
+                    "run",
+                    "--data",
+                    str(made),
+                    "--method",
+                    *options,
+                    "--study",
+                    str(first),
+                ]
+            )
+            == 0
+        )
+    assert (
+        main(
+            ["run", "--data", str(other), "--method", *RUNS[0], "--study", str(second)]
+        )
+        == 0
+    )
     return first, second
 
 
@@ -47,7 +65,10 @@ def test_differences_are_those_of_every_test_query(studies, answer) -> None:
     assert values["reference"] == averages.index(max(averages)) + 1
     best = runs[values["reference"] - 1]
     for row, result in zip(values["runs"], runs, strict=True):
-        own, theirs = (np.concatenate([f.per_query["MAP"] for f in r.folds]) for r in (result, best))
+        own, theirs = (
+            np.concatenate([f.per_query["MAP"] for f in r.folds])
+            for r in (result, best)
+        )
         if result is best:
             assert row["comparison"] is None
             continue
@@ -60,9 +81,13 @@ def test_differences_are_those_of_every_test_query(studies, answer) -> None:
         assert found["wins"] + found["ties"] + found["losses"] == found["n"] == own.size
 
 
-def test_studies_that_may_not_be_written_are_compared_and_listed(studies, monkeypatch, done) -> None:
+def test_studies_that_may_not_be_written_are_compared_and_listed(
+    studies, monkeypatch, done
+) -> None:
     monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
-    assert len(json.loads(done(["compare", str(studies[0]), "--json"]).out)["runs"]) == 3
+    assert (
+        len(json.loads(done(["compare", str(studies[0]), "--json"]).out)["runs"]) == 3
+    )
     assert len(json.loads(done(["studies", *map(str, studies), "--json"]).out)) == 4
 
 
@@ -73,14 +98,26 @@ def test_values_by_query_are_those_of_the_model_on_the_test_part(studies) -> Non
     for fold, part in zip(result.folds, data.folds, strict=True):
         assert part.test is not None
         scores = part.test.X @ fold.chosen.step.coef
-        expected = evaluate(part.test.y, scores, part.test.qid, measures=["MAP", "NDCG@10"])
+        expected = evaluate(
+            part.test.y, scores, part.test.qid, measures=["MAP", "NDCG@10"]
+        )
         for name in ("MAP", "NDCG@10"):
             np.testing.assert_allclose(fold.per_query[name], expected.per_query[name])
             assert fold.per_query[name].mean() == pytest.approx(fold.test[name])
 
 
 def test_the_table_names_the_reference_and_can_be_markdown(studies, done) -> None:
-    printed = done(["compare", str(studies[0]), "--measure", "P@10", "--against", "2", "--markdown"]).out
+    printed = done(
+        [
+            "compare",
+            str(studies[0]),
+            "--measure",
+            "P@10",
+            "--against",
+            "2",
+            "--markdown",
+        ]
+    ).out
     assert printed.startswith("## Made: P@10, test, 3 folds, ")
     assert naming("2 P@10").search(printed)
     assert printed.count("reference") == 1
@@ -97,7 +134,9 @@ def test_the_table_names_the_reference_and_can_be_markdown(studies, done) -> Non
         (["--data", "Elsewhere", "--bold"], "--data Elsewhere Made"),
     ],
 )
-def test_what_cannot_be_compared_is_told(studies, refused, options: list[str], message: str) -> None:
+def test_what_cannot_be_compared_is_told(
+    studies, refused, options: list[str], message: str
+) -> None:
     refused(["compare", str(studies[0]), *options], message)
 
 
@@ -110,7 +149,9 @@ def test_every_dataset_has_a_table_of_its_own(studies, tmp_path, answer, done) -
     both = str(tmp_path / "both.rankstudio")
     for name, data in (("Made", str(made.parent / "Made")), ("Other", place)):
         for method in RUNS[:2]:
-            assert main(["run", "--data", data, "--method", *method, "--study", both]) == 0, name
+            assert (
+                main(["run", "--data", data, "--method", *method, "--study", both]) == 0
+            ), name
     values = answer(["compare", both, "--json"])
     assert [v["data"] for v in values] == ["Made", "Other"]
     assert answer(["compare", both, "--data", "Other", "--json"]) == values[1]
@@ -125,7 +166,9 @@ def test_selections_sizes_and_pins_have_tables(studies, tmp_path, answer, done) 
     assert naming("3 features folds").search(text)
     assert naming("Nogueira 3").search(text)
     assert naming("Pareto size validation").search(text)
-    effects = text[text.index("Made: effect of pinned and banned features") :].splitlines()[3:]
+    effects = text[
+        text.index("Made: effect of pinned and banned features") :
+    ].splitlines()[3:]
     assert [line.split()[0] for line in effects] == ["2", "3"]
     assert all("run 1" in line for line in effects)
     assert "pinned 3" in effects[0]
@@ -146,17 +189,38 @@ def test_selections_sizes_and_pins_have_tables(studies, tmp_path, answer, done) 
         ("a.json", "{"),
     ],
 )
-def test_the_ending_of_the_file_says_how_it_is_written(studies, tmp_path, done, name, start) -> None:
+def test_the_ending_of_the_file_says_how_it_is_written(
+    studies, tmp_path, done, name, start
+) -> None:
     printed = done(["compare", str(studies[0]), "--out", str(tmp_path / name)])
-    assert (printed.out, printed.err.splitlines()[-1]) == ("", f"Written: {tmp_path / name}")
+    assert (printed.out, printed.err.splitlines()[-1]) == (
+        "",
+        f"Written: {tmp_path / name}",
+    )
     assert (tmp_path / name).read_text().startswith(start)
 
 
 def test_csv_has_a_row_a_run_with_all_digits(studies, tmp_path, answer, done) -> None:
-    assert main(["compare", str(studies[0]), "--out", str(tmp_path / "b"), "--format", "text"]) == 0
+    assert (
+        main(
+            [
+                "compare",
+                str(studies[0]),
+                "--out",
+                str(tmp_path / "b"),
+                "--format",
+                "text",
+            ]
+        )
+        == 0
+    )
     assert (tmp_path / "b").read_text().startswith("Made: ")
     values = answer(["compare", str(studies[0]), "--json"])
-    rows = list(csv.DictReader(done(["compare", str(studies[0]), "--format", "csv"]).out.splitlines()))
+    rows = list(
+        csv.DictReader(
+            done(["compare", str(studies[0]), "--format", "csv"]).out.splitlines()
+        )
+    )
     for row, run in zip(rows, values["runs"], strict=True):
         assert float(row["average"]) == run["average"]
         if run["comparison"] is None:
@@ -168,7 +232,9 @@ def test_csv_has_a_row_a_run_with_all_digits(studies, tmp_path, answer, done) ->
             assert float(row["p_wilcoxon_holm"]) == run["comparison"]["p_wilcoxon_holm"]
 
 
-def test_runs_on_different_folds_stand_in_groups(studies, tmp_path, answer, done) -> None:
+def test_runs_on_different_folds_stand_in_groups(
+    studies, tmp_path, answer, done
+) -> None:
     made = studies[0].parent / "Made"
     mixed = tmp_path / "mixed.rankstudio"
     for method, folds in ((RUNS[0], "1"), (RUNS[0], "1,2,3"), (RUNS[1], "1,2,3")):
@@ -176,13 +242,21 @@ def test_runs_on_different_folds_stand_in_groups(studies, tmp_path, answer, done
         assert main([*command, "--study", str(mixed)]) == 0
     whole, part = answer(["compare", str(mixed), "--json"])
     assert [run["run"] for run in whole["runs"]] == [2, 3]
-    assert (whole["group"]["folds"], whole["group"]["apart"], whole["reference"] in (2, 3)) == (
+    assert (
+        whole["group"]["folds"],
+        whole["group"]["apart"],
+        whole["reference"] in (2, 3),
+    ) == (
         [1, 2, 3],
         "",
         True,
     )
     assert [run["run"] for run in part["runs"]] == [1]
-    assert (part["group"]["folds"], part["reference"], part["front"] == []) == ([1], None, False)
+    assert (part["group"]["folds"], part["reference"], part["front"] == []) == (
+        [1],
+        None,
+        False,
+    )
     assert part["group"]["apart"]
     assert [run["comparison"] for run in part["runs"]] == [None]
     text = done(["compare", str(mixed)]).out
@@ -190,11 +264,26 @@ def test_runs_on_different_folds_stand_in_groups(studies, tmp_path, answer, done
     assert "fold 1 only" in text and part["group"]["apart"] in text
 
 
-def test_the_test_part_can_be_left_out_and_a_seal_leaves_it_out(studies, tmp_path, answer, done) -> None:
+def test_the_test_part_can_be_left_out_and_a_seal_leaves_it_out(
+    studies, tmp_path, answer, done
+) -> None:
     made = studies[0].parent / "Made"
     sealed = tmp_path / "sealed.rankstudio"
     for method in RUNS[:2]:
-        assert main(["run", "--data", str(made), "--method", *method, "--study", str(sealed)]) == 0
+        assert (
+            main(
+                [
+                    "run",
+                    "--data",
+                    str(made),
+                    "--method",
+                    *method,
+                    "--study",
+                    str(sealed),
+                ]
+            )
+            == 0
+        )
     with Study.open(sealed) as study:
         results = [study.result(summary.key) for summary in study.runs()]
         study.note_seal(SealMark.now(sealed=True))
@@ -212,7 +301,9 @@ def test_the_test_part_can_be_left_out_and_a_seal_leaves_it_out(studies, tmp_pat
     assert test["n"] == sum(fold.cross_fitted["MAP"].size for fold in results[0].folds)
     beside = answer(["compare", str(sealed), "--json", "--part", "test"])
     assert [run["cross_fitted"] for run in beside["runs"]] == fitted
-    assert [run["average"] for run in beside["runs"]] == [r.average_on(Part.TEST)["MAP"] for r in results]
+    assert [run["average"] for run in beside["runs"]] == [
+        r.average_on(Part.TEST)["MAP"] for r in results
+    ]
     shown = done(["compare", str(sealed), "--part", "test"])
     assert all(mean in shown.out for mean in test_means)
     assert "sealed" not in shown.err

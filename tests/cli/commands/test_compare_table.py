@@ -44,7 +44,9 @@ def read_csv(text: str) -> list[dict[str, str]]:
 
 
 def test_several_datasets_stand_side_by_side(study, capsys) -> None:
-    text = printed(capsys, str(study), "--measures", "MAP, NDCG@10", "--bold", "--digits", "3")
+    text = printed(
+        capsys, str(study), "--measures", "MAP, NDCG@10", "--bold", "--digits", "3"
+    )
     header, _, *rows = [line for line in text.splitlines() if line.startswith("|")]
     cells = [cell.strip() for cell in header.strip("|").split("|")]
     assert cells == ["Method", "Made MAP", "Made NDCG@10", "Other MAP", "Other NDCG@10"]
@@ -56,7 +58,11 @@ def test_several_datasets_stand_side_by_side(study, capsys) -> None:
 
 
 def test_the_table_has_the_numbers_of_the_study(study, capsys) -> None:
-    rows = read_csv(printed(capsys, str(study), "--measures", "MAP", "--to", "csv", "--sd", "--marks"))
+    rows = read_csv(
+        printed(
+            capsys, str(study), "--measures", "MAP", "--to", "csv", "--sd", "--marks"
+        )
+    )
     with Study.open(study) as opened:
         results = [opened.result(summary.key) for summary in opened.runs()]
     found = {(r.data_name, r.plan.title): r for r in results}
@@ -72,16 +78,33 @@ def test_marks_are_of_the_test_that_is_named(study, capsys) -> None:
     words = (str(study), "--measures", "MAP", "--data", "Made", "--against", "1")
     text = printed(capsys, *words, "--test", "wilcoxon")
     assert naming("Wilcoxon").search(text) and "Fisher" not in text
-    (row,) = (r for r in read_csv(printed(capsys, *words, "--test", "wilcoxon", "--to", "csv")) if r["MAP p"])
+    (row,) = (
+        r
+        for r in read_csv(printed(capsys, *words, "--test", "wilcoxon", "--to", "csv"))
+        if r["MAP p"]
+    )
     with Study.open(study) as opened:
         results = [opened.result(summary.key) for summary in opened.runs()]
     first, other = (r.per_query("MAP") for r in results if r.data_name == "Made")
     assert float(row["MAP p"]) == signed_ranks(other, first).p
 
 
-def test_measures_that_were_not_stored_are_computed_from_stored_models(study, capsys) -> None:
+def test_measures_that_were_not_stored_are_computed_from_stored_models(
+    study, capsys
+) -> None:
     rows = read_csv(
-        printed(capsys, str(study), "--measures", "ERR", "--data", "Made", "--by", "folds", "--to", "csv")
+        printed(
+            capsys,
+            str(study),
+            "--measures",
+            "ERR",
+            "--data",
+            "Made",
+            "--by",
+            "folds",
+            "--to",
+            "csv",
+        )
     )
     data = open_dataset(study.parent / "Made")
     with Study.open(study) as opened:
@@ -97,11 +120,15 @@ def test_a_study_that_is_given_twice_changes_nothing(study, tmp_path, capsys) ->
     copy = tmp_path / "copy.rankstudio"
     copy.write_bytes(study.read_bytes())
     options = ["--marks", "--sd", "--by", "datasets"]
-    assert printed(capsys, str(study), str(copy), *options) == printed(capsys, str(study), *options)
+    assert printed(capsys, str(study), str(copy), *options) == printed(
+        capsys, str(study), *options
+    )
 
 
 @pytest.mark.parametrize("suffix", [".tex", ".html", ".xlsx", ".parquet"])
-def test_the_suffix_says_the_format_and_nothing_is_overwritten(study, tmp_path, refused, suffix) -> None:
+def test_the_suffix_says_the_format_and_nothing_is_overwritten(
+    study, tmp_path, refused, suffix
+) -> None:
     out = tmp_path / f"table{suffix}"
     words = ["compare", str(study), "--measures", "MAP", "--marks", "--out", str(out)]
     assert main(words) == 0
@@ -121,7 +148,9 @@ def test_the_suffix_says_the_format_and_nothing_is_overwritten(study, tmp_path, 
             assert content.startswith(b"<!DOCTYPE html>")
 
 
-def test_html_alone_makes_it_a_table_for_print_and_tex_does_not(study, tmp_path, capsys) -> None:
+def test_html_alone_makes_it_a_table_for_print_and_tex_does_not(
+    study, tmp_path, capsys
+) -> None:
     for name, expected in (("a.html", "<table>"), ("b.tex", "95 \\% interval")):
         assert main(["compare", str(study), "--out", str(tmp_path / name)]) == 0
         assert expected in (tmp_path / name).read_text(encoding="utf-8")
@@ -133,7 +162,9 @@ def test_a_sealed_study_shows_its_validation_part(study, tmp_path, capsys) -> No
     with Study.open(sealed) as opened:
         opened.note_seal(SealMark(True, "2026-11-22T02:30:00+00:00"))
         results = [opened.result(summary.key) for summary in opened.runs()]
-    text = printed(capsys, str(sealed), "--measures", "MAP", "--data", "Made", "--marks")
+    text = printed(
+        capsys, str(sealed), "--measures", "MAP", "--data", "Made", "--marks"
+    )
     assert "validation part" in text
     for one in results[:2]:
         assert f"{one.average['MAP']:.4f}" not in text
@@ -152,7 +183,9 @@ def test_a_sealed_study_shows_its_validation_part(study, tmp_path, capsys) -> No
         (["--bold", "--data", "Elsewhere"], "--data Elsewhere Made Other"),
     ],
 )
-def test_what_makes_no_table_is_told(study, refused, options: list[str], message: str) -> None:
+def test_what_makes_no_table_is_told(
+    study, refused, options: list[str], message: str
+) -> None:
     refused(["compare", str(study), *options], message)
 
 
@@ -162,7 +195,9 @@ def test_digits_are_a_number(study, capsys) -> None:
     assert naming("0 15 16").search(capsys.readouterr().err)
 
 
-def test_data_that_are_gone_are_told_where_they_are_needed(study, tmp_path, refused) -> None:
+def test_data_that_are_gone_are_told_where_they_are_needed(
+    study, tmp_path, refused
+) -> None:
     moved = study.parent / "Made"
     moved.rename(tmp_path / "away")
     try:

@@ -20,9 +20,12 @@ def test_the_script_knows_every_command_and_method(shell: str, done) -> None:
     assert all(method.key in script for method in methods())
 
 
-ANSWERS = {"report", "reproduce"} & known_commands().keys()  # their folders may be absent
+# their folders may be absent
+ANSWERS = {"report", "reproduce"} & known_commands().keys()
 BEGUN = [
-    pytest.param(["rep"], ANSWERS, marks=pytest.mark.skipif(not ANSWERS, reason="none is there")),
+    pytest.param(
+        ["rep"], ANSWERS, marks=pytest.mark.skipif(not ANSWERS, reason="none is there")
+    ),
     (["run", "--method", "fsm"], {"fsmrank", "fsmrank-top", "fsmsvm"}),
     (["convert", "--norm"], {"--normalize"}),
     (["run", "--data", "MQ20"], {"MQ2007", "MQ2008"}),
@@ -34,14 +37,18 @@ def proposals(command: list[str], folder: Path) -> set[str]:
     """Return the words that a shell prints, each before a tab or the end of a line, where there are data."""
     for name in ("MQ2007", "MQ2008", "OHSUMED"):
         (folder / name).mkdir()
-    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    said = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False
+    )
     assert not said.stderr
     return {line.partition("\t")[0].rstrip("/") for line in said.stdout.splitlines()}
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 @pytest.mark.parametrize(("typed", "proposed"), BEGUN)
-def test_bash_completes_what_was_begun(typed: list[str], proposed: set[str], tmp_path: Path, capsys) -> None:
+def test_bash_completes_what_was_begun(
+    typed: list[str], proposed: set[str], tmp_path: Path, capsys
+) -> None:
     assert main(["completion", "bash"]) == 0
     ask = f"COMP_WORDS=(rankstudio {' '.join(typed)}); COMP_CWORD={len(typed)}; _shtab_rankstudio"
     script = f'{capsys.readouterr().out}\n{ask}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
@@ -50,6 +57,8 @@ def test_bash_completes_what_was_begun(typed: list[str], proposed: set[str], tmp
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
 @pytest.mark.parametrize(("typed", "proposed"), BEGUN)
-def test_fish_completes_what_was_begun(typed: list[str], proposed: set[str], tmp_path: Path, done) -> None:
+def test_fish_completes_what_was_begun(
+    typed: list[str], proposed: set[str], tmp_path: Path, done
+) -> None:
     script = f"{done(['completion', 'fish']).out}\ncomplete -C 'rankstudio {' '.join(typed)}'"
     assert proposals(["fish", "--no-config", "-c", script], tmp_path) == proposed

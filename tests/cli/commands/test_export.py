@@ -11,7 +11,9 @@ from wording import naming
 from rankstudio.cli import main
 
 
-def export(place: Path, model: str, out: Path, *options: str, to: str = "ranklib") -> int:
+def export(
+    place: Path, model: str, out: Path, *options: str, to: str = "ranklib"
+) -> int:
     path = place / "out" / "models" / f"{model}.json"
     return main(["export", str(path), "--to", to, "--out", str(out), *options])
 
@@ -29,12 +31,18 @@ def test_what_is_written_is_tried_on_the_test_part_of_the_models_fold(
 
 def test_as_json_and_on_other_data(place: Path, tmp_path: Path, capsys) -> None:
     test = str(place / "data" / "Fold1" / "test.txt")
-    assert export(place, "all", tmp_path / "all.sql", "--data", test, "--json", to="sql") == 0
+    assert (
+        export(place, "all", tmp_path / "all.sql", "--data", test, "--json", to="sql")
+        == 0
+    )
     printed = json.loads(capsys.readouterr().out)
     assert printed["written"] == [str(tmp_path / "all.sql")]
     assert printed["identical"] == printed["queries"] > 0
     assert printed["proof"].endswith("exports data Fold1 test.")
-    assert export(place, "all", tmp_path / "all.json", "--json", "--no-proof", to="solr") == 0
+    assert (
+        export(place, "all", tmp_path / "all.json", "--json", "--no-proof", to="solr")
+        == 0
+    )
     printed = json.loads(capsys.readouterr().out)
     assert printed == {
         "format": "solr",
@@ -56,7 +64,9 @@ def test_nothing_is_replaced_without_force_nor_what_stands_beside(
     assert "FieldValueFeature" in (tmp_path / "m-features.json").read_text()
 
 
-def test_what_cannot_be_expressed_or_tried_is_said(place: Path, tmp_path: Path, capsys) -> None:
+def test_what_cannot_be_expressed_or_tried_is_said(
+    place: Path, tmp_path: Path, capsys
+) -> None:
     assert export(place, "fold1", tmp_path / "m.txt", to="lightgbm") == 1
     assert naming("LightGBM").search(capsys.readouterr().err)
     assert not (tmp_path / "m.txt").exists()
@@ -67,7 +77,17 @@ def test_what_cannot_be_expressed_or_tried_is_said(place: Path, tmp_path: Path, 
     (moved / "out" / "models" / "fold1.json").write_text(json.dumps(values))
     assert export(moved, "fold1", tmp_path / "m.py", to="python") == 0
     assert naming("model data --data").search(capsys.readouterr().out)
-    assert export(moved, "fold1", tmp_path / "n.py", "--data", str(tmp_path / "none"), to="python") == 1
+    assert (
+        export(
+            moved,
+            "fold1",
+            tmp_path / "n.py",
+            "--data",
+            str(tmp_path / "none"),
+            to="python",
+        )
+        == 1
+    )
     assert "none" in capsys.readouterr().err
     assert not (tmp_path / "n.py").exists()
 
@@ -76,10 +96,18 @@ def test_a_feature_set_gives_its_definitions_and_one_of_another_engine_is_refuse
     place: Path, tmp_path: Path, capsys
 ) -> None:
     kind = "org.apache.solr.ltr.feature.SolrFeature"
-    store = [{"name": f"f{i}", "class": kind, "params": {"q": f"{{!func}}{i}"}} for i in range(1, 60)]
+    store = [
+        {"name": f"f{i}", "class": kind, "params": {"q": f"{{!func}}{i}"}}
+        for i in range(1, 60)
+    ]
     own = tmp_path / "features.json"
     own.write_text(json.dumps(store))
-    assert export(place, "fold1", tmp_path / "m.json", "--feature-set", str(own), to="solr") == 0
+    assert (
+        export(
+            place, "fold1", tmp_path / "m.json", "--feature-set", str(own), to="solr"
+        )
+        == 0
+    )
     assert "Identical ranking on " in capsys.readouterr().out
     written = json.loads((tmp_path / "m-features.json").read_text())
     assert written == [feature for feature in store if feature in written]
@@ -88,7 +116,12 @@ def test_a_feature_set_gives_its_definitions_and_one_of_another_engine_is_refuse
     assert export(place, "fold1", tmp_path / "m.txt", "--feature-set", str(own)) == 1
     assert naming("features.json Solr solr ranklib").search(capsys.readouterr().err)
     own.write_text(json.dumps(store[:1]))
-    assert export(place, "fold1", tmp_path / "n.json", "--feature-set", str(own), to="solr") == 1
+    assert (
+        export(
+            place, "fold1", tmp_path / "n.json", "--feature-set", str(own), to="solr"
+        )
+        == 1
+    )
     assert naming("features.json feature model 1 set").search(capsys.readouterr().err)
     assert not (tmp_path / "n.json").exists()
 
@@ -99,24 +132,49 @@ def test_a_feature_set_beside_the_data_is_used_and_one_that_does_not_fit_is_name
     data = tmp_path / "data"
     data.mkdir()
     shutil.copy(place / "data" / "Fold1" / "test.txt", data / "test.txt")
-    features = [{"name": f"f{i}", "params": [], "template": {"match_all": {}}} for i in range(1, 60)]
-    (data / "featureset.json").write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
+    features = [
+        {"name": f"f{i}", "params": [], "template": {"match_all": {}}}
+        for i in range(1, 60)
+    ]
+    (data / "featureset.json").write_text(
+        json.dumps({"featureset": {"name": "s", "features": features}})
+    )
     options = ("--data", str(data / "test.txt"), "--json")
-    assert export(place, "fold1", tmp_path / "m.json", *options, to="elasticsearch") == 0
+    assert (
+        export(place, "fold1", tmp_path / "m.json", *options, to="elasticsearch") == 0
+    )
     assert json.loads(capsys.readouterr().out)["note"] == ""
-    written = json.loads((tmp_path / "m-featureset.json").read_text())["featureset"]["features"]
+    written = json.loads((tmp_path / "m-featureset.json").read_text())["featureset"][
+        "features"
+    ]
     assert all(feature in features for feature in written)
-    (data / "featureset.json").write_text(json.dumps({"featureset": {"features": features[:1]}}))
-    assert export(place, "fold1", tmp_path / "m.json", *options, "--force", to="elasticsearch") == 0
-    assert naming("featureset feature model").search(json.loads(capsys.readouterr().out)["note"])
+    (data / "featureset.json").write_text(
+        json.dumps({"featureset": {"features": features[:1]}})
+    )
+    assert (
+        export(
+            place, "fold1", tmp_path / "m.json", *options, "--force", to="elasticsearch"
+        )
+        == 0
+    )
+    assert naming("featureset feature model").search(
+        json.loads(capsys.readouterr().out)["note"]
+    )
 
 
-def test_the_part_of_a_feature_set_that_a_model_needs(place: Path, tmp_path: Path, capsys) -> None:
-    features = [{"name": f"f{i}", "params": [], "template": {"match_all": {}}} for i in range(1, 60)]
+def test_the_part_of_a_feature_set_that_a_model_needs(
+    place: Path, tmp_path: Path, capsys
+) -> None:
+    features = [
+        {"name": f"f{i}", "params": [], "template": {"match_all": {}}}
+        for i in range(1, 60)
+    ]
     whole = tmp_path / "whole.json"
     whole.write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
     options = ("--feature-set", str(whole))
-    assert export(place, "fold1", tmp_path / "part.json", *options, to="feature-set") == 0
+    assert (
+        export(place, "fold1", tmp_path / "part.json", *options, to="feature-set") == 0
+    )
     assert naming("59 features").search(capsys.readouterr().out)
     part = json.loads((tmp_path / "part.json").read_text())["featureset"]
     model = json.loads((place / "out" / "models" / "fold1.json").read_text())
@@ -124,7 +182,9 @@ def test_the_part_of_a_feature_set_that_a_model_needs(place: Path, tmp_path: Pat
     assert [f["name"] for f in part["features"]] == [
         f"f{i}" for i in sorted(f["id"] for f in model["features"])
     ]
-    assert export(place, "fold1", tmp_path / "part.json", *options, to="feature-set") == 1
+    assert (
+        export(place, "fold1", tmp_path / "part.json", *options, to="feature-set") == 1
+    )
     assert "part.json" in capsys.readouterr().err
     assert export(place, "fold1", whole, *options, "--force", to="feature-set") == 1
     assert "whole.json" in capsys.readouterr().err

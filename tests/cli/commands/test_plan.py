@@ -32,31 +32,55 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def written(place: Path, tmp_path: Path, suffix: str, again: Path) -> Path:
     out = tmp_path / f"run{suffix}"
-    words = ["plan", str(place / "made.rankstudio"), "--run", "1", "--results", str(again), "--out", str(out)]
+    words = [
+        "plan",
+        str(place / "made.rankstudio"),
+        "--run",
+        "1",
+        "--results",
+        str(again),
+        "--out",
+        str(out),
+    ]
     assert main(words) == 0
     return out
 
 
-def test_the_program_gives_the_same_bits_and_leaves_a_folder_alone(place: Path, tmp_path: Path) -> None:
+def test_the_program_gives_the_same_bits_and_leaves_a_folder_alone(
+    place: Path, tmp_path: Path
+) -> None:
     out = written(place, tmp_path, ".py", tmp_path / "again")
     in_a_fresh_process(sys.executable, str(out), folder=tmp_path)
-    found, expected = (folder / "results.json" for folder in (tmp_path / "again", place / "first"))
+    found, expected = (
+        folder / "results.json" for folder in (tmp_path / "again", place / "first")
+    )
     assert found.read_bytes() == expected.read_bytes()
     stopped = subprocess.run(
-        [sys.executable, str(out)], capture_output=True, text=True, timeout=230, check=False
+        [sys.executable, str(out)],
+        capture_output=True,
+        text=True,
+        timeout=230,
+        check=False,
     )
     assert stopped.returncode != 0
     assert "FileExistsError" in stopped.stderr
 
 
 @pytest.mark.thorough
-def test_the_notebook_gives_the_same_bits_and_shows_them(place: Path, tmp_path: Path) -> None:
+def test_the_notebook_gives_the_same_bits_and_shows_them(
+    place: Path, tmp_path: Path
+) -> None:
     out = written(place, tmp_path, ".ipynb", tmp_path / "again")
     nbformat.validate(nbformat.read(out, 4))
-    assert out.read_bytes() == written(place, tmp_path / "..", ".ipynb", tmp_path / "again").read_bytes()
+    assert (
+        out.read_bytes()
+        == written(place, tmp_path / "..", ".ipynb", tmp_path / "again").read_bytes()
+    )
     (tmp_path / ".." / "run.ipynb").unlink()
     run_notebook(out)
-    found, expected = (folder / "results.json" for folder in (tmp_path / "again", place / "first"))
+    found, expected = (
+        folder / "results.json" for folder in (tmp_path / "again", place / "first")
+    )
     assert found.read_bytes() == expected.read_bytes()
     shown = [
         kind
@@ -71,13 +95,20 @@ def test_the_notebook_gives_the_same_bits_and_shows_them(place: Path, tmp_path: 
 def test_the_command_gives_the_same_bits(place: Path, tmp_path: Path) -> None:
     out = written(place, tmp_path, ".sh", tmp_path / "again")
     assert main(shlex.split(out.read_text(encoding="utf-8"))[1:]) == 0
-    found, expected = (folder / "results.json" for folder in (tmp_path / "again", place / "first"))
+    found, expected = (
+        folder / "results.json" for folder in (tmp_path / "again", place / "first")
+    )
     assert found.read_bytes() == expected.read_bytes()
 
 
-def test_toml_is_the_plan_and_a_plan_is_a_source_too(place: Path, tmp_path: Path, done) -> None:
+def test_toml_is_the_plan_and_a_plan_is_a_source_too(
+    place: Path, tmp_path: Path, done
+) -> None:
     out = tmp_path / "plan.toml"
-    assert main(["plan", str(place / "made.rankstudio"), "--run", "2", "--out", str(out)]) == 0
+    assert (
+        main(["plan", str(place / "made.rankstudio"), "--run", "2", "--out", str(out)])
+        == 0
+    )
     plan = load_plan(out)
     assert (plan.method, plan.data) == ("ranksvm", str(place / "Made"))
     assert "--method ranksvm" in done(["plan", str(out), "--to", "command"]).out
@@ -86,9 +117,16 @@ def test_toml_is_the_plan_and_a_plan_is_a_source_too(place: Path, tmp_path: Path
 
 
 def test_versions_are_told_where_they_are_known(place: Path, answer, capsys) -> None:
-    assert main(["plan", str(place / "made.rankstudio"), "--run", "1", "--to", "python"]) == 0
-    assert capsys.readouterr().out.startswith("# The same bits, on the same data, with rankstudio ")
-    cells = answer(["plan", str(place / "made.rankstudio"), "--run", "1", "--to", "notebook"])["cells"]
+    assert (
+        main(["plan", str(place / "made.rankstudio"), "--run", "1", "--to", "python"])
+        == 0
+    )
+    assert capsys.readouterr().out.startswith(
+        "# The same bits, on the same data, with rankstudio "
+    )
+    cells = answer(
+        ["plan", str(place / "made.rankstudio"), "--run", "1", "--to", "notebook"]
+    )["cells"]
     assert cells[0]["source"][0] == "# Greedy RankRLS\n"
     assert cells[0]["source"][2].startswith("The same bits")
 
@@ -101,5 +139,7 @@ def test_versions_are_told_where_they_are_known(place: Path, answer, capsys) -> 
         (["--run", "1", "--out", "x.doc"], "--out toml"),
     ],
 )
-def test_what_cannot_be_written_is_told(place: Path, refused, options: list[str], message: str) -> None:
+def test_what_cannot_be_written_is_told(
+    place: Path, refused, options: list[str], message: str
+) -> None:
     refused(["plan", str(place / "made.rankstudio"), *options], message)

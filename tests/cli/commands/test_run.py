@@ -14,27 +14,71 @@ from rankstudio.engine.methods.catalog import methods
 
 @pytest.mark.parametrize("value", ["1e160", "1e-200"])
 def test_a_feature_beyond_the_arithmetic_is_named(value: str, tmp_path, capsys) -> None:
-    lines = [f"{i % 2} qid:{q} 7:{i} 9:{i % 3}{value[1:]}" for q in range(4) for i in range(6)]
+    lines = [
+        f"{i % 2} qid:{q} 7:{i} 9:{i % 3}{value[1:]}"
+        for q in range(4)
+        for i in range(6)
+    ]
     (tmp_path / "data.txt").write_text("\n".join(lines), encoding="utf-8")
     for method in ("greedy-rankrls", "ranksvm"):
-        assert main(["run", "--data", str(tmp_path / "data.txt"), "--method", method, "--folds", "1"]) == 1
+        assert (
+            main(
+                [
+                    "run",
+                    "--data",
+                    str(tmp_path / "data.txt"),
+                    "--method",
+                    method,
+                    "--folds",
+                    "1",
+                ]
+            )
+            == 1
+        )
         said = capsys.readouterr().err
         assert naming("9 feature").search(said)
         assert "Scale the feature." in said
 
 
-def test_data_and_a_folder_of_results_are_understood_in_the_place_of_a_plan(folder, tmp_path, answer) -> None:
+def test_data_and_a_folder_of_results_are_understood_in_the_place_of_a_plan(
+    folder, tmp_path, answer
+) -> None:
     few = ["--lambda", "1", "--features", "2", "--folds", "1", "--json"]
-    by_option = answer(["run", "--data", str(folder), *few, "--out", str(tmp_path / "out")])
+    by_option = answer(
+        ["run", "--data", str(folder), *few, "--out", str(tmp_path / "out")]
+    )
     assert answer(["run", str(folder), *few])["folds"] == by_option["folds"]
-    assert answer(["run", str(tmp_path / "out"), "--json"])["folds"] == by_option["folds"]
-    assert main(["run", str(folder / "Fold1" / "train.txt"), *few, "--select-by", "criterion"]) == 0
+    assert (
+        answer(["run", str(tmp_path / "out"), "--json"])["folds"] == by_option["folds"]
+    )
+    assert (
+        main(
+            [
+                "run",
+                str(folder / "Fold1" / "train.txt"),
+                *few,
+                "--select-by",
+                "criterion",
+            ]
+        )
+        == 0
+    )
 
 
 @pytest.mark.smoke
 def test_features_are_named_as_the_data_name_them(done, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    few = ["run", "--sample", "--lambda", "1", "--features", "3", "--folds", "1", "--json"]
+    few = [
+        "run",
+        "--sample",
+        "--lambda",
+        "1",
+        "--features",
+        "3",
+        "--folds",
+        "1",
+        "--json",
+    ]
     runs = []
     for pin, ban in (("33, 41", "29"), ("bm25 of URL; PageRank", "BM25 of title")):
         runs.append(json.loads(done([*few, "--pin", pin, "--ban", ban]).out))
@@ -44,9 +88,19 @@ def test_features_are_named_as_the_data_name_them(done, tmp_path, monkeypatch) -
 
 
 @pytest.mark.parametrize("search", ["swap", "best"])
-def test_other_searches_run_and_too_many_sets_are_refused(search, folder, done, refused, tmp_path) -> None:
+def test_other_searches_run_and_too_many_sets_are_refused(
+    search, folder, done, refused, tmp_path
+) -> None:
     few = ["--lambda", "64", "--folds", "1", "--json", "--search", search, "--out"]
-    four = ["run", "--data", str(folder), *few, str(tmp_path / "four"), "--features", "4"]
+    four = [
+        "run",
+        "--data",
+        str(folder),
+        *few,
+        str(tmp_path / "four"),
+        "--features",
+        "4",
+    ]
     values = json.loads(done(four).out)
     assert values["plan"]["parameters"]["search"] == search
     assert 1 <= len(values["folds"][0]["selected"]) <= 4
@@ -58,7 +112,19 @@ def test_other_searches_run_and_too_many_sets_are_refused(search, folder, done, 
 def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) -> None:
     out = tmp_path / "out"
     assert (
-        main(["run", "--data", str(folder), "--lambda", "2^0..2^2", "--features", "5", "--out", str(out)])
+        main(
+            [
+                "run",
+                "--data",
+                str(folder),
+                "--lambda",
+                "2^0..2^2",
+                "--features",
+                "5",
+                "--out",
+                str(out),
+            ]
+        )
         == 0
     )
     printed = capsys.readouterr()
@@ -68,24 +134,63 @@ def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) 
     assert naming("Greedy RankRLS Made Standard").search(printed.out)
     assert f"{printed_run['average']['MAP']:.4f}" in printed.out
     assert naming("Fold 2").search(printed.err)
-    files = {"results.json", "metrics.csv", "selection_path.csv", "plan.toml", "study.rankstudio", "models"}
+    files = {
+        "results.json",
+        "metrics.csv",
+        "selection_path.csv",
+        "plan.toml",
+        "study.rankstudio",
+        "models",
+    }
     assert {p.name for p in out.iterdir()} == files
 
 
-def test_a_plan_runs_again_bit_for_bit_and_options_change_it(folder, tmp_path, answer) -> None:
-    main(["run", "--data", str(folder), "--lambda", "0.5, 2", "--ban", "1 2", "--out", str(tmp_path / "a")])
+def test_a_plan_runs_again_bit_for_bit_and_options_change_it(
+    folder, tmp_path, answer
+) -> None:
+    main(
+        [
+            "run",
+            "--data",
+            str(folder),
+            "--lambda",
+            "0.5, 2",
+            "--ban",
+            "1 2",
+            "--out",
+            str(tmp_path / "a"),
+        ]
+    )
     main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
-    assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
-    values = answer(["run", str(tmp_path / "a" / "plan.toml"), "--folds", "2", "--pin", "3", "--json"])
+    assert (tmp_path / "a" / "results.json").read_bytes() == (
+        tmp_path / "b" / "results.json"
+    ).read_bytes()
+    values = answer(
+        [
+            "run",
+            str(tmp_path / "a" / "plan.toml"),
+            "--folds",
+            "2",
+            "--pin",
+            "3",
+            "--json",
+        ]
+    )
     assert [f["fold"] for f in values["folds"]] == [2]
     assert values["folds"][0]["selected"][0] == 3
     assert values["plan"]["parameters"]["banned"] == [1, 2]
 
 
-def test_a_plans_relative_data_is_found_beside_it(folder, tmp_path, monkeypatch, answer) -> None:
-    (folder.parent / "plan.toml").write_text('data = "Made/Fold1"\nmethod = "rankrls"\n')
+def test_a_plans_relative_data_is_found_beside_it(
+    folder, tmp_path, monkeypatch, answer
+) -> None:
+    (folder.parent / "plan.toml").write_text(
+        'data = "Made/Fold1"\nmethod = "rankrls"\n'
+    )
     monkeypatch.chdir(tmp_path)
-    assert len(answer(["run", str(folder.parent / "plan.toml"), "--json"])["folds"]) == 1
+    assert (
+        len(answer(["run", str(folder.parent / "plan.toml"), "--json"])["folds"]) == 1
+    )
 
 
 def test_one_file_is_chosen_by_the_criterion(folder, done) -> None:
@@ -96,16 +201,30 @@ def test_one_file_is_chosen_by_the_criterion(folder, done) -> None:
 
 def test_folds_are_made_anew_and_a_rule_chooses(folder, tmp_path, done) -> None:
     file = str(folder / "Fold1" / "train.txt")
-    options = ["--protocol", "3-fold", "--rule", "at most 2", "--seed", "5", "--lambda", "1"]
+    options = [
+        "--protocol",
+        "3-fold",
+        "--rule",
+        "at most 2",
+        "--seed",
+        "5",
+        "--lambda",
+        "1",
+    ]
     printed = done(["run", "--data", file, *options, "--out", str(tmp_path / "a")])
     assert naming("3-fold Standard").search(printed.out)
     assert "no validation part" not in printed.err
     values = json.loads((tmp_path / "a" / "results.json").read_text())
-    assert (values["plan"]["protocol"], values["plan"]["rule"]) == ("3-fold", "at most 2")
+    assert (values["plan"]["protocol"], values["plan"]["rule"]) == (
+        "3-fold",
+        "at most 2",
+    )
     assert [fold["fold"] for fold in values["folds"]] == [1, 2, 3]
     assert all(fold["chosen"]["n_features"] <= 2 for fold in values["folds"])
     main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
-    assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
+    assert (tmp_path / "a" / "results.json").read_bytes() == (
+        tmp_path / "b" / "results.json"
+    ).read_bytes()
 
 
 def test_two_folds_choose_by_the_criterion_and_say_so(folder, capsys) -> None:
@@ -129,14 +248,19 @@ def test_two_folds_choose_by_the_criterion_and_say_so(folder, capsys) -> None:
         (["run", "--data", "{}", "--folds", "9"], "Made 9 1 2"),
         (["run", "--data", "{}", "--folds", "x"], "--folds 1,3 x"),
         (["run", "--data", "{}", "--select-by", "MAPS"], "MAPS"),
-        (["run", "--data", "{}", "--method", "rankrls", "--pin", "1"], "RankRLS --pin --lambda"),
+        (
+            ["run", "--data", "{}", "--method", "rankrls", "--pin", "1"],
+            "RankRLS --pin --lambda",
+        ),
         (["run", "--data", "{}", "--protocol", "all"], "protocol given 5-fold"),
         (["run", "--data", "{}", "--protocol", "5-fold"], "Made folds test"),
         (["run", "--data", "{}", "--rule", "least"], "rule best one-se"),
         (["methods", "magic"], "magic"),
     ],
 )
-def test_what_cannot_be_run_is_one_sentence_and_exit_status_1(folder, capsys, arguments, sentence) -> None:
+def test_what_cannot_be_run_is_one_sentence_and_exit_status_1(
+    folder, capsys, arguments, sentence
+) -> None:
     assert main([a.format(folder) for a in arguments]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -157,9 +281,14 @@ def test_a_folder_of_results_is_its_plan(tmp_path, refused) -> None:
     refused(["run", str(tmp_path)], f"{tmp_path / 'plan.toml'}")
 
 
-def test_a_folder_that_cannot_be_made_is_told_before_the_work(folder, tmp_path, refused) -> None:
+def test_a_folder_that_cannot_be_made_is_told_before_the_work(
+    folder, tmp_path, refused
+) -> None:
     (tmp_path / "file").write_text("")
-    refused(["run", "--data", str(folder), "--out", str(tmp_path / "file" / "out")], "folder")
+    refused(
+        ["run", "--data", str(folder), "--out", str(tmp_path / "file" / "out")],
+        "folder",
+    )
 
 
 def test_methods_lists_the_catalog(answer, done) -> None:
@@ -184,13 +313,17 @@ def test_methods_lists_the_catalog(answer, done) -> None:
         (["plan.toml"], "PLAN"),
     ],
 )
-def test_options_that_a_study_to_go_on_with_ignores_are_refused(options, named, tmp_path, refused) -> None:
+def test_options_that_a_study_to_go_on_with_ignores_are_refused(
+    options, named, tmp_path, refused
+) -> None:
     path = tmp_path / "study.rankstudio"
     Study.create(path).close()
     refused(["run", *options, "--resume", str(path)], f"rankstudio {named} --resume")
 
 
-def test_an_option_of_a_ranker_that_is_not_there_is_refused_by_its_name(refused) -> None:
+def test_an_option_of_a_ranker_that_is_not_there_is_refused_by_its_name(
+    refused,
+) -> None:
     refused(["run", "--sample", "--ranker-C", "1"], "rankstudio --ranker-C --ranker")
 
 
@@ -198,16 +331,36 @@ def test_left_out_queries_choose_in_the_terminal_and_a_rerun_has_the_same_bits(
     folder, tmp_path, refused, done
 ) -> None:
     file = str(folder / "Fold1" / "train.txt")
-    options = ["--method", "rankrls", "--select-by", "leave-query-out MAP", "--lambda", "1,4"]
+    options = [
+        "--method",
+        "rankrls",
+        "--select-by",
+        "leave-query-out MAP",
+        "--lambda",
+        "1,4",
+    ]
     printed = done(["run", "--data", file, *options, "--out", str(tmp_path / "a")])
     assert naming("Standard").search(printed.out)
     assert "no validation part" not in printed.err
-    assert main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")]) == 0
-    assert (tmp_path / "a" / "results.json").read_bytes() == (tmp_path / "b" / "results.json").read_bytes()
+    assert (
+        main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")])
+        == 0
+    )
+    assert (tmp_path / "a" / "results.json").read_bytes() == (
+        tmp_path / "b" / "results.json"
+    ).read_bytes()
     values = json.loads((tmp_path / "a" / "results.json").read_text())
     assert values["plan"]["select_by"] == "leave-query-out MAP"
     assert len(values["folds"][0]["left_out"]["paths"]) == 2
     refused(
-        ["run", "--data", file, "--method", "gas", "--select-by", "leave-query-out MAP"],
+        [
+            "run",
+            "--data",
+            file,
+            "--method",
+            "gas",
+            "--select-by",
+            "leave-query-out MAP",
+        ],
         "GAS leave-query-out RankRLS",
     )

@@ -18,7 +18,9 @@ OPTIONS = ["--lambda", "1", "--select-by", "criterion"]
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One file of LETOR text with five features."""
     path = tmp_path_factory.mktemp("data") / "made.txt"
-    made = make_ranking(30, n_informative=3, n_redundant=1, n_noise=1, n_constant=0, seed=3)
+    made = make_ranking(
+        30, n_informative=3, n_redundant=1, n_noise=1, n_constant=0, seed=3
+    )
     save_letor(made.folds[0].train, path)
     return path
 
@@ -38,9 +40,18 @@ def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(
         "Title": [2, 5],
     }
     assert main(["run", str(out / "plan.toml"), "--out", str(tmp_path / "again")]) == 0
-    assert (tmp_path / "again" / "results.json").read_bytes() == (out / "results.json").read_bytes()
-    assert main([*run, "--groups", "Body: 1 4; Title: 2 5", "--out", str(tmp_path / "text")]) == 0
-    assert (tmp_path / "text" / "results.json").read_bytes() == (out / "results.json").read_bytes()
+    assert (tmp_path / "again" / "results.json").read_bytes() == (
+        out / "results.json"
+    ).read_bytes()
+    assert (
+        main(
+            [*run, "--groups", "Body: 1 4; Title: 2 5", "--out", str(tmp_path / "text")]
+        )
+        == 0
+    )
+    assert (tmp_path / "text" / "results.json").read_bytes() == (
+        out / "results.json"
+    ).read_bytes()
     capsys.readouterr()
     assert main(["run", str(out / "plan.toml"), "--groups", "", "--json"]) == 0
     assert "groups" not in json.loads(capsys.readouterr().out)["plan"]
@@ -56,5 +67,7 @@ def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(
         (["--groups", "a: 1, 2", "--features", "5"], "1 4 number"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(data: Path, options: list[str], sentence: str, refused) -> None:
+def test_what_cannot_be_is_one_sentence(
+    data: Path, options: list[str], sentence: str, refused
+) -> None:
     refused(["run", "--data", str(data), *OPTIONS, *options], sentence)

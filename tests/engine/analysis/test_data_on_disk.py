@@ -45,13 +45,20 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alone, "_VALUES_FROM_DISK", 3000)
 
 
-def test_it_is_told_where_the_documents_are(inside: FoldedDataset, outside: FoldedDataset) -> None:
+def test_it_is_told_where_the_documents_are(
+    inside: FoldedDataset, outside: FoldedDataset
+) -> None:
     assert outside.from_disk
     assert not inside.from_disk
 
 
-def test_features_alone_are_the_same(inside: FoldedDataset, outside: FoldedDataset) -> None:
-    one, other = (finish(alone.measuring_alone(d.folds[0], "NDCG@5", "letor4")) for d in (inside, outside))
+def test_features_alone_are_the_same(
+    inside: FoldedDataset, outside: FoldedDataset
+) -> None:
+    one, other = (
+        finish(alone.measuring_alone(d.folds[0], "NDCG@5", "letor4"))
+        for d in (inside, outside)
+    )
     assert one.parts.keys() == other.parts.keys() == {"train", "validation", "test"}
     assert all(np.array_equal(one.parts[name], other.parts[name]) for name in one.parts)
     assert np.array_equal(one.ascending, other.ascending)
@@ -59,10 +66,15 @@ def test_features_alone_are_the_same(inside: FoldedDataset, outside: FoldedDatas
 
 @pytest.mark.parametrize("most", [50, 100_000])
 def test_what_is_odd_about_features_is_the_same(
-    inside: FoldedDataset, outside: FoldedDataset, most: int, monkeypatch: pytest.MonkeyPatch
+    inside: FoldedDataset,
+    outside: FoldedDataset,
+    most: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(quality, "MOST_DOCUMENTS", most)
-    one, other = (quality.fold_quality(d, 1, describe_fold(d, 1)) for d in (inside, outside))
+    one, other = (
+        quality.fold_quality(d, 1, describe_fold(d, 1)) for d in (inside, outside)
+    )
     assert [f.findings for f in one.features] == [f.findings for f in other.features]
     assert [f.alone for f in one.features] == [f.alone for f in other.features]
 
@@ -72,7 +84,11 @@ def test_a_profile_is_the_same(inside: FoldedDataset, outside: FoldedDataset) ->
     found = []
     for fold in (inside.folds[0], outside.folds[0]):
         assert fold.vali is not None
-        found.append(profiles.Inspector(fold.train, "letor4", {"validation": fold.vali}).profile(2, (0, 1)))
+        found.append(
+            profiles.Inspector(fold.train, "letor4", {"validation": fold.vali}).profile(
+                2, (0, 1)
+            )
+        )
     one, other = found
     assert (one.parts, one.with_selected, one.correlation) == (
         other.parts,

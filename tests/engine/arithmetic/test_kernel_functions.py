@@ -26,11 +26,15 @@ def test_values_are_those_of_the_formulas_and_symmetric_to_the_last_bit(
     np.testing.assert_array_equal(whole, whole.T)
     np.testing.assert_array_equal(whole[:1], kernel.matrix(A[:1], A))
     b = rng.normal(size=(2, a))
-    np.testing.assert_allclose(kernel.scores(B, A, b), b @ kernel.matrix(A, B), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        kernel.scores(B, A, b), b @ kernel.matrix(A, B), rtol=1e-9, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
-    "kernel", [Kernel("rbf", 0.7), Kernel("poly", 0.5, 3, 1.0), Kernel("linear")], ids=str
+    "kernel",
+    [Kernel("rbf", 0.7), Kernel("poly", 0.5, 3, 1.0), Kernel("linear")],
+    ids=str,
 )
 @pytest.mark.parametrize("r", [9, 1203])
 def test_slopes_are_root_mean_squares_of_differences(kernel: Kernel, r: int) -> None:
@@ -39,7 +43,9 @@ def test_slopes_are_root_mean_squares_of_differences(kernel: Kernel, r: int) -> 
     at = vectors[:: 1 if r == 9 else 3]
     expected = []
     for nudge in 1e-5 * np.eye(3):
-        there, here = (kernel.scores(at + sign * nudge, vectors, b[None, :])[0] for sign in (1, -1))
+        there, here = (
+            kernel.scores(at + sign * nudge, vectors, b[None, :])[0] for sign in (1, -1)
+        )
         expected.append(np.sqrt(np.mean(((there - here) / 2e-5) ** 2)))
     np.testing.assert_allclose(kernel.slopes(vectors, b), expected, rtol=1e-6)
     assert Kernel(lambda A, B: A @ B.T).slopes(vectors, b).tolist() == [0.0] * 3

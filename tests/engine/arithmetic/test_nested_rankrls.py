@@ -6,15 +6,23 @@ from oracles import leave_query_out_error, rankrls_on_pairs
 from strategies import Problem, problems
 
 from rankstudio.engine import GreedyRankRLS
-from rankstudio.engine.arithmetic.nested_rankrls import _clamped_cholesky, left_out_errors, nested_factor
+from rankstudio.engine.arithmetic.nested_rankrls import (
+    _clamped_cholesky,
+    left_out_errors,
+    nested_factor,
+)
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.arrays import Floats, Ints
 
 
-def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[Floats, Floats]:
+def nested_models(
+    data: QueryData, order: Ints, regularization: float
+) -> tuple[Floats, Floats]:
     """Return the weights of the models along an order (k, n), and their leave-query-out errors (k,)."""
     total = data.statistics.total
-    coefs, factor, along = nested_factor(total[:-1, :-1], total[:-1, -1], order, regularization)
+    coefs, factor, along = nested_factor(
+        total[:-1, :-1], total[:-1, -1], order, regularization
+    )
     return coefs, left_out_errors(data, order, factor, along, regularization)
 
 
@@ -30,7 +38,9 @@ def test_every_size_is_rankrls_retrained(problem: Problem) -> None:
         expected = np.zeros(X.shape[1])
         expected[selected] = rankrls_on_pairs(X[:, selected], y, qid, regularization)
         atol = eps * float(y @ y)
-        np.testing.assert_allclose(coefs[t], expected, rtol=eps, atol=atol / min(1.0, regularization))
+        np.testing.assert_allclose(
+            coefs[t], expected, rtol=eps, atol=atol / min(1.0, regularization)
+        )
         error = leave_query_out_error(X, y, qid, selected, regularization)
         np.testing.assert_allclose(errors[t], error, rtol=eps, atol=atol)
 
@@ -50,7 +60,9 @@ def test_greedy_rankrls_that_is_told_the_order_has_the_same_criterion() -> None:
     X, qid = rng.random((400, 30)), np.sort(rng.integers(0, 40, 400))
     y = np.round(X @ rng.normal(size=30))
     order = rng.permutation(30)
-    greedy = GreedyRankRLS(regularization=2.0**-6, pinned=tuple(order.tolist())).fit(X, y, qid=qid)
+    greedy = GreedyRankRLS(regularization=2.0**-6, pinned=tuple(order.tolist())).fit(
+        X, y, qid=qid
+    )
     coefs, errors = nested_models(group(X, y, qid), order, 2.0**-6)
     np.testing.assert_allclose(errors, greedy.criterion_path_, rtol=1e-10)
     np.testing.assert_allclose(coefs, greedy.coef_path_, atol=1e-9)
@@ -58,7 +70,11 @@ def test_greedy_rankrls_that_is_told_the_order_has_the_same_criterion() -> None:
 
 def test_some_of_the_columns_in_any_order() -> None:
     rng = np.random.default_rng(0)
-    X, y, qid = rng.random((60, 8)), rng.integers(0, 3, 60).astype(float), np.repeat(np.arange(6), 10)
+    X, y, qid = (
+        rng.random((60, 8)),
+        rng.integers(0, 3, 60).astype(float),
+        np.repeat(np.arange(6), 10),
+    )
     coefs, _ = nested_models(group(X, y, qid), np.array([6, 1]), 0.5)
     assert coefs.shape == (2, 8)
     assert np.flatnonzero(coefs[0]).tolist() == [6]

@@ -14,7 +14,11 @@ from oracles import centred_by_loops
 from strategies import Problem, problems
 
 from rankstudio.engine.arithmetic import magnitude
-from rankstudio.engine.arithmetic.magnitude import GREATEST, LEAST_DIFFERENCE, check_rows
+from rankstudio.engine.arithmetic.magnitude import (
+    GREATEST,
+    LEAST_DIFFERENCE,
+    check_rows,
+)
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.arithmetic.shared import SharedResults, once
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, group_sparse
@@ -27,11 +31,15 @@ from rankstudio.engine.support import blocks
 def test_centring_is_subtracting_each_querys_mean(problem: Problem) -> None:
     data = group(problem.X, problem.y, problem.qid)
     # Values are in [0, 1] and queries have at most 7 rows: a dozen roundings of at most eps / 2 each.
-    np.testing.assert_allclose(data.centred[0], centred_by_loops(problem.X, problem.qid), atol=1e-14, rtol=0)
+    np.testing.assert_allclose(
+        data.centred[0], centred_by_loops(problem.X, problem.qid), atol=1e-14, rtol=0
+    )
 
 
 @given(problems())
-def test_a_feature_constant_in_every_query_is_exactly_uninformative(problem: Problem) -> None:
+def test_a_feature_constant_in_every_query_is_exactly_uninformative(
+    problem: Problem,
+) -> None:
     data = group(problem.X, problem.y, problem.qid)
     constant = [
         all(np.ptp(problem.X[problem.qid == q, j]) == 0 for q in problem.qid)
@@ -50,7 +58,9 @@ def test_statistics_are_the_gram_matrices_of_the_queries(problem: Problem) -> No
     np.testing.assert_allclose(data.statistics.total, Xc.T @ Xc, atol=1e-11)
 
 
-def test_scattered_queries_are_grouped_in_order_of_appearance_and_keep_their_order() -> None:
+def test_scattered_queries_are_grouped_in_order_of_appearance_and_keep_their_order() -> (
+    None
+):
     X = np.arange(6.0)[:, None]
     data = group(X, X[:, 0], ["b", "a", "b", "c", "a", "b"])
     assert data.X[:, 0].tolist() == [0, 2, 5, 1, 4, 3]
@@ -75,11 +85,15 @@ def with_zeros(problem: Problem) -> np.ndarray:
 @given(problems(), st.sampled_from(FORMATS))
 def test_centred_columns_are_those_of_dense_data(problem: Problem, kind: str) -> None:
     X = with_zeros(problem)
-    data = group_sparse(scipy.sparse.csr_array(X).asformat(kind), problem.y, problem.qid)
+    data = group_sparse(
+        scipy.sparse.csr_array(X).asformat(kind), problem.y, problem.qid
+    )
     dense = group(X, problem.y, problem.qid)
     for j in range(X.shape[1]):
         # A dozen roundings of numbers of at most 1.
-        np.testing.assert_allclose(data.centred_column(j), dense.centred[0][:, j], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(
+            data.centred_column(j), dense.centred[0][:, j], rtol=0, atol=1e-14
+        )
     np.testing.assert_array_equal(data.centred_labels, dense.centred[1])
     np.testing.assert_array_equal(data.ptr, dense.ptr)
     np.testing.assert_allclose(
@@ -91,7 +105,8 @@ def test_centred_columns_are_those_of_dense_data(problem: Problem, kind: str) ->
 def test_informative_is_what_varies_inside_some_query(problem: Problem) -> None:
     X = with_zeros(problem)
     varies = [
-        any(np.ptp(X[problem.qid == q, j]) > 0 for q in np.unique(problem.qid)) for j in range(X.shape[1])
+        any(np.ptp(X[problem.qid == q, j]) > 0 for q in np.unique(problem.qid))
+        for j in range(X.shape[1])
     ]
     data = group_sparse(scipy.sparse.csr_array(X), problem.y, problem.qid)
     assert data.informative.tolist() == varies
@@ -110,7 +125,9 @@ def test_a_large_constant_in_a_query_leaves_no_rounding_behind() -> None:
 
 
 @given(problems())
-def test_differences_inside_queries_are_the_dense_ones_up_to_a_factor_of_2(problem: Problem) -> None:
+def test_differences_inside_queries_are_the_dense_ones_up_to_a_factor_of_2(
+    problem: Problem,
+) -> None:
     X, ptr = with_zeros(problem), group(problem.X, problem.y, problem.qid).ptr
     data = group_sparse(scipy.sparse.csr_array(X), problem.y, problem.qid)
     dense = np.array([np.ptp(X[a:b], axis=0) for a, b in pairwise(ptr)]).max(axis=0)
@@ -128,7 +145,8 @@ def test_scattered_queries_are_put_together_and_double_entries_added() -> None:
 
 def test_the_users_matrix_stays_as_it_was() -> None:
     X = scipy.sparse.csc_array(
-        (np.array([1.0, 2.0, 5.0]), np.array([1, 0, 0]), np.array([0, 2, 3])), shape=(2, 2)
+        (np.array([1.0, 2.0, 5.0]), np.array([1, 0, 0]), np.array([0, 2, 3])),
+        shape=(2, 2),
     )
     before = X.copy()
     data = group_sparse(X, [0, 1])
@@ -141,13 +159,28 @@ def test_the_users_matrix_stays_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("X", "y", "qid", "message"),
     [
-        (np.zeros((0, 2)), [], [], r"X: expected a matrix with rows and columns, got shape \(0, 2\)"),
+        (
+            np.zeros((0, 2)),
+            [],
+            [],
+            r"X: expected a matrix with rows and columns, got shape \(0, 2\)",
+        ),
         (np.zeros(3), np.zeros(3), None, "X: expected a matrix"),
         (np.eye(2), [1.0], None, "y: expected one label per row of X"),
         (np.eye(2), [1.0, np.inf], None, "y: expected finite numbers, row 1"),
         (np.eye(2), [1.0, 2.0], [1], "qid: expected one query id per row"),
-        (np.diag([1.0, np.inf]), [1.0, 2.0], None, "X: expected finite numbers, row 1 has NaN or infinity"),
-        (np.diag([1.0, np.nan]), [1.0, 2.0], None, "X: expected finite numbers, row 1 has NaN or infinity"),
+        (
+            np.diag([1.0, np.inf]),
+            [1.0, 2.0],
+            None,
+            "X: expected finite numbers, row 1 has NaN or infinity",
+        ),
+        (
+            np.diag([1.0, np.nan]),
+            [1.0, 2.0],
+            None,
+            "X: expected finite numbers, row 1 has NaN or infinity",
+        ),
     ],
 )
 def test_data_that_do_not_fit_are_refused(
@@ -166,7 +199,9 @@ class Found:
 
 
 def documents() -> QueryData:
-    return QueryData(np.arange(24.0).reshape(6, 4) ** 2, np.arange(6.0), np.array([0, 2, 4, 6]))
+    return QueryData(
+        np.arange(24.0).reshape(6, 4) ** 2, np.arange(6.0), np.array([0, 2, 4, 6])
+    )
 
 
 def test_there_is_one_object_of_a_class_for_all_that_learn_from_the_documents() -> None:
@@ -199,7 +234,9 @@ def test_columns_of_columns_are_those_of_the_data_with_all_features() -> None:
     narrow = data.narrowed([3, 1, 0]).narrowed([2, 1])
     assert narrow.shared.origin is data.shared
     assert narrow.shared.columns == (0, 1)
-    np.testing.assert_allclose(narrow.statistics.total, data.statistics.total[np.ix_([0, 1, 4], [0, 1, 4])])
+    np.testing.assert_allclose(
+        narrow.statistics.total, data.statistics.total[np.ix_([0, 1, 4], [0, 1, 4])]
+    )
     assert SharedResults(data.shared, (2,)).columns == (2,)
 
 
@@ -221,7 +258,10 @@ ONE_QUERY = np.array([0, 2])
     ("column", "expected"),
     [
         ([0.0, 2e30], "values from -1e+30 to 1e+30, found values from 0 to 2e+30"),
-        ([-1.7e308, 1.7e308], "values from -1e+30 to 1e+30, found values from -1.7e+308 to 1.7e+308"),
+        (
+            [-1.7e308, 1.7e308],
+            "values from -1e+30 to 1e+30, found values from -1.7e+308 to 1.7e+308",
+        ),
         (
             [0.0, 1e-31],
             "differences of at least 1e-30 inside some query, or none at all, found",
@@ -246,7 +286,10 @@ def test_what_counts_is_the_difference_inside_the_query_where_it_is_greatest() -
 
 
 def test_bounds_and_constant_features_pass() -> None:
-    check_rows(np.array([[GREATEST, 1e-200, 0.0], [-GREATEST, 1e-200, LEAST_DIFFERENCE]]), ONE_QUERY)
+    check_rows(
+        np.array([[GREATEST, 1e-200, 0.0], [-GREATEST, 1e-200, LEAST_DIFFERENCE]]),
+        ONE_QUERY,
+    )
 
 
 def test_rows_are_read_in_blocks_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,12 +298,15 @@ def test_rows_are_read_in_blocks_of_queries(monkeypatch: pytest.MonkeyPatch) -> 
     sizes = rng.integers(1, 9, 60)
     X, ptr = rng.random((sizes.sum(), 3)), np.append(0, np.cumsum(sizes))
     told: list[tuple[np.ndarray, ...]] = []
-    monkeypatch.setattr(magnitude, "check_magnitudes", lambda *given: told.append(given[:3]))
+    monkeypatch.setattr(
+        magnitude, "check_magnitudes", lambda *given: told.append(given[:3])
+    )
     check_rows(X, ptr)
     monkeypatch.setattr(blocks, "VALUES", 30)
     assert len(list(blocks.group_blocks(ptr, 3))) > 10
     check_rows(X, ptr)
-    monkeypatch.setattr(blocks, "VALUES", 1)  # less than a row, as of very many features
+    # less than a row, as of very many features
+    monkeypatch.setattr(blocks, "VALUES", 1)
     check_rows(X, ptr)
     for whole, *cut in zip(*told, strict=True):
         for each in cut:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 ABSENT = re.compile(rb"[+-]?nan|null", re.IGNORECASE)
 TOKEN = re.compile(rb"[^ \t\r]+")
-HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document behind the comment of the one before it
+# a document behind the comment of the one before it
+HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")
 
 
 class Refused(Exception):  # noqa: N818 - a verdict
@@ -37,7 +38,10 @@ class Contents:
         return max(max(d.features, default=0) for d in self.documents)
 
     def grouped(self) -> list[Document]:
-        order = {query: i for i, query in enumerate(dict.fromkeys(d.query for d in self.documents))}
+        order = {
+            query: i
+            for i, query in enumerate(dict.fromkeys(d.query for d in self.documents))
+        }
         return sorted(self.documents, key=lambda d: order[d.query])
 
 
@@ -56,14 +60,21 @@ def read(content: bytes, *, repeats: bool = False) -> Contents:
     hidden: list[Refused] = []
     if b"\0" in content:
         before = content[: content.index(b"\0")]
-        raise Refused(before.count(b"\n") + 1, len(before.rpartition(b"\n")[2].decode(errors="replace")) + 1)
+        raise Refused(
+            before.count(b"\n") + 1,
+            len(before.rpartition(b"\n")[2].decode(errors="replace")) + 1,
+        )
     for number_of_line, line in enumerate(content.split(b"\n"), start=1):
         document = read_line(line, number_of_line, repeats=repeats)
         if document is not None:
             contents.documents.append(document)
             body, _, comment = line.partition(b"#")
             if found := HIDDEN.search(comment):
-                hidden.append(Refused(number_of_line, _column(line, len(body) + 1 + found.start())))
+                hidden.append(
+                    Refused(
+                        number_of_line, _column(line, len(body) + 1 + found.start())
+                    )
+                )
     if not contents.documents or contents.width == 0:
         raise Refused
     if hidden:
@@ -75,7 +86,9 @@ def _column(line: bytes, position: int) -> int:
     return len(line[:position].decode(errors="replace")) + 1
 
 
-def read_line(line: bytes, line_number: int, *, repeats: bool = False) -> Document | None:
+def read_line(
+    line: bytes, line_number: int, *, repeats: bool = False
+) -> Document | None:
     def refuse(position: int) -> Refused:
         return Refused(line_number, _column(line, position))
 

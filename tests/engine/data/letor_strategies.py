@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 blanks = st.sampled_from([b" ", b" ", b" ", b"\t", b"  ", b" \t "])
 line_ends = st.sampled_from([b"\n", b"\r\n"])
-query_ids = st.sampled_from([b"1", b"2", b"10002", b"007", b"GX-1", b"q\xc3\xa9", b"a:b", b"\xff"])
+query_ids = st.sampled_from(
+    [b"1", b"2", b"10002", b"007", b"GX-1", b"q\xc3\xa9", b"a:b", b"\xff"]
+)
 comments = st.one_of(
     st.just(b""),
     st.sampled_from(
@@ -22,7 +24,14 @@ comments = st.one_of(
 
 
 def _spelled(value: float) -> list[bytes]:
-    spellings = [repr(value), f"{value:.6f}", f"{value:g}", f"{value:.3e}", f"{value:.25f}", f"{value:+.17E}"]
+    spellings = [
+        repr(value),
+        f"{value:.6f}",
+        f"{value:g}",
+        f"{value:.3e}",
+        f"{value:.25f}",
+        f"{value:+.17E}",
+    ]
     return [text.encode() for text in spellings]
 
 
@@ -35,11 +44,24 @@ finite = st.one_of(
 numbers = st.one_of(
     finite.map(_spelled).flatmap(st.sampled_from),
     st.sampled_from(
-        [b"0", b"-0", b"1.", b".5", b"+3", b"0.123456", b"9007199254740993", b"1e-400", b"0" * 40]
+        [
+            b"0",
+            b"-0",
+            b"1.",
+            b".5",
+            b"+3",
+            b"0.123456",
+            b"9007199254740993",
+            b"1e-400",
+            b"0" * 40,
+        ]
     ),
 )
 values = st.one_of(
-    numbers, numbers, numbers, st.sampled_from([b"NULL", b"null", b"nan", b"NaN", b"-nan", b"Null"])
+    numbers,
+    numbers,
+    numbers,
+    st.sampled_from([b"NULL", b"null", b"nan", b"NaN", b"-nan", b"Null"]),
 )
 
 
@@ -56,7 +78,9 @@ def lines(draw: st.DrawFn) -> bytes:
     parts += [b"%d:%s" % (i, draw(values)) for i in ids]
     blank = draw(blanks)
     lead = draw(st.sampled_from([b"", b"", b" "]))
-    return lead + blank.join(parts) + draw(st.sampled_from([b"", b" "])) + draw(comments)
+    return (
+        lead + blank.join(parts) + draw(st.sampled_from([b"", b" "])) + draw(comments)
+    )
 
 
 @st.composite
@@ -65,7 +89,12 @@ def texts(draw: st.DrawFn) -> bytes:
     end = draw(line_ends)
     body = draw(st.lists(lines(), min_size=1, max_size=8))
     between = st.sampled_from([b"", b"", b"", b"# a header", b"  "])
-    body = [part for line in body for part in (draw(between), line) if part or draw(st.booleans())]
+    body = [
+        part
+        for line in body
+        for part in (draw(between), line)
+        if part or draw(st.booleans())
+    ]
     mark = draw(st.sampled_from([b"", b"", b"\xef\xbb\xbf"]))
     return mark + end.join(body) + draw(st.sampled_from([b"", end, end + end]))
 

@@ -10,7 +10,9 @@ def assert_same_part(found: RankingDataset, expected: RankingDataset) -> None:
     for name in ("X", "y", "query_ptr", "missing", "file_rows"):
         here, there = getattr(found, name), getattr(expected, name)
         assert (here is None) == (there is None), name
-        assert here is None or (here.shape == there.shape and here.tobytes() == there.tobytes()), name
+        assert here is None or (
+            here.shape == there.shape and here.tobytes() == there.tobytes()
+        ), name
     for name in ("query_ids", "feature_names", "source", "sparse"):
         assert getattr(found, name) == getattr(expected, name), name
     assert list(found.comments) == list(expected.comments)

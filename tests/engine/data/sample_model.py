@@ -54,8 +54,15 @@ def _features() -> list[FeatureModel]:
     tf = [FeatureModel(stream, 0.5, skewed=True) for stream in _STREAMS]
     idf = [FeatureModel()] * 5
     tf_idf = [FeatureModel(stream, 0.4, skewed=True) for stream in _STREAMS]
-    length = [FeatureModel(tuple(0.2 * x for x in stream), 1.0, skewed=True) for stream in _STREAMS]
-    scores = [FeatureModel(stream, noise) for stream in _STREAMS for noise in (0.25, 0.4, 0.15, 0.3)]
+    length = [
+        FeatureModel(tuple(0.2 * x for x in stream), 1.0, skewed=True)
+        for stream in _STREAMS
+    ]
+    scores = [
+        FeatureModel(stream, noise)
+        for stream in _STREAMS
+        for noise in (0.25, 0.4, 0.15, 0.3)
+    ]
     authority, depth = (0.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     links = [
         FeatureModel(authority, 0.3, skewed=True),  # PageRank

@@ -14,7 +14,12 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.data import source_file
-from rankstudio.engine.data.file_access import ENDINGS, packed_pieces, unpacked_pieces, without_ending
+from rankstudio.engine.data.file_access import (
+    ENDINGS,
+    packed_pieces,
+    unpacked_pieces,
+    without_ending,
+)
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
@@ -57,7 +62,10 @@ def test_members_of_several_pieces_are_one_text(tmp_path: Path, ending: str) -> 
     """Catches a tail that zlib gives back again and again."""
     pack, lines = packers()[ending], 2_000_000 // len(TEXT) * TEXT
     packed = pack(lines) + pack(TEXT)
-    assert b"".join(unpacked_pieces(tmp_path / "train.txt", iter([packed]))) == lines + TEXT
+    assert (
+        b"".join(unpacked_pieces(tmp_path / "train.txt", iter([packed])))
+        == lines + TEXT
+    )
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -71,7 +79,9 @@ def test_a_file_cut_anywhere_is_refused(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
-def test_a_file_with_a_flipped_bit_is_refused_or_the_same(tmp_path: Path, ending: str) -> None:
+def test_a_file_with_a_flipped_bit_is_refused_or_the_same(
+    tmp_path: Path, ending: str
+) -> None:
     packed = packers()[ending](TEXT)
     path = tmp_path / "train.txt"
     for bit in range(64, 8 * len(packed), 3):
@@ -87,8 +97,12 @@ def test_a_file_with_a_flipped_bit_is_refused_or_the_same(tmp_path: Path, ending
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_no_more_is_unpacked_than_fits(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "train.txt").write_bytes(packers()[ending](b"1 qid:1 1:1 #" + b"x" * (32 << 20)))
+def test_no_more_is_unpacked_than_fits(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.txt").write_bytes(
+        packers()[ending](b"1 qid:1 1:1 #" + b"x" * (32 << 20))
+    )
     seen: list[int] = []
     unpacked = source_file.unpacked_pieces
 
@@ -104,7 +118,9 @@ def test_no_more_is_unpacked_than_fits(tmp_path: Path, ending: str, monkeypatch:
     assert sum(seen) < 32 << 20
 
 
-def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "train.txt.zst").write_bytes(packers()[".zst"](TEXT))
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(MissingExtraError, match=r"pip install \"rankstudio\[zstd\]\""):
@@ -117,4 +133,6 @@ def test_names_without_their_ending() -> None:
         "b.csv",
         "c.txt",
     ]
-    assert np.unique([without_ending(f"x{ending}") for ending in ENDINGS]).tolist() == ["x"]
+    assert np.unique([without_ending(f"x{ending}") for ending in ENDINGS]).tolist() == [
+        "x"
+    ]

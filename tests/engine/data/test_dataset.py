@@ -16,7 +16,9 @@ def test_a_frame_holds_the_documents_and_comes_back_as_they_were() -> None:
     assert (frame["qid"].to_numpy() == data.qid).all()
     assert (frame["label"].to_numpy() == data.y).all()
     assert (frame.iloc[:, 2:].to_numpy() == data.X).all()
-    again = RankingDataset.from_arrays(frame[list(data.feature_names)], frame["label"], frame["qid"])
+    again = RankingDataset.from_arrays(
+        frame[list(data.feature_names)], frame["label"], frame["qid"]
+    )
     assert (again.X == data.X).all()
     assert again.feature_names == data.feature_names
     assert again.query_ids == data.query_ids
@@ -32,7 +34,9 @@ def test_a_frame_is_a_copy() -> None:
 
 def test_names_that_come_twice_or_are_taken_stay_as_they_are() -> None:
     names = ["qid", "tf", "tf", "label"]
-    frame = RankingDataset.from_arrays([[1.0, 2.0, 3.0, 4.0]], [0.5], [7], names).to_frame()
+    frame = RankingDataset.from_arrays(
+        [[1.0, 2.0, 3.0, 4.0]], [0.5], [7], names
+    ).to_frame()
     assert frame.columns.tolist() == ["qid", "label", *names]
     assert frame.iloc[0].tolist() == [7.0, 0.5, 1.0, 2.0, 3.0, 4.0]
 
@@ -40,10 +44,19 @@ def test_names_that_come_twice_or_are_taken_stay_as_they_are() -> None:
 def test_columns_of_a_frame_name_the_features_unless_names_are_given() -> None:
     frame = pd.DataFrame({"tf": [1.0, 2.0], 5: [3.0, 4.0]}, index=[9, 4])
     assert RankingDataset.from_arrays(frame, [0, 1]).feature_names == ("tf", "5")
-    assert RankingDataset.from_arrays(frame, [0, 1], feature_names=["a", "b"]).feature_names == ("a", "b")
-    assert RankingDataset.from_arrays(frame, pd.Series([0, 1]), pd.Series([2, 1])).query_ids == ("2", "1")
+    assert RankingDataset.from_arrays(
+        frame, [0, 1], feature_names=["a", "b"]
+    ).feature_names == ("a", "b")
+    assert RankingDataset.from_arrays(
+        frame, pd.Series([0, 1]), pd.Series([2, 1])
+    ).query_ids == ("2", "1")
 
 
 def test_a_column_is_named_by_its_id_and_its_name() -> None:
-    data = RankingDataset.from_arrays(np.ones((1, 2)), [0], feature_names=["feature 1", "BM25 of title"])
-    assert [data.name_of(0), data.name_of(1)] == ["feature 1", "feature 2 (BM25 of title)"]
+    data = RankingDataset.from_arrays(
+        np.ones((1, 2)), [0], feature_names=["feature 1", "BM25 of title"]
+    )
+    assert [data.name_of(0), data.name_of(1)] == [
+        "feature 1",
+        "feature 2 (BM25 of title)",
+    ]

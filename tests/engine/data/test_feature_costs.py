@@ -26,7 +26,10 @@ from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.runner import usual_choices
 
-LETOR = "".join(f"{y} qid:{q} 1:0.{y} 2:{q} 3:1\n" for q, y in ((1, 2), (1, 0), (2, 1), (2, 0), (2, 0)))
+LETOR = "".join(
+    f"{y} qid:{q} 1:0.{y} 2:{q} 3:1\n"
+    for q, y in ((1, 2), (1, 0), (2, 1), (2, 0), (2, 0))
+)
 NAMES = 'id,name\n1,BM25\n2,"TF, title"\n3,PageRank\n'
 TABLE = 'feature,per_document,per_query\nBM25,0.002,0.5\n"TF, title",0.01,\n3,0,0\n'
 COSTS = ((1, 0.002, 0.5), (2, 0.01, 0.0), (3, 0.0, 0.0))
@@ -79,30 +82,59 @@ def test_every_form_gives_the_same_costs(tmp_path: Path, content: str) -> None:
 
 def test_milliseconds_are_those_of_a_loop() -> None:
     costs = FeatureCosts(COSTS, 2.5)
-    assert costs.milliseconds([1, 2]) == pytest.approx(0.5 + 2.5 * (0.002 + 0.01), rel=1e-15)
+    assert costs.milliseconds([1, 2]) == pytest.approx(
+        0.5 + 2.5 * (0.002 + 0.01), rel=1e-15
+    )
     assert costs.milliseconds([2], 100) == pytest.approx(1.0, rel=1e-15)
     assert costs.prices() == {1: 0.505, 2: 0.025, 3: 0.025e-3}
     with pytest.raises(DatasetError, match=naming("7")):
         costs.milliseconds([1, 7])
 
 
-def profile(*features: tuple[int, int], documents: int, slices: bool = False) -> dict[str, Any]:
+def profile(
+    *features: tuple[int, int], documents: int, slices: bool = False
+) -> dict[str, Any]:
     """Return a response, as the documentation of the Profile API has it, with nanoseconds once and each."""
 
     def node(kind: str, once: int, each: int, count: int) -> dict[str, Any]:
-        breakdown = {"create_weight": once // 2, "create_weight_count": 1, "build_scorer": once - once // 2}
-        breakdown |= {"build_scorer_count": 2, "score": each, "score_count": count, "next_doc": 0, "match": 0}
+        breakdown = {
+            "create_weight": once // 2,
+            "create_weight_count": 1,
+            "build_scorer": once - once // 2,
+        }
+        breakdown |= {
+            "build_scorer_count": 2,
+            "score": each,
+            "score_count": count,
+            "next_doc": 0,
+            "match": 0,
+        }
         breakdown |= {"max_score": 99, "avg_create_weight": 99} if slices else {}
-        return {"type": kind, "description": "x", "time_in_nanos": once + each, "breakdown": breakdown}
+        return {
+            "type": kind,
+            "description": "x",
+            "time_in_nanos": once + each,
+            "breakdown": breakdown,
+        }
 
     ltr = node("RankerQuery", 5, 7, documents)
-    ltr["children"] = [node("TermQuery", once, each, documents // 2) for once, each in features]
-    whole = {**node("BooleanQuery", 9, 9, documents), "children": [node("TermQuery", 1, 1, 1), ltr]}
-    return {"took": 3, "profile": {"shards": [{"id": "a", "searches": [{"query": [whole]}]}]}}
+    ltr["children"] = [
+        node("TermQuery", once, each, documents // 2) for once, each in features
+    ]
+    whole = {
+        **node("BooleanQuery", 9, 9, documents),
+        "children": [node("TermQuery", 1, 1, 1), ltr],
+    }
+    return {
+        "took": 3,
+        "profile": {"shards": [{"id": "a", "searches": [{"query": [whole]}]}]},
+    }
 
 
 @pytest.mark.parametrize("lines", [False, True])
-def test_profiles_are_means_over_requests_and_documents(tmp_path: Path, lines: bool) -> None:
+def test_profiles_are_means_over_requests_and_documents(
+    tmp_path: Path, lines: bool
+) -> None:
     answers = [
         profile((1000, 2000), (0, 8000), (500, 0), documents=10, slices=True),
         profile((3000, 1000), (0, 4000), (500, 0), documents=30),
@@ -110,17 +142,26 @@ def test_profiles_are_means_over_requests_and_documents(tmp_path: Path, lines: b
     text = "\n".join(map(json.dumps, answers)) if lines else json.dumps(answers)
     found = read(tmp_path, text, "profile.json")
     expected = [(1, 3000 / 40, 2000), (2, 12000 / 40, 0), (3, 0, 500)]
-    np.testing.assert_allclose(found.features, np.array(expected) * [1, 1e-6, 1e-6], rtol=1e-12)
+    np.testing.assert_allclose(
+        found.features, np.array(expected) * [1, 1e-6, 1e-6], rtol=1e-12
+    )
 
 
 def test_features_of_a_profile_are_those_of_the_feature_set(tmp_path: Path) -> None:
     names = ["PageRank", "BM25", "another", "TF, title"]
     features = [{"name": name, "params": [], "template": {}} for name in names]
     data = opened(
-        tmp_path, **{"featureset.json": json.dumps({"featureset": {"name": "s", "features": features}})}
+        tmp_path,
+        **{
+            "featureset.json": json.dumps(
+                {"featureset": {"name": "s", "features": features}}
+            )
+        },
     )
     assert data.extension(FeatureSet) is not None
-    (tmp_path / "p.json").write_text(json.dumps(profile((3, 0), (1, 0), (9, 0), (2, 0), documents=1)))
+    (tmp_path / "p.json").write_text(
+        json.dumps(profile((3, 0), (1, 0), (9, 0), (2, 0), documents=1))
+    )
     found = read_costs(tmp_path / "p.json", data)
     assert [round(once * 1e6) for _, _, once in found.features] == [1, 2, 3]
 
@@ -149,7 +190,12 @@ def test_features_of_a_profile_are_those_of_the_feature_set(tmp_path: Path) -> N
         ('{"profile": {"shards": []}}', "prices.csv RankerQuery"),
         ('{"profile": {"shards": 3}}', "prices.csv feature"),
         (json.dumps(profile((1, 1), documents=3)), "prices.csv 1 3"),
-        (json.dumps([profile((1, 1), documents=3), profile((1, 1), (1, 1), documents=3)]), "prices.csv"),
+        (
+            json.dumps(
+                [profile((1, 1), documents=3), profile((1, 1), (1, 1), documents=3)]
+            ),
+            "prices.csv",
+        ),
     ],
 )
 def test_bad_files_get_one_sentence(tmp_path: Path, content: str, said: str) -> None:
@@ -160,14 +206,22 @@ def test_bad_files_get_one_sentence(tmp_path: Path, content: str, said: str) -> 
 
 def test_costs_beside_the_data_are_found_or_said_to_be_wrong(tmp_path: Path) -> None:
     data = opened(tmp_path, **{"costs.csv": TABLE})
-    assert data.extension(FeatureCosts) is not None and data.extension(FeatureCosts).features == COSTS
+    assert (
+        data.extension(FeatureCosts) is not None
+        and data.extension(FeatureCosts).features == COSTS
+    )
     plan = usual_choices(Plan(str(tmp_path / "train.txt")), data, ())
     assert plan.extension(FeatureCosts) == data.extension(FeatureCosts)
     unread = opened(tmp_path, **{"costs.csv": "x"})
-    assert usual_choices(plan.changed(costs={}), unread, ()).extension(FeatureCosts) is None
+    assert (
+        usual_choices(plan.changed(costs={}), unread, ()).extension(FeatureCosts)
+        is None
+    )
     wrong = opened(tmp_path, **{"costs.csv": "feature,per_query\n1,2\n"})
     assert wrong.extension(FeatureCosts) is None
-    assert any(naming("costs.csv 2").search(note) for note in wrong.folds[0].train.warnings)
+    assert any(
+        naming("costs.csv 2").search(note) for note in wrong.folds[0].train.warnings
+    )
     assert costs_beside(FoldedDataset.of(data.folds[0].train)) is not None
 
 
@@ -180,8 +234,14 @@ def test_plans_keep_costs_and_commands_say_them(tmp_path: Path) -> None:
     )
     save_plan(plan, tmp_path / "plan.toml")
     assert load_plan(tmp_path / "plan.toml") == plan and hash(plan)
-    prices = np.asarray(estimator(plan, plan.entry, plan.combinations[0].parameters, data.feature_ids).costs)
-    np.testing.assert_array_equal(prices, list(FeatureCosts(COSTS, 2.5).prices().values()))
+    prices = np.asarray(
+        estimator(
+            plan, plan.entry, plan.combinations[0].parameters, data.feature_ids
+        ).costs
+    )
+    np.testing.assert_array_equal(
+        prices, list(FeatureCosts(COSTS, 2.5).prices().values())
+    )
     parser = argparse.ArgumentParser()
     add_options(parser)
     again = plan_from(parser.parse_args(shlex.split(as_command(plan))[2:]))
@@ -229,7 +289,9 @@ milliseconds = st.floats(0, 1e9)
     st.floats(1e-3, 1e6),
     st.sampled_from("x=,"),
 )
-def test_text_comes_out_as_it_went_in(costs: list[tuple[float, float]], documents: float, other: str) -> None:
+def test_text_comes_out_as_it_went_in(
+    costs: list[tuple[float, float]], documents: float, other: str
+) -> None:
     features = tuple((i, *pair) for i, pair in enumerate(costs, start=1))
     found = FeatureCosts(features, documents)
     assert FeatureCosts.parsed(found.text()) == found == FeatureCosts.of(found.plain())

@@ -30,7 +30,11 @@ def test_groups_stand_by_their_lowest_id_whatever_their_order() -> None:
 
 
 # Of what can be printed, but for the semicolon; longer ones are cut.
-words = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters=";"), min_size=1, max_size=30)
+words = st.text(
+    st.characters(exclude_categories=["C", "Z"], exclude_characters=";"),
+    min_size=1,
+    max_size=30,
+)
 names = st.lists(words, min_size=1, max_size=6).map(" ".join)
 
 
@@ -73,13 +77,20 @@ def test_a_feature_in_two_groups_is_named() -> None:
 
 def test_tables_are_read_by_their_header(tmp_path: Path) -> None:
     plain, wide = tmp_path / "groups.csv", tmp_path / "features.csv"
-    plain.write_text("feature,group\n3,TF\n1,TF\n2,\nx,IDF\n12,'=BM25\n", encoding="utf-8")
-    wide.write_text('id,name,note,group\n1,"TF, of body",,TF\n3,TF of title,old,TF\n', encoding="utf-8-sig")
+    plain.write_text(
+        "feature,group\n3,TF\n1,TF\n2,\nx,IDF\n12,'=BM25\n", encoding="utf-8"
+    )
+    wide.write_text(
+        'id,name,note,group\n1,"TF, of body",,TF\n3,TF of title,old,TF\n',
+        encoding="utf-8-sig",
+    )
     assert read_groups(plain) == {"TF": (1, 3), "=BM25": (12,)}
     assert read_groups(wide) == {"TF": (1, 3)}
 
 
-@pytest.mark.parametrize("text", ["", "1,TF\n", "id,name\n1,TF\n", "feature,group\n", "group,group\n1,2\n"])
+@pytest.mark.parametrize(
+    "text", ["", "1,TF\n", "id,name\n1,TF\n", "feature,group\n", "group,group\n1,2\n"]
+)
 def test_a_file_without_groups_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "groups.csv"
     path.write_text(text)

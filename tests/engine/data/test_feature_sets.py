@@ -49,7 +49,10 @@ SCRIPT = {
     "name": "custom",
     "params": ["some_multiplier"],
     "template_language": "script_feature",
-    "template": {"lang": "painless", "source": "params.feature_vector.get('title_query_boost') * 2"},
+    "template": {
+        "lang": "painless",
+        "source": "params.feature_vector.get('title_query_boost') * 2",
+    },
 }
 # Solr's reference guide, "Learning To Rank".
 RECENCY = {
@@ -82,7 +85,9 @@ schema msmarco {
 
 def written(tmp_path: Path, content: object, name: str = "set.json") -> Path:
     path = tmp_path / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    path.write_text(
+        content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+    )
     return path
 
 
@@ -94,10 +99,27 @@ ELASTIC = [TITLE, BOOST, SCRIPT]
     [
         {"featureset": {"name": "movies", "features": ELASTIC}},
         {"name": "movies", "features": ELASTIC},
-        {"validation": {"index": "tmdb"}, "featureset": {"name": "movies", "features": ELASTIC}},
-        {"_index": ".ltrstore", "_source": {"name": "movies", "featureset": {"features": ELASTIC}}},
-        {"hits": {"hits": [{"_source": {"featureset": {"name": "movies", "features": ELASTIC}}}]}},
-        {"_source": {"name": "m", "model": {"feature_set": {"name": "movies", "features": ELASTIC}}}},
+        {
+            "validation": {"index": "tmdb"},
+            "featureset": {"name": "movies", "features": ELASTIC},
+        },
+        {
+            "_index": ".ltrstore",
+            "_source": {"name": "movies", "featureset": {"features": ELASTIC}},
+        },
+        {
+            "hits": {
+                "hits": [
+                    {"_source": {"featureset": {"name": "movies", "features": ELASTIC}}}
+                ]
+            }
+        },
+        {
+            "_source": {
+                "name": "m",
+                "model": {"feature_set": {"name": "movies", "features": ELASTIC}},
+            }
+        },
     ],
 )
 def test_elasticsearch_in_each_of_its_answers(tmp_path: Path, whole: object) -> None:
@@ -108,19 +130,40 @@ def test_elasticsearch_in_each_of_its_answers(tmp_path: Path, whole: object) -> 
 
 @pytest.mark.parametrize("store", [None, "egstore"])
 def test_solr_keeps_its_store(tmp_path: Path, store: str | None) -> None:
-    features = [{**({"store": store} if store else {}), **feature} for feature in (RECENCY, BOOK)]
+    features = [
+        {**({"store": store} if store else {}), **feature}
+        for feature in (RECENCY, BOOK)
+    ]
     for whole in (features, {"responseHeader": {"status": 0}, "features": features}):
         feature_set = read_feature_set(written(tmp_path, whole))
         assert (feature_set.engine, feature_set.name) == ("solr", store or "_DEFAULT_")
-        assert [json.loads(text) for text in feature_set.definitions.values()] == features
+        assert [
+            json.loads(text) for text in feature_set.definitions.values()
+        ] == features
 
 
 def test_vespa_from_a_profile_a_list_lines_and_a_result(tmp_path: Path) -> None:
-    names = ("bm25(title)", "closeness(field, embedding)", "fieldMatch(title).completeness", "nativeRank")
+    names = (
+        "bm25(title)",
+        "closeness(field, embedding)",
+        "fieldMatch(title).completeness",
+        "nativeRank",
+    )
     profile = read_feature_set(written(tmp_path, PROFILE, "msmarco.sd"))
     assert profile.names == (*names, "fieldTermMatch(title,0).weight")
-    hit = {"fields": {"matchfeatures": {**dict.fromkeys(names, 0.5), "vespa.summaryFeatures.cached": 0.0}}}
-    shapes = ("\n".join(f"{n}  # noted" for n in names), list(names), {"root": {"children": [hit]}})
+    hit = {
+        "fields": {
+            "matchfeatures": {
+                **dict.fromkeys(names, 0.5),
+                "vespa.summaryFeatures.cached": 0.0,
+            }
+        }
+    }
+    shapes = (
+        "\n".join(f"{n}  # noted" for n in names),
+        list(names),
+        {"root": {"children": [hit]}},
+    )
     for shape in shapes:
         feature_set = read_feature_set(written(tmp_path, shape))
         assert (feature_set.engine, feature_set.names) == ("vespa", names)
@@ -153,15 +196,29 @@ def test_what_is_none_is_refused_in_a_sentence(tmp_path: Path, content: object) 
     assert "set.json" in str(refused.value)
 
 
-def test_derived_features_bring_those_they_need_in_the_order_of_the_set(tmp_path: Path) -> None:
-    other = {**TITLE, "name": "title"}  # its name stands in a template that is not derived
+def test_derived_features_bring_those_they_need_in_the_order_of_the_set(
+    tmp_path: Path,
+) -> None:
+    # its name stands in a template that is not derived
+    other = {**TITLE, "name": "title"}
     feature_set = read_feature_set(written(tmp_path, {"features": [other, *ELASTIC]}))
-    assert feature_set.needed(["custom"]) == ("title_query", "title_query_boost", "custom")
+    assert feature_set.needed(["custom"]) == (
+        "title_query",
+        "title_query_boost",
+        "custom",
+    )
     assert feature_set.needed(["title"]) == ("title",)
-    assert feature_set.needed(["custom", "title"]) == ("title", "title_query", "title_query_boost", "custom")
+    assert feature_set.needed(["custom", "title"]) == (
+        "title",
+        "title_query",
+        "title_query_boost",
+        "custom",
+    )
 
 
-SET = FeatureSet("vespa", "", {name: name for name in ("bm25(a)", "bm25(b)", "c")}, "features.txt")
+SET = FeatureSet(
+    "vespa", "", {name: name for name in ("bm25(a)", "bm25(b)", "c")}, "features.txt"
+)
 
 
 def test_features_are_found_by_name_or_else_by_id() -> None:
@@ -170,25 +227,37 @@ def test_features_are_found_by_name_or_else_by_id() -> None:
     assert SET.of([(2, "renamed by hand"), (3, "c")]) == {2: "bm25(b)", 3: "c"}
 
 
-@pytest.mark.parametrize("features", [[(4, "feature 4")], [(1, "c"), (2, "feature 2")], [(371, "x")]])
-def test_a_model_that_asks_for_more_than_its_set_has_is_refused(features: list[tuple[int, str]]) -> None:
+@pytest.mark.parametrize(
+    "features", [[(4, "feature 4")], [(1, "c"), (2, "feature 2")], [(371, "x")]]
+)
+def test_a_model_that_asks_for_more_than_its_set_has_is_refused(
+    features: list[tuple[int, str]],
+) -> None:
     with pytest.raises(DatasetError, match="not among the 3 features"):
         SET.of(features)
 
 
-def test_a_set_beside_the_data_is_found_and_a_list_of_names_is_none(tmp_path: Path) -> None:
+def test_a_set_beside_the_data_is_found_and_a_list_of_names_is_none(
+    tmp_path: Path,
+) -> None:
     data = written(tmp_path, "1 qid:1 1:2\n", "train.txt")
     assert feature_set_beside(data) is None
     written(tmp_path, ["BM25", "TF"], "features.json")
     assert feature_set_beside(data) is None
-    written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
+    written(
+        tmp_path,
+        {"featureset": {"name": "movies", "features": ELASTIC}},
+        "featureset.json",
+    )
     for place in (data, tmp_path):
         feature_set = feature_set_beside(place)
         assert feature_set is not None
         assert feature_set.name == "movies"
 
 
-def test_features_of_data_are_found_by_name_or_by_position_where_they_have_none() -> None:
+def test_features_of_data_are_found_by_name_or_by_position_where_they_have_none() -> (
+    None
+):
     named = SET.matched([(1, "price"), (2, "c"), (3, "bm25(a)")], by_position=True)
     assert (named.ids, named.by_name) == ({2: "c", 3: "bm25(a)"}, True)
     assert named.definition(1) == "" and named.definition(2) == "c"
@@ -197,14 +266,20 @@ def test_features_of_data_are_found_by_name_or_by_position_where_they_have_none(
         named.of([(1, "price")])
     plain = [(i, f"feature {i}") for i in range(1, 6)]
     numbered = SET.matched(plain, by_position=True)
-    assert (numbered.ids, numbered.by_name) == ({1: "bm25(a)", 2: "bm25(b)", 3: "c"}, False)
+    assert (numbered.ids, numbered.by_name) == (
+        {1: "bm25(a)", 2: "bm25(b)", 3: "c"},
+        False,
+    )
     assert SET.matched(plain, by_position=False).ids == {}
 
 
 @pytest.mark.parametrize(
-    "content", [{"featureset": {"name": "m", "features": ELASTIC}}, [RECENCY, BOOK], PROFILE]
+    "content",
+    [{"featureset": {"name": "m", "features": ELASTIC}}, [RECENCY, BOOK], PROFILE],
 )
-def test_a_set_is_written_as_its_engine_takes_it(tmp_path: Path, content: object) -> None:
+def test_a_set_is_written_as_its_engine_takes_it(
+    tmp_path: Path, content: object
+) -> None:
     feature_set = read_feature_set(
         written(tmp_path, content, "set.profile" if content == PROFILE else "set.json")
     )
@@ -219,7 +294,9 @@ def test_a_set_is_written_as_its_engine_takes_it(tmp_path: Path, content: object
     assert last in kept.names and len(kept.names) < len(feature_set.names) + (
         feature_set.engine == "elasticsearch"
     )
-    assert parsed_feature_set(Path("again"), kept.text()).definitions == kept.definitions
+    assert (
+        parsed_feature_set(Path("again"), kept.text()).definitions == kept.definitions
+    )
 
 
 TEXT = "2 qid:1 1:0.1 2:3\n0 qid:1 1:0.2 2:1\n"
@@ -227,13 +304,21 @@ TEXT = "2 qid:1 1:0.1 2:3\n0 qid:1 1:0.2 2:1\n"
 
 def test_data_beside_a_set_have_its_names_and_definitions(tmp_path: Path) -> None:
     written(tmp_path, TEXT, "train.txt")
-    written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC[:2]}}, "featureset.json")
+    written(
+        tmp_path,
+        {"featureset": {"name": "movies", "features": ELASTIC[:2]}},
+        "featureset.json",
+    )
     dataset = open_dataset(tmp_path)
     assert dataset.feature_names == tuple(feature["name"] for feature in ELASTIC[:2])
     assert dataset.extension(FeatureSet) is not None
     assert json.loads(dataset.extension(FeatureSet).definition(2)) == ELASTIC[1]
     assert not dataset.warnings
-    written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
+    written(
+        tmp_path,
+        {"featureset": {"name": "movies", "features": ELASTIC}},
+        "featureset.json",
+    )
     dataset = open_dataset(tmp_path)
     assert naming("featureset.json 3 2").search(" ".join(dataset.warnings))
     written(tmp_path, "id,name\n1,own\n2,other\n", "features.csv")
@@ -251,15 +336,26 @@ def test_rank_features_beside_data_name_them(tmp_path: Path) -> None:
 
 def test_columns_of_a_table_keep_their_names_beside_a_set(tmp_path: Path) -> None:
     first, second = (feature["name"] for feature in ELASTIC[:2])
-    written(tmp_path, f"qid,label,price,{second},{first}\n1,1,5,0.1,0.2\n1,0,6,0.3,0.4\n", "train.csv")
-    written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
+    written(
+        tmp_path,
+        f"qid,label,price,{second},{first}\n1,1,5,0.1,0.2\n1,0,6,0.3,0.4\n",
+        "train.csv",
+    )
+    written(
+        tmp_path,
+        {"featureset": {"name": "movies", "features": ELASTIC}},
+        "featureset.json",
+    )
     dataset = open_dataset(tmp_path)
     assert dataset.feature_names == ("price", second, first)
     assert dataset.extension(FeatureSet) is not None
     assert dataset.extension(FeatureSet).ids == {2: second, 3: first}
     (tmp_path / "train.csv").write_text("qid,label,price,size\n1,1,5,0.1\n1,0,6,0.3\n")
     dataset = open_dataset(tmp_path)
-    assert dataset.extension(FeatureSet) is None and dataset.feature_names == ("price", "size")
+    assert dataset.extension(FeatureSet) is None and dataset.feature_names == (
+        "price",
+        "size",
+    )
     assert naming("featureset.json 2 features").search(" ".join(dataset.warnings))
 
 
@@ -276,7 +372,9 @@ def test_a_set_that_is_named_and_names_of_the_users_own(tmp_path: Path) -> None:
 
 def test_a_set_is_kept_with_notes(tmp_path: Path) -> None:
     dataset = open_dataset(written(tmp_path, TEXT, "train.txt"))
-    elastic = read_feature_set(written(tmp_path, {"features": [{**TITLE, "name": HOSTILE}, BOOST]}))
+    elastic = read_feature_set(
+        written(tmp_path, {"features": [{**TITLE, "name": HOSTILE}, BOOST]})
+    )
     save_notes(tmp_path / "notes", dataset, FeatureNotes(feature_set=elastic))
     feature_set = load_notes(tmp_path / "notes", dataset).feature_set
     assert feature_set is not None and feature_set.definitions == elastic.definitions
@@ -296,18 +394,34 @@ def test_a_rank_feature_never_leaves_its_expression(text: str) -> None:
         plain = "".join(quoted[::2])
         assert plain.count("(") == plain.count(")")
         assert (
-            "(" not in plain[plain.rindex(")") :] if ")" in plain else plain.replace(".", "").isidentifier()
+            "(" not in plain[plain.rindex(")") :]
+            if ")" in plain
+            else plain.replace(".", "").isidentifier()
         )
 
 
-_PARTS = ("match-features", "summary-features", "inherits", " ", "\n", ":", "{", "}", "a", "bm25(b)", "x")
+_PARTS = (
+    "match-features",
+    "summary-features",
+    "inherits",
+    " ",
+    "\n",
+    ":",
+    "{",
+    "}",
+    "a",
+    "bm25(b)",
+    "x",
+)
 
 
 @given(st.lists(st.sampled_from(_PARTS), max_size=40).map("".join))
 def test_the_lists_of_a_profile_are_those_of_a_pattern(text: str) -> None:
     """The pattern says what they are, and takes a time that grows with the square of the text."""
     pattern = r"\b(?:match|summary)-features\s*(?::([^\n{}]*)|(?:inherits[^{}]*)?\{([^{}]*)\})"
-    expected = ["".join(filter(None, match.groups())) for match in re.finditer(pattern, text)]
+    expected = [
+        "".join(filter(None, match.groups())) for match in re.finditer(pattern, text)
+    ]
     assert list(feature_sets._profile_lists(text)) == expected
 
 
@@ -337,9 +451,15 @@ def test_a_long_chain_of_derived_features_is_followed_at_once(tmp_path: Path) ->
     """A chain of 600 took 19 s, with the third power of its length."""
     n = 5_000
     template = {"params": [], "template_language": "derived_expression"}
-    features = [{"name": f"f{i}", **template, "template": f"f{max(i - 1, 0)} * 2"} for i in range(n)]
+    features = [
+        {"name": f"f{i}", **template, "template": f"f{max(i - 1, 0)} * 2"}
+        for i in range(n)
+    ]
     path = tmp_path / "featureset.json"
-    path.write_text(json.dumps({"featureset": {"name": "s", "features": features}}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"featureset": {"name": "s", "features": features}}),
+        encoding="utf-8",
+    )
     feature_set = read_feature_set(path)
     assert len(feature_set.needed([f"f{n - 1}"])) == n
     assert feature_set.needed(["f2"]) == ("f0", "f1", "f2")

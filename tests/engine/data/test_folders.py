@@ -51,13 +51,22 @@ ALL = ["train", "vali", "test"]
         (["train.letor", "valid.letor"], {1: ["train", "vali"]}),
         (["train", "test"], {1: ["train", "test"]}),
         (["set1.train.txt", "set1.valid.txt", "set1.test.txt"], {1: ALL}),
-        (["a/b.txt", "Q/Fold1/train.txt", "Q/Fold2/train.txt"], {1: ["train"], 2: ["train"]}),
-        (["train.txt", "train.txt.score", "readme.md", "train.py", "notes/x"], {1: ["train"]}),
+        (
+            ["a/b.txt", "Q/Fold1/train.txt", "Q/Fold2/train.txt"],
+            {1: ["train"], 2: ["train"]},
+        ),
+        (
+            ["train.txt", "train.txt.score", "readme.md", "train.py", "notes/x"],
+            {1: ["train"]},
+        ),
     ],
 )
-def test_what_is_recognised(tmp_path: Path, names: list[str], expected: dict[int, list[str]]) -> None:
+def test_what_is_recognised(
+    tmp_path: Path, names: list[str], expected: dict[int, list[str]]
+) -> None:
     found = parts(make(tmp_path / "data-of-mine", *names))
-    assert list(found.items()) == list(expected.items())  # folds in the order of their numbers
+    # folds in the order of their numbers
+    assert list(found.items()) == list(expected.items())
 
 
 def test_the_parts_are_the_right_files(tmp_path: Path) -> None:
@@ -68,14 +77,21 @@ def test_the_parts_are_the_right_files(tmp_path: Path) -> None:
     assert [part.X[0, 1] for part in fold.parts.values()] == [0, 1, 2]
 
 
-def test_the_files_of_a_part_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+def test_the_files_of_a_part_are_read_in_the_order_of_their_numbers(
+    tmp_path: Path,
+) -> None:
     for i in (10, 9, 1):
         make(tmp_path, f"train-{i}.txt", content=b"%d qid:%d 1:0.5\n" % (i, i))
     assert open_dataset(tmp_path).folds[0].train.y.tolist() == [1, 9, 10]
 
 
 def test_packed_parts(tmp_path: Path) -> None:
-    make(tmp_path, "Fold1/train.txt.gz", "Fold1/test.txt.GZ", content=gzip.compress(LINE % 1))
+    make(
+        tmp_path,
+        "Fold1/train.txt.gz",
+        "Fold1/test.txt.GZ",
+        content=gzip.compress(LINE % 1),
+    )
     assert parts(tmp_path) == {1: ["train", "test"]}
 
 
@@ -97,7 +113,11 @@ def test_a_file_is_a_dataset_with_one_fold(tmp_path: Path) -> None:
         ("MQ2008/Fold1/train.txt", "MQ2008", "MQ2008"),
         ("MQ2008/Fold1/train.txt", "MQ2008/Fold1", "MQ2008 Fold1"),
         ("MQ2008/Fold1/train.txt", "MQ2008/Fold1/train.txt", "MQ2008 Fold1 train"),
-        ("OHSUMED/QueryLevelNorm/Fold1/train.txt", "OHSUMED/QueryLevelNorm", "OHSUMED QueryLevelNorm"),
+        (
+            "OHSUMED/QueryLevelNorm/Fold1/train.txt",
+            "OHSUMED/QueryLevelNorm",
+            "OHSUMED QueryLevelNorm",
+        ),
         ("OHSUMED/QueryLevelNorm/Fold1/train.txt", "OHSUMED", "OHSUMED QueryLevelNorm"),
         ("mine/train.txt", "mine", "mine"),
     ],
@@ -167,7 +187,11 @@ def test_sparse_parts_are_widened_with_a_note(tmp_path: Path) -> None:
 def test_options_reach_every_part(tmp_path: Path) -> None:
     content = b"1 qid:1 1:2 2:nan\n0 qid:1 1:4 2:4\n"
     make(tmp_path, "train.txt", "test.txt", content=content)
-    for part in open_dataset(tmp_path, missing="zero", normalize="query_minmax").folds[0].parts.values():
+    for part in (
+        open_dataset(tmp_path, missing="zero", normalize="query_minmax")
+        .folds[0]
+        .parts.values()
+    ):
         assert part.X.tolist() == [[0, 0], [1, 1]]
 
 
@@ -192,19 +216,29 @@ def test_cancel_between_files(tmp_path: Path) -> None:
         open_dataset(tmp_path, cancelled=cancelled, cache=False)
 
 
-def test_names_beside_the_folds_win_and_a_bad_file_of_names_warns_once(tmp_path: Path) -> None:
+def test_names_beside_the_folds_win_and_a_bad_file_of_names_warns_once(
+    tmp_path: Path,
+) -> None:
     make(tmp_path, "Fold1/train.txt", "Fold1/test.txt", "Fold2/train.txt")
     (tmp_path / "feature_names.txt").write_text("1\tBM25\n2: Page rank\n")
     d = open_dataset(tmp_path)
     assert d.feature_names == ("BM25", "Page rank")
-    assert all(part.feature_names == d.feature_names for f in d.folds for part in f.parts.values())
+    assert all(
+        part.feature_names == d.feature_names
+        for f in d.folds
+        for part in f.parts.values()
+    )
     (tmp_path / "feature_names.txt").write_text("BM25\n")
     assert len(open_dataset(tmp_path).warnings) == 1
 
 
-def test_more_than_the_machine_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_the_machine_can_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make(tmp_path, "Fold1/train.txt", "Fold2/train.txt")
-    none_free = SimpleNamespace(available=lambda: 0.0, budget=memory.budget, size=memory.size)
+    none_free = SimpleNamespace(
+        available=lambda: 0.0, budget=memory.budget, size=memory.size
+    )
     monkeypatch.setattr(part_reader, "memory", none_free)
     with pytest.raises(DatasetError, match=naming("fold")):
         open_dataset(tmp_path)

@@ -20,7 +20,11 @@ from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.errors import DatasetError, ParameterError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml, with_data_beside
+from rankstudio.engine.experiment.plan.toml import (
+    load_plan,
+    plan_as_toml,
+    with_data_beside,
+)
 
 JUDGES = ("ann", "bob", "clicks")
 
@@ -31,7 +35,9 @@ def frame_of(seed: int, *, queries: int = 6, gaps: float = 0.3) -> pd.DataFrame:
     rows = {"qid": np.repeat(np.arange(1, queries + 1), sizes)}
     for judge in JUDGES:
         labels = rng.integers(0, 3, sizes.sum()).astype(float)
-        rows[judge] = np.where(rng.random(labels.size) < gaps * (judge != "ann"), np.nan, labels)
+        rows[judge] = np.where(
+            rng.random(labels.size) < gaps * (judge != "ann"), np.nan, labels
+        )
     rows |= {name: rng.random(sizes.sum()).round(3) for name in ("tf", "idf")}
     return pd.DataFrame(rows)
 
@@ -53,7 +59,11 @@ def opened(path: Path, judge: str = "", **more: Any) -> Any:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     max_examples=max(settings().max_examples // 3, 5),  # parquet takes its time
 )
-@given(seed=st.integers(0, 10_000), on_disk=st.booleans(), suffix=st.sampled_from(["csv", "parquet"]))
+@given(
+    seed=st.integers(0, 10_000),
+    on_disk=st.booleans(),
+    suffix=st.sampled_from(["csv", "parquet"]),
+)
 def test_each_judge_has_the_data_of_a_file_with_the_label_alone(
     seed: int, on_disk: bool, suffix: str, tmp_path: Path
 ) -> None:
@@ -63,10 +73,15 @@ def test_each_judge_has_the_data_of_a_file_with_the_label_alone(
         alone = frame.drop(columns=[name for name in JUDGES if name != judge]).dropna()
         if alone.empty:
             continue
-        expected = load_data(write(alone, tmp_path / f"one-{seed}.csv"), columns={"label": judge})
+        expected = load_data(
+            write(alone, tmp_path / f"one-{seed}.csv"), columns={"label": judge}
+        )
         with pytest.MonkeyPatch.context() as patch:
             if on_disk:
-                patch.setattr("rankstudio.engine.data.formats.part_reader.exceeds_budget", lambda *_: True)
+                patch.setattr(
+                    "rankstudio.engine.data.formats.part_reader.exceeds_budget",
+                    lambda *_: True,
+                )
             data = opened(path, judge)
         train = data.folds[0].train
         assert train.from_disk is on_disk
@@ -84,20 +99,30 @@ def test_each_judge_has_the_data_of_a_file_with_the_label_alone(
         by_query = frame.set_index("qid")
         for q, query in enumerate(judged.query_ids):
             own = judged.labels[judged.query_ptr[q] : judged.query_ptr[q + 1]]
-            np.testing.assert_array_equal(own, by_query.loc[[int(query)], list(JUDGES)].to_numpy())
+            np.testing.assert_array_equal(
+                own, by_query.loc[[int(query)], list(JUDGES)].to_numpy()
+            )
 
 
-def test_documents_that_the_judge_left_out_are_counted_and_their_values_fill_gaps(tmp_path: Path) -> None:
+def test_documents_that_the_judge_left_out_are_counted_and_their_values_fill_gaps(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "a.csv"
     path.write_text("qid,ann,bob,tf\n1,1,0,3\n1,0,,2\n1,2,1,\n2,0,,5\n")
     data = opened_two(path, "bob")
     train = data.folds[0].train
     assert train.query_ids == ("1",) and train.y.tolist() == [0, 1]
-    assert train.X.tolist() == [[3], [2]], "the least value of the query, judged by bob or not"
+    assert train.X.tolist() == [[3], [2]], (
+        "the least value of the query, judged by bob or not"
+    )
     assert any("2 documents" in note and "bob" in note for note in data.warnings)
-    assert not any("without a label" in note for note in opened_two(path, "ann").warnings)
+    assert not any(
+        "without a label" in note for note in opened_two(path, "ann").warnings
+    )
     other = opened_two(path, "ann")
-    assert data.origin.checksum == other.origin.checksum, "names and notes of features belong to both"
+    assert data.origin.checksum == other.origin.checksum, (
+        "names and notes of features belong to both"
+    )
     assert fingerprint(data).checksum != fingerprint(other).checksum, "runs do not"
     assert fingerprint(data).checksum == fingerprint(opened_two(path, "bob")).checksum
 
@@ -108,10 +133,15 @@ def opened_two(path: Path, judge: str) -> Any:
 
 def test_parts_by_a_column_have_judges_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("qid,split,ann,bob,tf\n1,train,1,0,3\n1,train,0,,2\n2,test,2,1,1\n2,test,,2,4\n")
+    path.write_text(
+        "qid,split,ann,bob,tf\n1,train,1,0,3\n1,train,0,,2\n2,test,2,1,1\n2,test,,2,4\n"
+    )
     data = opened_two(path, "bob")
     assert [part.y.tolist() for part in data.folds[0].parts.values()] == [[0], [1, 2]]
-    assert [judged.labels.shape for judged in data.extension(PartJudgments).parts] == [(2, 2), (2, 2)]
+    assert [judged.labels.shape for judged in data.extension(PartJudgments).parts] == [
+        (2, 2),
+        (2, 2),
+    ]
     with pytest.raises(DatasetError, match=naming("label ann")):
         path.write_text("qid,split,ann,bob,tf\n1,train,1,0,3\n2,test,,1,1\n")
         opened_two(path, "ann")
@@ -119,14 +149,17 @@ def test_parts_by_a_column_have_judges_of_their_own(tmp_path: Path) -> None:
 
 def test_files_of_judgments_are_judges_of_logs(tmp_path: Path) -> None:
     hits = [
-        {"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "tf", "value": i}]}]}} for i in range(4)
+        {"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "tf", "value": i}]}]}}
+        for i in range(4)
     ]
     (tmp_path / "log.json").write_text(json.dumps({"qid": "1", "hits": {"hits": hits}}))
     (tmp_path / "ann.csv").write_text("query,docid,rating\n1,d0,2\n1,d1,0\n")
     (tmp_path / "model.csv").write_text("query,docid,rating\n1,d1,3\n1,d2,1\n")
     files = [str(tmp_path / name) for name in ("ann.csv", "model.csv")]
     found = {
-        judge: open_dataset(tmp_path / "log.json", columns={"judgments": files, "label": judge})
+        judge: open_dataset(
+            tmp_path / "log.json", columns={"judgments": files, "label": judge}
+        )
         for judge in ("", "ann", "model")
     }
     assert found[""].name == "log (ann)"
@@ -137,7 +170,9 @@ def test_files_of_judgments_are_judges_of_logs(tmp_path: Path) -> None:
     }
     assert found["model"].folds[0].train.X.tolist() == [[1], [2]]
     judged = found["ann"].extension(PartJudgments)
-    np.testing.assert_array_equal(judged.parts[0].labels, [[2, np.nan], [0, 3], [np.nan, 1]])
+    np.testing.assert_array_equal(
+        judged.parts[0].labels, [[2, np.nan], [0, 3], [np.nan, 1]]
+    )
 
 
 def test_a_plan_names_the_judge_in_use(tmp_path: Path) -> None:
@@ -148,9 +183,13 @@ def test_a_plan_names_the_judge_in_use(tmp_path: Path) -> None:
     assert Plan("a.csv", columns={"labels": ["ann"]}).columns == {"label": "ann"}
     for name in ("ann.csv", "model.csv"):
         (tmp_path / name).write_text("")
-    logs = Plan("log.json", columns={"judgments": ["ann.csv", "model.csv"], "label": "model"})
+    logs = Plan(
+        "log.json", columns={"judgments": ["ann.csv", "model.csv"], "label": "model"}
+    )
     beside = DataColumns.of(with_data_beside(logs, tmp_path / "plan.toml").columns)
-    assert beside.files == tuple(str(tmp_path / name) for name in ("ann.csv", "model.csv"))
+    assert beside.files == tuple(
+        str(tmp_path / name) for name in ("ann.csv", "model.csv")
+    )
 
 
 @pytest.mark.parametrize(
@@ -165,7 +204,9 @@ def test_a_plan_names_the_judge_in_use(tmp_path: Path) -> None:
         ({"judgments": [3]}, "columns"),
     ],
 )
-def test_what_names_no_judges_is_refused_before_anything_is_read(columns: Any, named: str) -> None:
+def test_what_names_no_judges_is_refused_before_anything_is_read(
+    columns: Any, named: str
+) -> None:
     with pytest.raises(ParameterError, match=naming(named)):
         DataColumns.of(columns)
 

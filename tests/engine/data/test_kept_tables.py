@@ -20,7 +20,9 @@ from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.table_builder import PartFiles
 from rankstudio.engine.errors import Cancelled
 
-TEXT = b"2 qid:b 1:0.1 3:-0 # first\n0 qid:a 2:NULL 3:3\n1 qid:b 1:1e-9 2:4 # \xe9\n" * 3
+TEXT = (
+    b"2 qid:b 1:0.1 3:-0 # first\n0 qid:a 2:NULL 3:3\n1 qid:b 1:1e-9 2:4 # \xe9\n" * 3
+)
 
 
 @pytest.fixture(autouse=True)
@@ -52,10 +54,14 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 def equal(a: RankingDataset, b: RankingDataset) -> bool:
     arrays = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows")
-    same = all(getattr(a, name).tobytes() == getattr(b, name).tobytes() for name in arrays)
+    same = all(
+        getattr(a, name).tobytes() == getattr(b, name).tobytes() for name in arrays
+    )
     fields = ("query_ids", "feature_names", "warnings", "sparse", "source")
     return (
-        same and all(getattr(a, f) == getattr(b, f) for f in fields) and list(a.comments) == list(b.comments)
+        same
+        and all(getattr(a, f) == getattr(b, f) for f in fields)
+        and list(a.comments) == list(b.comments)
     )
 
 
@@ -64,7 +70,9 @@ def entry(folder: Path) -> Path:
     return only
 
 
-def test_the_second_time_gives_the_same_without_parsing(path: Path, parses: list[Path]) -> None:
+def test_the_second_time_gives_the_same_without_parsing(
+    path: Path, parses: list[Path]
+) -> None:
     first = load_letor(path)
     second = load_letor(path)
     assert parses == [path]
@@ -75,8 +83,14 @@ def test_the_second_time_gives_the_same_without_parsing(path: Path, parses: list
 
 def test_one_entry_serves_all_policies(path: Path, parses: list[Path]) -> None:
     load_letor(path)
-    for options in ({"missing": "zero"}, {"normalize": "query_minmax"}, {"n_features": 7}):
-        assert equal(load_letor(path, **options), load_letor(path, cache=False, **options))
+    for options in (
+        {"missing": "zero"},
+        {"normalize": "query_minmax"},
+        {"n_features": 7},
+    ):
+        assert equal(
+            load_letor(path, **options), load_letor(path, cache=False, **options)
+        )
     assert len(parses) == 1 + 3
 
 
@@ -90,7 +104,9 @@ def test_a_cached_file_opens_without_numba(path: Path, folder: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
-def test_another_name_with_the_same_contents_is_the_same_entry(path: Path, parses: list[Path]) -> None:
+def test_another_name_with_the_same_contents_is_the_same_entry(
+    path: Path, parses: list[Path]
+) -> None:
     load_letor(path)
     copy = path.with_name("b.txt")
     copy.write_bytes(TEXT)
@@ -99,7 +115,9 @@ def test_another_name_with_the_same_contents_is_the_same_entry(path: Path, parse
     assert str(copy) in d.warnings[0]
 
 
-def test_contents_that_change_behind_the_same_size_and_time_are_noticed(path: Path) -> None:
+def test_contents_that_change_behind_the_same_size_and_time_are_noticed(
+    path: Path,
+) -> None:
     load_letor(path)
     status = path.stat()
     path.write_bytes(TEXT.replace(b"1:0.1", b"1:0.2"))
@@ -109,16 +127,30 @@ def test_contents_that_change_behind_the_same_size_and_time_are_noticed(path: Pa
 
 
 EMPTY = "feature_ids", "parts"
-FILES = ["manifest.json", *(f"{name}.array" for name in kept_tables.ARRAYS if name not in EMPTY)]
+FILES = [
+    "manifest.json",
+    *(f"{name}.array" for name in kept_tables.ARRAYS if name not in EMPTY),
+]
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_every_damage_is_noticed_and_mended(path: Path, folder: Path, parses: list[Path], file: str) -> None:
+def test_every_damage_is_noticed_and_mended(
+    path: Path, folder: Path, parses: list[Path], file: str
+) -> None:
     good = load_letor(path)
     whole = (entry(folder) / file).read_bytes()
     rng = np.random.default_rng(0)
     half, zero = len(whole) // 2, b"\0"
-    damages = [None, b"", b"x", whole[:-1], whole[:half], whole + zero, whole[4:], b"\1" * len(whole)]
+    damages = [
+        None,
+        b"",
+        b"x",
+        whole[:-1],
+        whole[:half],
+        whole + zero,
+        whole[4:],
+        b"\1" * len(whole),
+    ]
     for at in rng.integers(0, len(whole), 6).tolist():
         flipped = bytearray(whole)
         flipped[at] ^= 1 << int(rng.integers(8))
@@ -160,7 +192,9 @@ def test_a_cache_that_cannot_be_written_is_no_matter(
     assert "was not written" in caplog.text
 
 
-def test_nothing_half_written_is_left(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_half_written_is_left(
+    path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -169,7 +203,9 @@ def test_nothing_half_written_is_left(path: Path, folder: Path, monkeypatch: pyt
     assert list(folder.iterdir()) == []
 
 
-def test_what_was_half_written_goes_when_it_is_a_day_old(path: Path, folder: Path) -> None:
+def test_what_was_half_written_goes_when_it_is_a_day_old(
+    path: Path, folder: Path
+) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("new-old", "new-now"):
         (folder / name).mkdir()

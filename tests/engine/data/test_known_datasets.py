@@ -27,9 +27,13 @@ GOV = "docid = G21-63-2483329"
 NOWHERE = Path("/data/mine/train.txt")
 
 
-def dataset(n: int, labels: list[int], comment: str = "", X: float | np.ndarray = 0.5) -> RankingDataset:
+def dataset(
+    n: int, labels: list[int], comment: str = "", X: float | np.ndarray = 0.5
+) -> RankingDataset:
     m = len(labels)
-    return RankingDataset.from_arrays(np.zeros((m, n)) + X, labels, comments=[comment] * m)
+    return RankingDataset.from_arrays(
+        np.zeros((m, n)) + X, labels, comments=[comment] * m
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,11 @@ def dataset(n: int, labels: list[int], comment: str = "", X: float | np.ndarray 
     [
         (NOWHERE, dataset(46, [0, 1, 2], GOV2), "letor4"),
         (Path("/x/MQ2007/Fold1/train.txt"), dataset(46, [0, 1, 2]), "letor4"),
-        (Path("/x/MQ2007-semi/Fold1/train.txt"), dataset(46, [-1, 1, 2], GOV2), "letor4"),
+        (
+            Path("/x/MQ2007-semi/Fold1/train.txt"),
+            dataset(46, [-1, 1, 2], GOV2),
+            "letor4",
+        ),
         (NOWHERE, dataset(46, [0, 1, 2]), None),
         (NOWHERE, dataset(46, [0, 1, 4], GOV2), None),
         (Path("/x/MQ2008/Fold1/train.txt"), dataset(46, [0, 1], "docid = 7"), None),
@@ -46,7 +54,11 @@ def dataset(n: int, labels: list[int], comment: str = "", X: float | np.ndarray 
         (Path("/x/OHSUMED/Fold1/train.txt"), dataset(45, [0, 1, 2]), "ohsumed"),
         (Path("/x/OHSUMED/Fold1/train.txt"), dataset(25, [0, 1, 2], MEDLINE), None),
         (NOWHERE, dataset(64, [0, 1], GOV), "gov"),
-        (Path("/x/Gov/2003_hp_dataset/HP2003/Fold1/train.txt"), dataset(64, [0, 1]), "gov"),
+        (
+            Path("/x/Gov/2003_hp_dataset/HP2003/Fold1/train.txt"),
+            dataset(64, [0, 1]),
+            "gov",
+        ),
         (NOWHERE, dataset(136, [0, 4], X=1.0), "mslr"),
         (NOWHERE, dataset(136, [0, 4], X=0.5), None),
         (Path("/x/MSLR-WEB30K/Fold1/train.txt"), dataset(136, [0, 4], X=0.5), "mslr"),
@@ -80,11 +92,18 @@ LETOR_ZERO = {46: [6, 7, 8, 9, 10], 45: [5, 6, 7, 20, 21, 22, 35, 36, 37]}
 
 
 @pytest.mark.parametrize(("n", "key"), [(46, "letor4"), (45, "ohsumed")])
-def test_letor_data_without_comments_are_recognised_in_every_folder(n: int, key: str) -> None:
+def test_letor_data_without_comments_are_recognised_in_every_folder(
+    n: int, key: str
+) -> None:
     labels, zero = [0, 1, 2, 0], LETOR_ZERO[n]
     fits = dataset(n, labels, X=scaled(zero, n))
     assert identify(NOWHERE, fits).known == key
-    for odd in (scaled(zero[1:], n), scaled(zero, n) * 2.0, scaled(zero, n) * 0.9, scaled(zero, n) - 0.5):
+    for odd in (
+        scaled(zero[1:], n),
+        scaled(zero, n) * 2.0,
+        scaled(zero, n) * 0.9,
+        scaled(zero, n) - 0.5,
+    ):
         found = identify(NOWHERE, dataset(n, labels, X=odd))
         assert (found.known, found.convention) == (None, "standard")
     with_sparse_rows = replace(fits, X=SparseRows.of_array(np.array(fits.X)))
@@ -95,15 +114,27 @@ def test_letor_data_without_comments_are_recognised_in_every_folder(n: int, key:
     ("file", "text", "convention"),
     [
         ("mine.txt", "1 qid:1 1:0.5 2:1\n0 qid:1 1:0.1\n", "standard"),
-        ("MQ2008/test.txt", f"1 qid:1 46:0.5 # {GOV2}\n0 qid:1 46:1 # {GOV2}\n", "letor4"),
-        ("other/part.txt", f"1 qid:1 46:0.5 # {GOV2}\n0 qid:1 46:1 # {GOV2}\n", "letor4"),
+        (
+            "MQ2008/test.txt",
+            f"1 qid:1 46:0.5 # {GOV2}\n0 qid:1 46:1 # {GOV2}\n",
+            "letor4",
+        ),
+        (
+            "other/part.txt",
+            f"1 qid:1 46:0.5 # {GOV2}\n0 qid:1 46:1 # {GOV2}\n",
+            "letor4",
+        ),
         ("OHSUMED/test.txt", "1 qid:1 45:0.5\n0 qid:1 45:1\n", "letor3"),
         ("MSLR-WEB10K/test.txt", "4 qid:1 136:0.5\n0 qid:1 136:1\n", "mslr"),
         ("yahoo/set1.train.txt", "4 qid:1 699:0.5\n0 qid:1 699:1\n", "standard"),
     ],
 )
 def test_all_doors_give_the_same_data_the_same_convention(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str, convention: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    text: str,
+    convention: str,
 ) -> None:
     path = tmp_path / file
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +145,9 @@ def test_all_doors_give_the_same_data_the_same_convention(
     result = run_plan(plan, part)
     by_terminal = usual_choices(plan, folded, ())
     Path("a.scores").write_text("0.2\n0.1\n" * 2)
-    scored, *_ = evaluate_file(Path(path.name), Path("a.scores"), None, [measure("MAP")])
+    scored, *_ = evaluate_file(
+        Path(path.name), Path("a.scores"), None, [measure("MAP")]
+    )
     doors = [
         part.convention,
         folded.convention,
@@ -127,7 +160,9 @@ def test_all_doors_give_the_same_data_the_same_convention(
     assert set(doors) == {convention}
 
 
-@pytest.mark.parametrize(("key", "n"), [("letor4", 46), ("ohsumed", 45), ("gov", 64), ("mslr", 136)])
+@pytest.mark.parametrize(
+    ("key", "n"), [("letor4", 46), ("ohsumed", 45), ("gov", 64), ("mslr", 136)]
+)
 def test_tables(key: str, n: int) -> None:
     names = table_of_names(key)
     assert list(names) == list(range(1, n + 1))
@@ -174,7 +209,8 @@ def test_names_are_given_by_id_not_by_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damaged", "also"),
     [
-        ('5,"BM25 of title\n9,PageRank', {}),  # the names that follow are names of their own
+        # the names that follow are names of their own
+        ('5,"BM25 of title\n9,PageRank', {}),
         ('5,"BM25 of title\n9,PageRank\n' + "10,x\n" * 40_000, {10: "x"}),
         ("5,BM25 of title\n9,PageRank\n" + "1" * 5000 + ",x", {}),
         ("5,BM25 of title\n9,PageRank\n11," + "x" * 200_000, {}),

@@ -27,14 +27,21 @@ def test_the_folder_is_opened_as_a_fold(tmp_path: Path) -> None:
     labels = np.concatenate([part.y for part in fold.parts.values()])
     assert set(np.unique(labels)) == {0.0, 1.0, 2.0, 3.0, 4.0}
     X = np.concatenate([part.X for part in fold.parts.values()])
-    assert np.corrcoef(X[:, 0], labels)[0, 1] > 0.2  # the first feature tells, the eighth does not
+    # the first feature tells, the eighth does not
+    assert np.corrcoef(X[:, 0], labels)[0, 1] > 0.2
     assert abs(np.corrcoef(X[:, 7], labels)[0, 1]) < 0.08
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["test.txt", "train.txt", "vali.txt"]
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        "test.txt",
+        "train.txt",
+        "vali.txt",
+    ]
 
 
 def test_the_text_is_that_of_the_seed() -> None:
     def digest(data: LargeData) -> str:
-        return hashlib.sha256(b"".join(piece.tobytes() for _, piece in data.text("vali"))).hexdigest()
+        return hashlib.sha256(
+            b"".join(piece.tobytes() for _, piece in data.text("vali"))
+        ).hexdigest()
 
     assert digest(SMALL) == digest(LargeData(3000, 40, 21, seed=3))
     assert digest(SMALL) != digest(LargeData(3000, 40, 21, seed=4))
@@ -47,10 +54,14 @@ def test_a_large_query_is_a_piece_of_its_own(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_numbers_are_written_as_decimals_say() -> None:
-    units = np.array([[0, 1, 120, 2_000_000_001], [7, 1_000_000, 1_500_000, 10]], dtype=np.int32)
+    units = np.array(
+        [[0, 1, 120, 2_000_000_001], [7, 1_000_000, 1_500_000, 10]], dtype=np.int32
+    )
     out = np.zeros(200, dtype=np.uint8)
     decimals = np.array([0, 6, 6, 3])
-    size = kernels.format_lines(units, decimals, np.array([0, 4]), np.array([9, 10]), out)
+    size = kernels.format_lines(
+        units, decimals, np.array([0, 4]), np.array([9, 10]), out
+    )
     lines = out[:size].tobytes().decode().splitlines()
     assert lines == [
         "0 qid:9 1:0 2:0.000001 3:0.00012 4:2000000.001",

@@ -20,7 +20,12 @@ def test_numbers_stand_for_all_and_nobody_can_write_to_them() -> None:
     assert preferences.weight.tolist() == [1.0, 1.0, 1.0]
     winner[0] = 7
     assert preferences.winner.tolist() == [0, 2, 0]
-    for array in (preferences.winner, preferences.loser, preferences.magnitude, preferences.weight):
+    for array in (
+        preferences.winner,
+        preferences.loser,
+        preferences.magnitude,
+        preferences.weight,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 5
 
@@ -37,16 +42,28 @@ def test_they_follow_rows_that_are_put_in_order() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (([0.5], [1]), "winner: expected a list of row numbers, whole numbers from 0 up, got [0.5]."),
-        (([True], [1]), "winner: expected a list of row numbers, whole numbers from 0 up, got [True]."),
+        (
+            ([0.5], [1]),
+            "winner: expected a list of row numbers, whole numbers from 0 up, got [0.5].",
+        ),
+        (
+            ([True], [1]),
+            "winner: expected a list of row numbers, whole numbers from 0 up, got [True].",
+        ),
         (([-1], [1]), "winner: expected row numbers from 0 up, got -1."),
         (([0, 1], [1]), "loser: expected 2, one per winner, got '1 rows'."),
-        (([0, 1], [1, 1]), "loser: expected a document other than the winner in preference 1, got 1."),
+        (
+            ([0, 1], [1, 1]),
+            "loser: expected a document other than the winner in preference 1, got 1.",
+        ),
         (
             ([0], [1], [0.0]),
             "magnitude: expected numbers greater than 0, from 1e-30 to 1e+30, got 0.0.",
         ),
-        (([0], [1], 1.0, [np.nan]), "weight: expected numbers greater than 0, from 1e-30 to 1e+30, got nan."),
+        (
+            ([0], [1], 1.0, [np.nan]),
+            "weight: expected numbers greater than 0, from 1e-30 to 1e+30, got nan.",
+        ),
         (([0], [1], "much"), "magnitude: expected numbers greater than 0, got 'much'."),
         (
             ([0, 2], [1, 1], [1.0]),
@@ -54,7 +71,9 @@ def test_they_follow_rows_that_are_put_in_order() -> None:
         ),
     ],
 )
-def test_what_is_no_preference_is_refused(arguments: tuple[object, ...], sentence: str) -> None:
+def test_what_is_no_preference_is_refused(
+    arguments: tuple[object, ...], sentence: str
+) -> None:
     with pytest.raises(ParameterError) as refused:
         Preferences(*arguments)  # type: ignore[arg-type]
     assert str(refused.value) == sentence
@@ -68,7 +87,9 @@ def make(seed: int = 0) -> RankingDataset:
 
 def every(data: RankingDataset) -> set[tuple[int, int]]:
     q = data.query_index
-    return set(zip(*np.nonzero((q[:, None] == q) & (data.y[:, None] > data.y)), strict=True))
+    return set(
+        zip(*np.nonzero((q[:, None] == q) & (data.y[:, None] > data.y)), strict=True)
+    )
 
 
 def test_all_of_them_are_every_pair_of_different_labels_once() -> None:
@@ -78,7 +99,9 @@ def test_all_of_them_are_every_pair_of_different_labels_once() -> None:
         pairs = list(zip(drawn.winner, drawn.loser, strict=True))
         assert len(pairs) == len(set(pairs))
         assert set(pairs) == every(ranking)
-        np.testing.assert_array_equal(drawn.magnitude, ranking.y[drawn.winner] - ranking.y[drawn.loser])
+        np.testing.assert_array_equal(
+            drawn.magnitude, ranking.y[drawn.winner] - ranking.y[drawn.loser]
+        )
 
 
 def test_a_share_is_drawn_without_repetition_and_alike_for_a_seed() -> None:
@@ -90,7 +113,10 @@ def test_a_share_is_drawn_without_repetition_and_alike_for_a_seed() -> None:
     assert len(pairs) == len(drawn)
     assert pairs <= every(ranking)
     assert repeated.winner.tolist() == drawn.winner.tolist()
-    assert sample_preferences(ranking, 0.3, seed=5).winner.tolist() != drawn.winner.tolist()
+    assert (
+        sample_preferences(ranking, 0.3, seed=5).winner.tolist()
+        != drawn.winner.tolist()
+    )
     assert len(sample_preferences(ranking, 1e-9)) == 1
 
 
@@ -112,7 +138,9 @@ def test_noise_turns_preferences_round() -> None:
         ({"seed": -1}, "seed: expected a whole number from 0 up, got -1."),
     ],
 )
-def test_numbers_out_of_range_are_refused(arguments: dict[str, float], sentence: str) -> None:
+def test_numbers_out_of_range_are_refused(
+    arguments: dict[str, float], sentence: str
+) -> None:
     with pytest.raises(ParameterError) as refused:
         sample_preferences(make(), **arguments)  # type: ignore[arg-type]
     assert str(refused.value) == sentence

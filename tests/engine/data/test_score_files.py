@@ -18,7 +18,10 @@ from rankstudio.engine.errors import FileAccessError, FormatError
     st.sampled_from(["", "\n", "\n\n"]),
 )
 def test_every_number_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, numbers: list[float], line_end: str, end: str
+    tmp_path_factory: pytest.TempPathFactory,
+    numbers: list[float],
+    line_end: str,
+    end: str,
 ) -> None:
     path = tmp_path_factory.mktemp("scores") / "scores.txt"
     path.write_bytes((line_end.join(repr(x) for x in numbers) + end).encode())
@@ -50,7 +53,9 @@ def test_a_packed_file(tmp_path: Path) -> None:
         ("1\n\xff\xfe", 2, "'ÿþ'"),
     ],
 )
-def test_the_first_line_that_is_no_score_is_named(tmp_path: Path, text: str, line: int, found: str) -> None:
+def test_the_first_line_that_is_no_score_is_named(
+    tmp_path: Path, text: str, line: int, found: str
+) -> None:
     path = tmp_path / "scores.txt"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(FormatError) as caught:

@@ -33,13 +33,19 @@ def parts(seed: int = 1) -> list[RankingDataset]:
     return list(make_ranking(n_queries=20, seed=seed).folds[0].parts.values())
 
 
-def test_what_is_kept_comes_back_with_the_same_bits_and_cannot_be_written(folder: Path) -> None:
+def test_what_is_kept_comes_back_with_the_same_bits_and_cannot_be_written(
+    folder: Path,
+) -> None:
     for name, part in zip(mapped.keep(parts()), parts(), strict=True):
         found = mapped.open_kept(folder / name)
         for array in ("X", "y", "query_ptr", "feature_ids"):
             own, other = getattr(found, array), getattr(part, array)
             assert type(own) is np.ndarray
-            assert (own.dtype, own.shape, own.tobytes()) == (other.dtype, other.shape, other.tobytes())
+            assert (own.dtype, own.shape, own.tobytes()) == (
+                other.dtype,
+                other.shape,
+                other.tobytes(),
+            )
             assert not own.flags.writeable
         assert found.query_ids == part.query_ids
         assert found.feature_names == part.feature_names
@@ -55,12 +61,17 @@ def test_equal_parts_are_there_once_and_others_apart(folder: Path) -> None:
     assert mapped.keep([changed]) != names[:1]
 
 
-def test_the_oldest_go_first_and_what_is_needed_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_go_first_and_what_is_needed_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old, newer, now = (mapped.keep(parts(seed)) for seed in (1, 2, 3))
     for used, names in ((2000.0, old), (3000.0, newer)):
         for name in names:
             os.utime(folder / name, (used, used))
-    sizes = {place.name: sum(f.stat().st_size for f in place.iterdir()) for place in folder.iterdir()}
+    sizes = {
+        place.name: sum(f.stat().st_size for f in place.iterdir())
+        for place in folder.iterdir()
+    }
     monkeypatch.setattr(store, "LIMIT", sum(sizes[name] for name in (*newer, *now)))
     assert mapped.keep(parts(seed=3)) == now
     assert {place.name for place in folder.iterdir()} == {*newer, *now}
@@ -96,7 +107,9 @@ def test_what_is_not_there_is_named(folder: Path) -> None:
 
 @pytest.mark.parametrize("file", ["X", "y", "query_ptr", "feature_ids", "manifest"])
 @pytest.mark.parametrize("how", ["a bit", "zeros", "cut", "empty", "longer", "gone"])
-def test_a_damaged_part_is_not_opened_and_is_written_anew(folder: Path, file: str, how: str) -> None:
+def test_a_damaged_part_is_not_opened_and_is_written_anew(
+    folder: Path, file: str, how: str
+) -> None:
     (name, *_) = mapped.keep(parts()[:1])
     path = folder / name / (f"{file}.json" if file == "manifest" else f"{file}.array")
     content = path.read_bytes()
@@ -127,7 +140,9 @@ def test_a_damaged_part_is_replaced_by_the_one_that_is_sent(folder: Path) -> Non
     assert StoredEntry.open(folder / name).files() == sent
 
 
-def test_rows_are_checked_before_they_are_first_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_checked_before_they_are_first_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "BLOCK", 64)
     (part, *_) = parts()
     (name,) = mapped.keep([part])
@@ -159,7 +174,9 @@ def test_a_part_is_read_once_and_again_when_a_file_has_changed(
     (name, *_) = mapped.keep(parts()[:1])
     mapped.open_kept(folder / name)
     read_block, hashed = StoredEntry._read_block, []
-    monkeypatch.setattr(StoredEntry, "_read_block", lambda *args: hashed.append(1) or read_block(*args))
+    monkeypatch.setattr(
+        StoredEntry, "_read_block", lambda *args: hashed.append(1) or read_block(*args)
+    )
     for _ in range(3):
         mapped.open_kept(folder / name)
     assert not hashed
@@ -175,7 +192,9 @@ def test_what_is_written_is_on_the_disk_before_it_has_its_name(
     fsync, synced = os.fsync, []
 
     def watched(handle: int) -> None:
-        synced.append(sum(not place.name.startswith("new-") for place in folder.iterdir()))
+        synced.append(
+            sum(not place.name.startswith("new-") for place in folder.iterdir())
+        )
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", watched)
@@ -194,7 +213,10 @@ def test_where_the_cache_cannot_be_written_a_temporary_folder_serves(
     assert len(warned) == 1
     assert store.scratch_folder().stat().st_mode & 0o077 == 0
     for name, part in zip(names, parts(), strict=True):
-        assert mapped.open_kept(store.scratch_folder() / name).X.tobytes() == part.X.tobytes()
+        assert (
+            mapped.open_kept(store.scratch_folder() / name).X.tobytes()
+            == part.X.tobytes()
+        )
     assert (tmp_path / "file").read_text() == "in the way"
 
 
@@ -212,7 +234,9 @@ def test_a_part_that_is_mapped_already_is_linked_and_not_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
-    (tmp_path / "train.txt").write_text("1 qid:1 1:1 2:0.5\n0 qid:1 1:2 2:NULL\n1 qid:2 1:1 2:3\n")
+    (tmp_path / "train.txt").write_text(
+        "1 qid:1 1:1 2:0.5\n0 qid:1 1:2 2:NULL\n1 qid:2 1:1 2:3\n"
+    )
     with within(200.0):
         data = open_dataset(tmp_path / "train.txt").folds[0].train
     (name,) = mapped.keep([data])
@@ -221,18 +245,28 @@ def test_a_part_that_is_mapped_already_is_linked_and_not_copied(
     assert mapped.keep([data]) == [name]
     opened = mapped.open_kept(place)
     assert opened.X.tobytes() == data.X.tobytes()
-    assert (opened.query_ids, opened.feature_names) == (data.query_ids, data.feature_names)
+    assert (opened.query_ids, opened.feature_names) == (
+        data.query_ids,
+        data.feature_names,
+    )
     (renamed,) = mapped.keep([replace(data, feature_names=("a", "b"))])
     assert renamed != name
-    assert mapped.open_kept(store.scratch_folder() / renamed).feature_names == ("a", "b")
+    assert mapped.open_kept(store.scratch_folder() / renamed).feature_names == (
+        "a",
+        "b",
+    )
     content = StoredEntry.open(place).files()
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "elsewhere"))
     mapped.unpack(name, content)
-    assert mapped.open_kept(store.scratch_folder() / name).X.tobytes() == data.X.tobytes()
+    assert (
+        mapped.open_kept(store.scratch_folder() / name).X.tobytes() == data.X.tobytes()
+    )
     damaged = {**content, "X.array": content["X.array"][:-1] + b"\1"}
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "third"))
     mapped.unpack(name, damaged)
     assert not store.is_whole(store.scratch_folder() / name)
-    half = replace(data, X=data.X[:2], y=data.y[:2], query_ptr=data.query_ptr[:2], query_ids=("1",))
+    half = replace(
+        data, X=data.X[:2], y=data.y[:2], query_ptr=data.query_ptr[:2], query_ids=("1",)
+    )
     (copied,) = mapped.keep([half])
     assert (store.scratch_folder() / copied / "X.array").stat().st_nlink == 1

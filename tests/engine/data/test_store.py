@@ -16,7 +16,9 @@ from rankstudio.engine.data.store import EntryError, NewEntry, StoredEntry
 
 ARRAYS = arrays.arrays(
     st.sampled_from([np.float64, np.int64, np.uint8]),
-    st.one_of(st.tuples(st.integers(0, 40)), st.tuples(st.integers(0, 40), st.integers(1, 5))),
+    st.one_of(
+        st.tuples(st.integers(0, 40)), st.tuples(st.integers(0, 40), st.integers(1, 5))
+    ),
 )
 
 
@@ -41,11 +43,17 @@ def test_arrays_come_back_with_the_same_bits(
     entry.check()
     assert entry.text == {"of": "a test"}
     for found in (entry.mapped("some"), entry.loaded("some")):
-        assert (found.dtype, found.shape, found.tobytes()) == (array.dtype, array.shape, array.tobytes())
+        assert (found.dtype, found.shape, found.tobytes()) == (
+            array.dtype,
+            array.shape,
+            array.tobytes(),
+        )
 
 
 @pytest.mark.parametrize("block", range(5))
-def test_damage_is_found_in_its_block_and_only_where_it_is_needed(tmp_path: Path, block: int) -> None:
+def test_damage_is_found_in_its_block_and_only_where_it_is_needed(
+    tmp_path: Path, block: int
+) -> None:
     array = np.arange(40.0).reshape(20, 2)  # four rows a block
     path = written(tmp_path, some=array)
     file = path / "some.array"
@@ -98,7 +106,9 @@ def test_what_is_not_finished_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_entry_is_found_by_the_arrays_that_are_mapped_from_it(tmp_path: Path) -> None:
+def test_an_entry_is_found_by_the_arrays_that_are_mapped_from_it(
+    tmp_path: Path,
+) -> None:
     entry = StoredEntry.open(written(tmp_path, X=np.eye(5), y=np.ones(5)))
     X, y = entry.mapped("X"), entry.mapped("y")
     found = store.entry_of(X=X, y=y)

@@ -26,14 +26,26 @@ def correlation(d: RankingDataset, feature: int) -> float:
 
 
 def test_equal_seeds_give_equal_data() -> None:
-    a, b, c = make_ranking(20, seed=1), make_ranking(20, seed=1), make_ranking(20, seed=2)
+    a, b, c = (
+        make_ranking(20, seed=1),
+        make_ranking(20, seed=1),
+        make_ranking(20, seed=2),
+    )
     assert a.folds[0].train.X.tobytes() == b.folds[0].train.X.tobytes()
     assert a.folds[0].train.X.tobytes() != c.folds[0].train.X.tobytes()
 
 
 def test_the_roles_of_features() -> None:
     d = (
-        make_ranking(200, n_informative=3, n_redundant=3, n_noise=4, n_constant=2, documents=(8, 12), seed=0)
+        make_ranking(
+            200,
+            n_informative=3,
+            n_redundant=3,
+            n_noise=4,
+            n_constant=2,
+            documents=(8, 12),
+            seed=0,
+        )
         .folds[0]
         .train
     )
@@ -59,7 +71,11 @@ def test_folds_rotate_as_in_letor() -> None:
         assert f.vali is not None
         assert f.test is not None
         queries = [set(part.query_ids) for part in f.parts.values()]
-        assert not (queries[0] & queries[1] or queries[0] & queries[2] or queries[1] & queries[2])
+        assert not (
+            queries[0] & queries[1]
+            or queries[0] & queries[2]
+            or queries[1] & queries[2]
+        )
         assert len(set.union(*queries)) == 10
     assert folds[0].train.query_ids[:2] == ("1", "2")
     assert folds[0].test is not None
@@ -69,7 +85,13 @@ def test_folds_rotate_as_in_letor() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"n_queries": 4}, {"n_informative": 0}, {"documents": (0, 3)}, {"documents": (3, 2)}]
+    "options",
+    [
+        {"n_queries": 4},
+        {"n_informative": 0},
+        {"documents": (0, 3)},
+        {"documents": (3, 2)},
+    ],
 )
 def test_impossible_data(options: dict[str, object]) -> None:
     with pytest.raises(ParameterError, match=next(iter(options))):
@@ -101,8 +123,13 @@ def test_the_sample(sample: FoldedDataset) -> None:
 def test_the_sample_has_something_to_find(sample: FoldedDataset) -> None:
     """One feature is clearly the best alone, and far better than chance."""
     d = sample.folds[0].train
-    alone = [evaluate(d.y, d.X[:, j], d.qid, convention="letor4")["MAP"] for j in range(d.n_features)]
-    chance = evaluate(d.y, np.random.default_rng(0).random(d.n_documents), d.qid, convention="letor4")["MAP"]
+    alone = [
+        evaluate(d.y, d.X[:, j], d.qid, convention="letor4")["MAP"]
+        for j in range(d.n_features)
+    ]
+    chance = evaluate(
+        d.y, np.random.default_rng(0).random(d.n_documents), d.qid, convention="letor4"
+    )["MAP"]
     assert 0.4 < max(alone) < 0.6
     assert max(alone) > chance + 0.1
 

@@ -14,28 +14,52 @@ from pathlib import Path
 class LocalCluster:
     """A scheduler and workers, each a process that listens on the loopback alone."""
 
-    def __init__(self, folder: Path, certificates: tuple[Path, Path, Path] | None = None) -> None:
+    def __init__(
+        self, folder: Path, certificates: tuple[Path, Path, Path] | None = None
+    ) -> None:
         self._folder = folder
         self._tls: list[str] = []
         if certificates is not None:
             ca, cert, key = map(str, certificates)
-            self._tls = ["--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key, "--protocol", "tls"]
+            self._tls = [
+                "--tls-ca-file",
+                ca,
+                "--tls-cert",
+                cert,
+                "--tls-key",
+                key,
+                "--protocol",
+                "tls",
+            ]
         self._stack = ExitStack()
         self.workers: list[subprocess.Popen] = []
         self._logs: dict[int, Path] = {}
         address = folder / "scheduler.json"
         self.scheduler = self._start(
-            "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)
+            "scheduler",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(address),
         )
         deadline = time.monotonic() + 60
-        while not (address.exists() and address.read_text()):  # it is written after it is made
+        # it is written after it is made
+        while not (address.exists() and address.read_text()):
             assert time.monotonic() < deadline
             time.sleep(0.05)
         self.address = json.loads(address.read_text())["address"]
 
     def add_worker(self, cache: str | None = None) -> subprocess.Popen:
         """Start one more worker, perhaps with a cache folder of its own, as on another machine."""
-        options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(self._folder)]
+        options = [
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--no-nanny",
+            "--local-directory",
+            str(self._folder),
+        ]
         worker = self._start("worker", self.address, *options, cache=cache)
         self.workers.append(worker)
         return worker
@@ -44,12 +68,21 @@ class LocalCluster:
         """Start workers until there are so many; a test that ends one takes it out of `workers`."""
         while len(self.workers) < count:
             self.add_worker()
-        for worker in self.workers:  # on a busy machine they come later than the program waits for one
-            while worker.poll() is None and "Registered to" not in self._logs[worker.pid].read_text():
+        # on a busy machine they come later than the program waits for one
+        for worker in self.workers:
+            while (
+                worker.poll() is None
+                and "Registered to" not in self._logs[worker.pid].read_text()
+            ):
                 time.sleep(0.05)
 
-    def _start(self, what: str, *options: str, cache: str | None = None) -> subprocess.Popen:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    def _start(
+        self, what: str, *options: str, cache: str | None = None
+    ) -> subprocess.Popen:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+        }
         if cache is not None:
             environment["RANKSTUDIO_CACHE_DIR"] = cache
         path = self._folder / f"{what}-{time.monotonic_ns()}.log"

@@ -17,7 +17,11 @@ from rankstudio.cli.run_options import plan_from
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.reports import features_table, metrics_table, results_as_dict
+from rankstudio.engine.experiment.reports import (
+    features_table,
+    metrics_table,
+    results_as_dict,
+)
 from rankstudio.engine.experiment.results.events import Event, RunFinished
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import RunResult
@@ -49,7 +53,9 @@ def dataset(folds: int = 2) -> FoldedDataset:
     """Folds with all three parts."""
     numbers = range(1, folds + 1)
     return FoldedDataset(
-        "Small", None, tuple(Fold(f, part(3 * f), part(3 * f + 1), part(3 * f + 2)) for f in numbers)
+        "Small",
+        None,
+        tuple(Fold(f, part(3 * f), part(3 * f + 1), part(3 * f + 2)) for f in numbers),
     )
 
 
@@ -67,19 +73,31 @@ def partly_stored(result: RunResult) -> RunResult:
     (path,) = first.paths
     *before, last = path.steps
     lost = [
-        StoredStep(one.number, one.selected, one.coef, one.criterion, one.candidates, beyond={}, ids=())
+        StoredStep(
+            one.number,
+            one.selected,
+            one.coef,
+            one.criterion,
+            one.candidates,
+            beyond={},
+            ids=(),
+        )
         for one in before
     ]
     partly = replace(first, paths=(replace(path, steps=HeldSteps([*lost, last])),))
     return replace(result, folds=(partly, *others))
 
 
-def relearned(train: RankingDataset, X: np.ndarray, regularization: float, **settings: Any) -> np.ndarray:
+def relearned(
+    train: RankingDataset, X: np.ndarray, regularization: float, **settings: Any
+) -> np.ndarray:
     """Scores of each query by RankRLS that is learned without it."""
     scores = np.zeros(train.n_documents)
     for q in range(train.n_queries):
         own = train.query_index == q
-        model = RankRLS(regularization, **settings).fit(X[~own], train.y[~own], qid=train.query_index[~own])
+        model = RankRLS(regularization, **settings).fit(
+            X[~own], train.y[~own], qid=train.query_index[~own]
+        )
         scores[own] = model.predict(X[own])
     return np.round(scores, 9)  # equal documents have equal scores
 
@@ -105,7 +123,11 @@ def quick(entry: Method) -> dict[str, Any]:
 
 def two_settings() -> dict[str, Plan]:
     """Every method with a grid, and every ranker, with two values of it."""
-    searches = {"regularization": 0.5, "search": ("swap", "best"), "n_features_to_select": 3}
+    searches = {
+        "regularization": 0.5,
+        "search": ("swap", "best"),
+        "n_features_to_select": 3,
+    }
     plans = {"sets of features": Plan("small", parameters=searches, folds=(1,))}
     for entry in (m for m in methods() if not m.lacking):
         values = quick(entry)
@@ -149,7 +171,9 @@ def assert_same(one: RunResult, other: RunResult) -> None:
         for a, b in zip(fold.paths, again.paths, strict=True):
             assert a.unit == b.unit
             assert a.criterion.tobytes() == b.criterion.tobytes()
-            assert [s.coef.tobytes() for s in a.steps] == [s.coef.tobytes() for s in b.steps]
+            assert [s.coef.tobytes() for s in a.steps] == [
+                s.coef.tobytes() for s in b.steps
+            ]
             assert {k: v.tobytes() for k, v in a.validation.items()} == {
                 k: v.tobytes() for k, v in b.validation.items()
             }

@@ -15,7 +15,9 @@ from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study import Study
 
-PLAN = Plan("small", convention="letor4", parameters={"regularization": (0.5, 1.0, 2.0)})
+PLAN = Plan(
+    "small", convention="letor4", parameters={"regularization": (0.5, 1.0, 2.0)}
+)
 
 
 def finished(plan: Plan = PLAN) -> tuple[RunResult, list[FoldResult]]:
@@ -53,7 +55,9 @@ except StoreError as error:
 def open_elsewhere(path: Path, *user: int) -> str:
     """What another process is told when it opens the study; "" where nothing speaks against it."""
     command = [sys.executable, "-c", OPEN, str(path), *map(str, user)]
-    return subprocess.run(command, check=False, capture_output=True, text=True).stderr.strip()
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True
+    ).stderr.strip()
 
 
 def killed(path: Path, statements: str, number: signal.Signals | None = None) -> None:
@@ -66,5 +70,8 @@ def killed(path: Path, statements: str, number: signal.Signals | None = None) ->
 
 def die_with(path: Path, statements: str) -> None:
     """Leave a database as a process does that is killed: the last commits are in the log beside it."""
-    killed(path, f"from rankstudio.engine.experiment.storage.sqlite_file import StudyFile\n{statements}")
+    killed(
+        path,
+        f"from rankstudio.engine.experiment.storage.sqlite_file import StudyFile\n{statements}",
+    )
     assert path.with_name(path.name + "-wal").stat().st_size > 0

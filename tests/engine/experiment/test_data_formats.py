@@ -50,8 +50,18 @@ def results(plan: Plan, data: FoldedDataset | None = None) -> str:
 
 def without_place(value: Any) -> Any:
     if isinstance(value, dict):
-        left_out = {"data", "dataset", "path", "checksum", "seconds", "columns", "files"}
-        return {name: without_place(v) for name, v in value.items() if name not in left_out}
+        left_out = {
+            "data",
+            "dataset",
+            "path",
+            "checksum",
+            "seconds",
+            "columns",
+            "files",
+        }
+        return {
+            name: without_place(v) for name, v in value.items() if name not in left_out
+        }
     return [without_place(v) for v in value] if isinstance(value, list) else value
 
 
@@ -66,13 +76,17 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("form", written_formats(), ids=lambda form: form.key)
-def test_results_are_those_of_letor_text(tmp_path: Path, expected: str, form: DataFormat) -> None:
+def test_results_are_those_of_letor_text(
+    tmp_path: Path, expected: str, form: DataFormat
+) -> None:
     for name, part in parts().items():
         save_dataset(part, tmp_path / f"{name}{form.ending}", form)
     assert results(Plan(str(tmp_path), **OPTIONS)) == expected
 
 
-def test_lightgbm_example_has_its_names_and_its_layout(tmp_path: Path, expected: str) -> None:
+def test_lightgbm_example_has_its_names_and_its_layout(
+    tmp_path: Path, expected: str
+) -> None:
     """As LightGBM's examples/lambdarank: rank.train beside rank.train.query; and tables without a header."""
     for name, part in parts().items():
         form = next(form for form in written_formats() if form.key == "lightgbm")
@@ -82,8 +96,12 @@ def test_lightgbm_example_has_its_names_and_its_layout(tmp_path: Path, expected:
         table = tmp_path / "table" / f"rank.{ending}"
         table.parent.mkdir(exist_ok=True)
         table.write_text("".join("\t".join(map(repr, [y, *x])) + "\n" for y, x in rows))
-        (tmp_path / f"rank.{ending}.query").rename(table.with_name(f"{table.name}.query"))
-        (tmp_path / f"rank.{ending}.query").write_bytes(table.with_name(f"{table.name}.query").read_bytes())
+        (tmp_path / f"rank.{ending}.query").rename(
+            table.with_name(f"{table.name}.query")
+        )
+        (tmp_path / f"rank.{ending}.query").write_bytes(
+            table.with_name(f"{table.name}.query").read_bytes()
+        )
     (tmp_path / "train.conf").write_text("task = train\n")
     assert results(Plan(str(tmp_path), **OPTIONS)) == expected
     assert results(Plan(str(tmp_path / "table"), **OPTIONS)) == expected
@@ -95,7 +113,9 @@ def test_frames_give_the_same_results(expected: str) -> None:
         made = {}
         for name, part in parts().items():
             frame = part.to_frame()
-            made[name] = RankingDataset.from_frame(kind({c: frame[c].to_numpy() for c in frame.columns}))
+            made[name] = RankingDataset.from_frame(
+                kind({c: frame[c].to_numpy() for c in frame.columns})
+            )
         data = FoldedDataset("Data", None, (Fold(1, **made),))
         assert results(Plan("nowhere", **OPTIONS), data) == expected
 

@@ -10,13 +10,21 @@ import numpy as np
 import pytest
 from wording import naming
 
-from rankstudio.engine.data.splitting.splits import every_query, k_fold, single_split, whole
+from rankstudio.engine.data.splitting.splits import (
+    every_query,
+    k_fold,
+    single_split,
+    whole,
+)
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment import refit as refit_module
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import _step_nearer_length, refit, refit_steps
-from rankstudio.engine.experiment.results.protocol_choice import ProtocolChoice, choose_by_protocol
+from rankstudio.engine.experiment.results.protocol_choice import (
+    ProtocolChoice,
+    choose_by_protocol,
+)
 from rankstudio.engine.experiment.runner import collect, run_plan
 from rankstudio.engine.export.formats.registry import model_formats
 from rankstudio.engine.export.models import load_model, save_model
@@ -40,7 +48,9 @@ def finished(plan: Plan, folds: int = 3):
     return run_plan(plan, dataset(folds))
 
 
-def test_the_final_model_is_the_one_that_the_estimator_learns_from_all_queries() -> None:
+def test_the_final_model_is_the_one_that_the_estimator_learns_from_all_queries() -> (
+    None
+):
     plan = Plan("small", parameters={"regularization": (0.5, 2.0, 8.0)})
     result = finished(plan)
     model = refit(result, dataset(3))
@@ -56,21 +66,32 @@ def test_the_final_model_is_the_one_that_the_estimator_learns_from_all_queries()
     assert model.origin["fold"] == "all"
 
 
-def test_the_origin_says_what_was_trained_on_and_how_it_was_chosen_and_has_no_measure() -> None:
+def test_the_origin_says_what_was_trained_on_and_how_it_was_chosen_and_has_no_measure() -> (
+    None
+):
     plan = Plan("small", parameters={"regularization": (0.5, 2.0, 8.0)}, rule="one-se")
     result = finished(plan)
     origin = refit(result, dataset(3)).origin
     assert origin["trained on"]["queries"] == every_query(dataset(3)).n_queries == 24
     chosen = origin["chosen"]
-    assert chosen["rule"] == "one-se" and chosen["select_by"] == "MAP" and chosen["folds"] == [1, 2, 3]
+    assert (
+        chosen["rule"] == "one-se"
+        and chosen["select_by"] == "MAP"
+        and chosen["folds"] == [1, 2, 3]
+    )
     choice = choose_by_protocol(plan, result.folds)
-    assert (chosen["values"]["regularization"], chosen["n_features"]) == (*choice.values, choice.length)
+    assert (chosen["values"]["regularization"], chosen["n_features"]) == (
+        *choice.values,
+        choice.length,
+    )
     assert "mean validation MAP over 3 folds" in chosen["how"]
     assert not {"train", "validation", "test"} & set(origin)
 
 
 @pytest.mark.ability("exports")
-def test_a_file_of_the_final_model_says_how_it_was_chosen_in_each_format_with_room(tmp_path: Path) -> None:
+def test_a_file_of_the_final_model_says_how_it_was_chosen_in_each_format_with_room(
+    tmp_path: Path,
+) -> None:
     result = finished(Plan("small", parameters={"regularization": (0.5, 2.0)}))
     model = refit(result, dataset(3))
     save_model(tmp_path / "all.json", model)
@@ -78,17 +99,23 @@ def test_a_file_of_the_final_model_says_how_it_was_chosen_in_each_format_with_ro
     how = "best by mean validation MAP over 3 folds"
     function = score_function(model)
     for key in ("ranklib", "python", "c", "sql", "pmml", "vespa"):
-        form = next(form for name, form in MODEL_FORMATS.items() if name.startswith(key))
+        form = next(
+            form for name, form in MODEL_FORMATS.items() if name.startswith(key)
+        )
         assert how in form.files(function)[""].decode()
 
 
 def test_a_line_on_a_model_names_each_chosen_value() -> None:
-    plan = Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": (0.1, 1.0)})
+    plan = Plan(
+        "small", "l1-path", ranker="ranksvm", ranker_parameters={"C": (0.1, 1.0)}
+    )
     model = refit(finished(plan), dataset())
     about = score_function(model).about
     assert f"ranker.C {model.origin['chosen']['values']['ranker.C']}, chosen: " in about
     for broken in ("text", {"how": 3}, {"how": "x", "values": 3}):
-        assert score_function(replace(model, origin={**model.origin, "chosen": broken})).about
+        assert score_function(
+            replace(model, origin={**model.origin, "chosen": broken})
+        ).about
 
 
 FEW = {"regularization": (0.5, 2.0)}
@@ -101,7 +128,9 @@ FEW = {"regularization": (0.5, 2.0)}
         Plan("small", "lambdamart", {"n_rounds": 4, "min_data_in_leaf": 5}),
         Plan("small", "rfe"),
         Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": (0.1, 1.0)}),
-        Plan("small", parameters=FEW, protocol="leave-query-out", select_by="criterion"),
+        Plan(
+            "small", parameters=FEW, protocol="leave-query-out", select_by="criterion"
+        ),
         Plan("small", parameters=FEW, protocol="5-fold, nested 2-fold"),
     ],
     ids=lambda plan: f"{plan.title}, {plan.protocol}",
@@ -115,7 +144,9 @@ def test_of_an_optimiser_the_last_iteration_is_the_model() -> None:
     model = refit(finished(Plan("small", "ranksvm", {"C": 0.1})), dataset(3))
     data = whole(dataset(3))
     direct = RankSVM(C=0.1).fit(data.X, data.y, qid=data.qid)
-    np.testing.assert_allclose([f.weight for f in model.features], direct.coef_, rtol=1e-9)
+    np.testing.assert_allclose(
+        [f.weight for f in model.features], direct.coef_, rtol=1e-9
+    )
 
 
 def test_a_run_that_is_not_finished_has_no_final_model() -> None:
@@ -136,7 +167,9 @@ def test_other_data_than_those_of_the_run_are_refused() -> None:
         refit(result, other)
 
 
-def test_a_path_is_followed_no_farther_than_to_the_chosen_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_followed_no_farther_than_to_the_chosen_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     result = finished(Plan("small", rule="at most 2"))
     sizes: list[int] = []
     for event in refit_steps(result, dataset()):
@@ -151,7 +184,9 @@ def test_boosting_stays_within_the_features_that_its_rule_allows() -> None:
     assert len(refit(finished(plan), dataset()).features) <= 2
 
 
-def test_a_model_with_more_features_than_its_rule_allows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_with_more_features_than_its_rule_allows_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def trained(*_: object, **__: object) -> Waiting[Step]:
         yield WorkProgress("training", 0.0)
         return step(1, 3)
@@ -168,11 +203,22 @@ def step(number: int, size: int) -> Step:
 
 @pytest.mark.parametrize(
     ("sizes", "length", "number"),
-    [((1, 2, 3), 2, 2), ((1, 2, 3, 2, 3, 4), 2, 4), ((2, 4), 3, 1), ((4, 3), 2, 2), ((1, 2), 5, 2)],
+    [
+        ((1, 2, 3), 2, 2),
+        ((1, 2, 3, 2, 3, 4), 2, 4),
+        ((2, 4), 3, 1),
+        ((4, 3), 2, 2),
+        ((1, 2), 5, 2),
+    ],
 )
 def test_the_last_model_of_the_chosen_size_or_the_nearest_below_is_taken(
     sizes: tuple[int, ...], length: int, number: int
 ) -> None:
     plan, choice = Plan("small"), ProtocolChoice((), length, (1,))
     steps = [step(n, size) for n, size in enumerate(sizes, start=1)]
-    assert reduce(lambda best, later: _step_nearer_length(plan, choice, best, later), steps).number == number
+    assert (
+        reduce(
+            lambda best, later: _step_nearer_length(plan, choice, best, later), steps
+        ).number
+        == number
+    )

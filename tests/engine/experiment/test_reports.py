@@ -15,7 +15,11 @@ from wording import naming
 from rankstudio.engine.errors import DataError, OutputError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
-from rankstudio.engine.experiment.reports import chosen_model, plan_of_results, write_results
+from rankstudio.engine.experiment.reports import (
+    chosen_model,
+    plan_of_results,
+    write_results,
+)
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.export.model_files import model_scores
 from rankstudio.engine.export.models import Weight, load_model, save_model
@@ -47,7 +51,9 @@ def test_the_same_plan_read_back_writes_the_same_bytes(tmp_path: Path) -> None:
     write_results(finished(), tmp_path / "a")
     write_results(finished(load_plan(tmp_path / "a" / "plan.toml")), tmp_path / "b")
     for name in ("results.json", "metrics.csv", "selection_path.csv", "plan.toml"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        assert (tmp_path / "a" / name).read_bytes() == (
+            tmp_path / "b" / name
+        ).read_bytes()
 
 
 def test_tables_hold_every_fold_and_the_whole_path(tmp_path: Path) -> None:
@@ -65,12 +71,16 @@ def test_tables_hold_every_fold_and_the_whole_path(tmp_path: Path) -> None:
     assert float(rows[1]["MAP"]) == result.folds[0].test["MAP"]
     with (tmp_path / "selection_path.csv").open() as file:
         features = [r for r in csv.DictReader(file) if r["fold"] == "2"]
-    assert [int(r["id"]) for r in features if r["chosen"] == "1"] == list(result.folds[1].selected)
+    assert [int(r["id"]) for r in features if r["chosen"] == "1"] == list(
+        result.folds[1].selected
+    )
     assert len(features) == 5
     assert features[0]["feature"] == f"feature {features[0]['id']}"
 
 
-def test_every_fold_has_its_model_as_a_file_that_scores_as_the_run_did(tmp_path: Path) -> None:
+def test_every_fold_has_its_model_as_a_file_that_scores_as_the_run_did(
+    tmp_path: Path,
+) -> None:
     result = finished()
     written = write_results(result, tmp_path)
     data = dataset()
@@ -79,7 +89,9 @@ def test_every_fold_has_its_model_as_a_file_that_scores_as_the_run_did(tmp_path:
         assert path in written
         model = load_model(path)
         assert [f.id for f in model.features] == list(fold.selected)
-        assert model.origin["fold"] == fold.fold and model.origin["test"] == dict(fold.test)
+        assert model.origin["fold"] == fold.fold and model.origin["test"] == dict(
+            fold.test
+        )
         assert model.plan == json.loads((tmp_path / "results.json").read_text())["plan"]
         expected = fold.chosen.step.scores(np.ascontiguousarray(of_data.test.X.T))
         assert model_scores(model, of_data.test).tolist() == expected.tolist()
@@ -94,13 +106,18 @@ def test_every_fold_has_its_model_as_a_file_that_scores_as_the_run_did(tmp_path:
         Plan("small", "ranksvm", {"C": 0.1}),
         Plan("small", "l1-path", ranker="rankboost", ranker_parameters={"n_rounds": 4}),
         Plan(
-            "small", "l1-path", ranker="lambdamart", ranker_parameters={"n_rounds": 3, "min_data_in_leaf": 5}
+            "small",
+            "l1-path",
+            ranker="lambdamart",
+            ranker_parameters={"n_rounds": 3, "min_data_in_leaf": 5},
         ),
         Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": 0.1}),
     ],
     ids=lambda plan: plan.title,
 )
-def test_a_model_of_any_kind_scores_the_same_when_read_back(tmp_path: Path, plan: Plan) -> None:
+def test_a_model_of_any_kind_scores_the_same_when_read_back(
+    tmp_path: Path, plan: Plan
+) -> None:
     result = run_plan(plan, dataset(1))
     chosen = result.folds[0].chosen
     model = chosen_model(result, result.folds[0])
@@ -112,7 +129,9 @@ def test_a_model_of_any_kind_scores_the_same_when_read_back(tmp_path: Path, plan
     assert np.ptp(expected) > 0
     np.testing.assert_allclose(again.predict(X), expected, rtol=1e-12)
     shuffled = np.array([6, 1, 2, 3, 4, 5])
-    np.testing.assert_allclose(again.predict(X[:, shuffled - 1], shuffled), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        again.predict(X[:, shuffled - 1], shuffled), expected, rtol=1e-12
+    )
     with pytest.raises(DataError, match=naming("model feature")):
         again.predict(X[:, :0])
     if chosen.step.linear:
@@ -149,7 +168,9 @@ def test_the_features_of_an_optimiser_are_those_of_the_model_however_many_iterat
     with (tmp_path / "selection_path.csv").open() as file:
         rows = [r for r in csv.DictReader(file) if r["fold"] == "1"]
     assert [int(r["id"]) for r in rows] == list(fold.selected)
-    assert {float(r["criterion_per_document"]) for r in rows} == {fold.chosen.step.criterion}
+    assert {float(r["criterion_per_document"]) for r in rows} == {
+        fold.chosen.step.criterion
+    }
 
 
 def test_models_that_cannot_be_written_or_read_say_why(tmp_path: Path) -> None:
@@ -192,28 +213,41 @@ def test_a_damaged_model_is_refused(sound: str, damaged: str, tmp_path: Path) ->
         load_model(path)
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"plan": []}', '{"plan": {"data": 3}}', "[]"])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"plan": []}', '{"plan": {"data": 3}}', "[]"]
+)
 def test_results_that_cannot_be_read_have_no_plan(text: str, tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(text)
     assert plan_of_results(tmp_path) is None
 
 
 def test_sets_that_do_not_grow_from_each_other_make_a_table_too(tmp_path: Path) -> None:
-    plan = Plan("small", parameters={"regularization": (0.5, 2.0), "search": "floating"})
+    plan = Plan(
+        "small", parameters={"regularization": (0.5, 2.0), "search": "floating"}
+    )
     result = finished(plan)
     write_results(result, tmp_path)
     with (tmp_path / "selection_path.csv").open() as file:
         rows = list(csv.DictReader(file))
     for fold in result.folds:
         own = [row for row in rows if int(row["fold"]) == fold.fold]
-        assert [int(row["id"]) for row in own if row["chosen"] == "1"] == list(fold.selected)
+        assert [int(row["id"]) for row in own if row["chosen"] == "1"] == list(
+            fold.selected
+        )
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         for row in own:
-            holding = [step for step in path.steps if int(row["id"]) - 1 in step.selected]
-            assert float(row["criterion_per_document"]) == holding[0].criterion / path.divisor
+            holding = [
+                step for step in path.steps if int(row["id"]) - 1 in step.selected
+            ]
+            assert (
+                float(row["criterion_per_document"])
+                == holding[0].criterion / path.divisor
+            )
 
 
-def test_what_no_query_defines_is_empty_in_the_table_and_null_in_json(tmp_path: Path) -> None:
+def test_what_no_query_defines_is_empty_in_the_table_and_null_in_json(
+    tmp_path: Path,
+) -> None:
     plan = Plan("small", "rankrls", {"regularization": 1.0}, measures=("MAP", "AUC"))
     result = finished(plan)
     nowhere = FrozenMapping({**result.folds[0].test, "AUC": float("nan")})
@@ -221,6 +255,10 @@ def test_what_no_query_defines_is_empty_in_the_table_and_null_in_json(tmp_path: 
     write_results(undefined, tmp_path / "undefined")
     values = json.loads((tmp_path / "undefined/results.json").read_text("utf-8"))
     assert values["folds"][0]["test"]["AUC"] is None
-    rows = list(csv.DictReader((tmp_path / "undefined/metrics.csv").read_text("utf-8").splitlines()))
+    rows = list(
+        csv.DictReader(
+            (tmp_path / "undefined/metrics.csv").read_text("utf-8").splitlines()
+        )
+    )
     assert next(row["AUC"] for row in rows if row["part"] == "test") == ""
     assert all(float(row["MAP"]) >= 0 for row in rows)

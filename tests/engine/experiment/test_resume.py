@@ -87,17 +87,23 @@ def test_a_unit_is_stored_before_it_is_shown(path: Path) -> None:
 
 
 @pytest.mark.parametrize("units", range(7))
-def test_what_is_stored_is_told_without_steps_and_not_computed(path: Path, units: int) -> None:
+def test_what_is_stored_is_told_without_steps_and_not_computed(
+    path: Path, units: int
+) -> None:
     undisturbed = run_plan(PLAN, dataset())
     with Study.create(path) as study:
         interrupt(PLAN, study, units)
     with Study.open(path) as study:
         events = list(run_stored(PLAN, dataset(), study))
         assert [s.n_finished for s in study.runs()] == [6]
-    computed = {(e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)}
+    computed = {
+        (e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)
+    }
     order = [(fold, position) for fold in (1, 2) for position in range(3)]
     assert computed == set(order[units:])
-    assert [(e.unit.fold, e.unit.position) for e in events if isinstance(e, UnitFinished)] == order
+    assert [
+        (e.unit.fold, e.unit.position) for e in events if isinstance(e, UnitFinished)
+    ] == order
     counts = Counter(type(e) for e in events)
     assert counts[UnitStarted] == counts[UnitFinished] == 6
     assert counts[BaselineFound] == counts[FoldFinished] == 2
@@ -107,15 +113,21 @@ def test_what_is_stored_is_told_without_steps_and_not_computed(path: Path, units
     assert_same(result.result, undisturbed)
 
 
-def test_a_fold_that_is_not_stored_though_its_units_are_is_put_together_again(path: Path) -> None:
+def test_a_fold_that_is_not_stored_though_its_units_are_is_put_together_again(
+    path: Path,
+) -> None:
     with Study.create(path) as study:
         events = run_stored(PLAN, dataset(), study)
-        while not (isinstance(event := next(events), UnitFinished) and event.unit.position == 2):
+        while not (
+            isinstance(event := next(events), UnitFinished) and event.unit.position == 2
+        ):
             pass
         events.close()
         key = study.runs()[0].key
         assert (len(study.finished_units(key)), study.folds(key)) == (3, ())
-        assert_same(ended(run_stored(PLAN, dataset(), study)), run_plan(PLAN, dataset()))
+        assert_same(
+            ended(run_stored(PLAN, dataset(), study)), run_plan(PLAN, dataset())
+        )
 
 
 def test_a_finished_run_is_told_again_at_once(path: Path) -> None:
@@ -127,7 +139,10 @@ def test_a_finished_run_is_told_again_at_once(path: Path) -> None:
         assert_same(again[-1].result, first)
         assert again[-1].result.seconds == first.seconds
         assert len(study.runs()) == 1
-        assert any(isinstance(e, StepDone) for e in run_stored(PLAN, dataset(), study, anew=True))
+        assert any(
+            isinstance(e, StepDone)
+            for e in run_stored(PLAN, dataset(), study, anew=True)
+        )
         assert len(study.runs()) == 2
 
 
@@ -140,7 +155,9 @@ def test_the_seconds_of_all_parts_are_added_up(path: Path) -> None:
         assert ended(run_stored(PLAN, dataset(), study)).seconds > before
 
 
-def test_time_in_which_nobody_asks_is_not_counted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_in_which_nobody_asks_is_not_counted(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = 0.0
     monkeypatch.setattr(resuming.time, "perf_counter", lambda: now)
     with Study.create(path) as study:
@@ -181,7 +198,9 @@ def test_what_a_rule_of_queries_chose_of_a_boosting_is_kept(
     plan = Plan("small", method="rankboost", parameters={"n_rounds": 12}, rule=rule)
     undisturbed = run_plan(plan, dataset(2))
     chosen = [fold.chosen.step.number for fold in undisturbed.folds]
-    best = [int(fold.paths[0].validation["MAP"].argmax()) + 1 for fold in undisturbed.folds]
+    best = [
+        int(fold.paths[0].validation["MAP"].argmax()) + 1 for fold in undisturbed.folds
+    ]
     assert chosen[0] != best[0], "the rule has something to do"
     with Study.create(path) as study:
         events = run_stored(plan, dataset(2), study)
@@ -193,5 +212,8 @@ def test_what_a_rule_of_queries_chose_of_a_boosting_is_kept(
         kept = study.result(study.runs()[0].key)
     assert [fold.chosen.step.number for fold in kept.folds] == chosen
     for fold, same in zip(kept.folds, undisturbed.folds, strict=True):
-        assert fold.paths[0].p_values["MAP"].tobytes() == same.paths[0].p_values["MAP"].tobytes()
+        assert (
+            fold.paths[0].p_values["MAP"].tobytes()
+            == same.paths[0].p_values["MAP"].tobytes()
+        )
     assert all(fold.chosen.step.whole and fold.test for fold in kept.folds)

@@ -27,18 +27,24 @@ def stored_result() -> RunResult:
         return study.result(summary.key)
 
 
-@pytest.mark.parametrize("folds", [(1,), pytest.param((2, 3, 4, 5), marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "folds", [(1,), pytest.param((2, 3, 4, 5), marks=pytest.mark.thorough)]
+)
 def test_stored_and_recomputed_results_are_equal(folds: tuple[int, ...]) -> None:
     stored, data = stored_result(), open_data(Plan(SAMPLE))
     plan = usual_choices(Plan(SAMPLE), data, ())
     assert stored.plan == plan, "run packaging/sample_run.py again"
-    (event,) = (e for e in run(plan.changed(folds=folds), data) if isinstance(e, RunFinished))
+    (event,) = (
+        e for e in run(plan.changed(folds=folds), data) if isinstance(e, RunFinished)
+    )
     by_number = {fold.fold: fold for fold in stored.folds}
     for now in event.result.folds:
         before = by_number[now.fold]
         assert len(before.paths) == len(now.paths) == len(plan.combinations)
         for old, new in zip(before.paths, now.paths, strict=True):
-            assert [step.selected for step in old.steps] == [step.selected for step in new.steps]
+            assert [step.selected for step in old.steps] == [
+                step.selected for step in new.steps
+            ]
             assert old.validation.keys() == new.validation.keys()
             for name, values in new.validation.items():
                 np.testing.assert_allclose(old.validation[name], values, rtol=ROUNDING)
@@ -54,7 +60,11 @@ def test_the_stored_run_is_small_and_leaves_nothing_beside_it() -> None:
 def test_the_stored_run_is_read_while_another_process_has_it(tmp_path: Path) -> None:
     copy = tmp_path / "run.rankstudio"
     copy.write_bytes(resource("sample", "run.rankstudio").read_bytes())
-    with Study.open(copy), Study.open(copy, shared=True) as first, Study.open(copy, shared=True) as second:
+    with (
+        Study.open(copy),
+        Study.open(copy, shared=True) as first,
+        Study.open(copy, shared=True) as second,
+    ):
         assert len(first.runs()) == len(second.runs()) == 1
         with pytest.raises(StoreError):
             first.set_label(first.runs()[0].key, first.label(first.runs()[0].key))

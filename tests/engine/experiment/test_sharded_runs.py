@@ -21,7 +21,10 @@ from rankstudio.engine.experiment.execution.executors import on_processes, on_th
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import StepDone, UnitProgress
 from rankstudio.engine.experiment.runner import run, run_plan
-from rankstudio.engine.experiment.units.fold_context import group_training, make_fold_context
+from rankstudio.engine.experiment.units.fold_context import (
+    group_training,
+    make_fold_context,
+)
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.left_out import with_columns
@@ -33,13 +36,21 @@ from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.work import WorkProgress
 
 LEFT_OUT = "leave-query-out MAP"
-PLAN = Plan("large", parameters={"n_features_to_select": 3, "regularization": (0.5, 8.0)}, measures=("MAP",))
+PLAN = Plan(
+    "large",
+    parameters={"n_features_to_select": 3, "regularization": (0.5, 8.0)},
+    measures=("MAP",),
+)
 
 
 def part(seed: int, n_queries: int = 700) -> RankingDataset:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((100 * n_queries, 6))
-    y = np.clip(np.round(X @ [1.0, 0.0, 0.5, 0.0, 0.25, 0.0] + rng.standard_normal(len(X))), 0, 2)
+    y = np.clip(
+        np.round(X @ [1.0, 0.0, 0.5, 0.0, 0.25, 0.0] + rng.standard_normal(len(X))),
+        0,
+        2,
+    )
     return RankingDataset.from_arrays(X, y, np.repeat(np.arange(n_queries), 100))
 
 
@@ -53,7 +64,8 @@ def on_disk(dataset: FoldedDataset) -> FoldedDataset:
     """Return the same data, mapped from files."""
     parts = dataset.folds[0].parts
     opened = [
-        shared_parts.open_kept(store.scratch_folder() / name) for name in shared_parts.keep([*parts.values()])
+        shared_parts.open_kept(store.scratch_folder() / name)
+        for name in shared_parts.keep([*parts.values()])
     ]
     return replace(dataset, folds=(Fold(1, *opened),))
 
@@ -61,7 +73,8 @@ def on_disk(dataset: FoldedDataset) -> FoldedDataset:
 @pytest.fixture(scope="module")
 def processes(on_disk: FoldedDataset) -> Iterator[Executor]:
     with on_processes(2) as started:
-        run_plan(PLAN, on_disk, executor=started)  # all its threads are there from now on
+        # all its threads are there from now on
+        run_plan(PLAN, on_disk, executor=started)
         yield started
 
 
@@ -86,9 +99,19 @@ def test_memory_disk_threads_and_processes_give_the_same_bits(
 def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
     dataset: FoldedDataset, on_disk: FoldedDataset, processes: Executor, ranker: str
 ) -> None:
-    one = {"rankrls": {"regularization": (0.5, 8.0)}, "ranksvm": {"C": 0.1, "max_iter": 3}}[ranker]
+    one = {
+        "rankrls": {"regularization": (0.5, 8.0)},
+        "ranksvm": {"C": 0.1, "max_iter": 3},
+    }[ranker]
     few = {"n_features_to_select": 2}
-    plan = Plan("large", "single-feature", few, measures=("MAP",), ranker=ranker, ranker_parameters=one)
+    plan = Plan(
+        "large",
+        "single-feature",
+        few,
+        measures=("MAP",),
+        ranker=ranker,
+        ranker_parameters=one,
+    )
     expected = run_plan(plan, dataset)
     with memory.within(1e6):
         assert_same(run_plan(plan, on_disk), expected)
@@ -99,7 +122,13 @@ def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
     "plan",
     [
         PLAN.changed(select_by=LEFT_OUT),
-        Plan("large", "rankrls", {"regularization": (0.5, 8.0)}, LEFT_OUT, measures=("MAP",)),
+        Plan(
+            "large",
+            "rankrls",
+            {"regularization": (0.5, 8.0)},
+            LEFT_OUT,
+            measures=("MAP",),
+        ),
         Plan(
             "large",
             "single-feature",
@@ -126,7 +155,9 @@ def test_queries_are_left_out_by_shards_in_less_memory_than_the_data_with_the_sa
         assert_same(result, expected)
         for path, same in zip(result.folds[0].paths, paths, strict=True):
             assert np.array_equal(path.validation[LEFT_OUT], same.validation[LEFT_OUT])
-            assert np.array_equal(path.standard_errors[LEFT_OUT], same.standard_errors[LEFT_OUT])
+            assert np.array_equal(
+                path.standard_errors[LEFT_OUT], same.standard_errors[LEFT_OUT]
+            )
 
 
 def test_a_run_stops_while_queries_are_left_out(on_disk: FoldedDataset) -> None:
@@ -135,27 +166,38 @@ def test_a_run_stops_while_queries_are_left_out(on_disk: FoldedDataset) -> None:
     sign = next(sign for sign in told if sign.what == "leaving queries out")
     assert sign.share == 0.5  # the first of two shards
     events.close()
-    assert not any(thread.name.startswith("rankstudio") for thread in threading.enumerate())
+    assert not any(
+        thread.name.startswith("rankstudio") for thread in threading.enumerate()
+    )
 
 
-def test_measures_of_left_out_queries_are_those_of_the_scores(dataset: FoldedDataset) -> None:
+def test_measures_of_left_out_queries_are_those_of_the_scores(
+    dataset: FoldedDataset,
+) -> None:
     plan, train = PLAN.changed(select_by=LEFT_OUT), dataset.folds[0].train
     path = run_plan(plan, dataset).folds[0].paths[1]
     whole = QueryData(train.X, train.y, train.query_ptr)
     for step, found in zip(path.steps, path.validation[LEFT_OUT], strict=True):
-        scores = RankRLS(8.0).left_out(with_columns(whole, step.selected), range(len(step.selected)))
-        expected = Evaluator(train.y, train.query_ptr, plan.convention, ["MAP"]).evaluate(scores)["MAP"]
+        scores = RankRLS(8.0).left_out(
+            with_columns(whole, step.selected), range(len(step.selected))
+        )
+        expected = Evaluator(
+            train.y, train.query_ptr, plan.convention, ["MAP"]
+        ).evaluate(scores)["MAP"]
         assert found == pytest.approx(expected, rel=1e-12)
 
 
-def test_measures_of_left_out_queries_come_between_signs_of_life(on_disk: FoldedDataset) -> None:
+def test_measures_of_left_out_queries_come_between_signs_of_life(
+    on_disk: FoldedDataset,
+) -> None:
     asked_for = PLAN.changed(select_by=LEFT_OUT)
     path = run_plan(asked_for, on_disk).folds[0].paths[0]
     fold = make_fold_context(PLAN, on_disk.folds[0])
     told = list(fold.measure_left_out(path, ["MAP"], PLAN.convention))
     rows = [row for row in told if not isinstance(row, WorkProgress)]
     assert [row[LEFT_OUT] for row in rows] == path.validation[LEFT_OUT].tolist()
-    assert len(told) - len(rows) == 2 * (1 + len(rows))  # of each shard: once for all steps, and for each
+    # of each shard: once for all steps, and for each
+    assert len(told) - len(rows) == 2 * (1 + len(rows))
 
 
 @pytest.mark.parametrize("key", ["rankboost", "lambdamart", "lambdamart-top"])
@@ -170,8 +212,12 @@ def test_boosted_models_have_the_same_bits(
     assert_same(run_plan(plan, on_disk, executor=processes), expected)
 
 
-def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(on_disk: FoldedDataset) -> None:
-    plan = Plan("large", "kernel-rankrls", quick(method("kernel-rankrls")), measures=("MAP",))
+def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(
+    on_disk: FoldedDataset,
+) -> None:
+    plan = Plan(
+        "large", "kernel-rankrls", quick(method("kernel-rankrls")), measures=("MAP",)
+    )
     with (
         memory.within(1e6),
         pytest.raises(OutOfMemoryError, match=naming("RankRLS 70,000 6")),
@@ -179,7 +225,9 @@ def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(on_disk:
         run_plan(plan, on_disk)
 
 
-def test_large_parts_are_several_shards_and_small_ones_are_one(dataset: FoldedDataset) -> None:
+def test_large_parts_are_several_shards_and_small_ones_are_one(
+    dataset: FoldedDataset,
+) -> None:
     fold = dataset.folds[0]
     assert group_training(fold).several
     assert fold.test is not None
@@ -214,14 +262,21 @@ class Doubled(Step):
 
     linear = False
 
-    def scores(self, columns: np.ndarray, previous_scores: np.ndarray | None = None) -> np.ndarray:
+    def scores(
+        self, columns: np.ndarray, previous_scores: np.ndarray | None = None
+    ) -> np.ndarray:
         return columns[0] + (0.0 if previous_scores is None else 2.0 * previous_scores)
 
 
-def test_models_that_are_not_linear_go_on_from_the_one_before_in_each_shard(on_disk: FoldedDataset) -> None:
+def test_models_that_are_not_linear_go_on_from_the_one_before_in_each_shard(
+    on_disk: FoldedDataset,
+) -> None:
     data = on_disk.folds[0].vali
     assert data is not None
-    step, measured = Doubled(1, (), np.zeros(6), 0.0, np.empty(0)), MeasuredPart(data, PLAN)
+    step, measured = (
+        Doubled(1, (), np.zeros(6), 0.0, np.empty(0)),
+        MeasuredPart(data, PLAN),
+    )
     first = measured.scores(step)
     assert np.array_equal(first, data.X[:, 0])
     assert np.array_equal(measured.scores(step, first), 3.0 * data.X[:, 0])

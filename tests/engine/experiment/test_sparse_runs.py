@@ -30,24 +30,45 @@ N, QUERIES = 12, 24
 def part(seed: int) -> RankingDataset:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(4, 9, QUERIES)
-    X = np.round(rng.random((int(sizes.sum()), N)), 2) * (rng.random((int(sizes.sum()), N)) < 0.35)
+    X = np.round(rng.random((int(sizes.sum()), N)), 2) * (
+        rng.random((int(sizes.sum()), N)) < 0.35
+    )
     X[:, 3] = 1.5
-    y = np.clip(np.round(3 * X[:, 1] + 2 * X[:, 5] - X[:, 8] + 0.4 * rng.normal(size=len(X))), 0, 2)
-    return RankingDataset.from_arrays(X, y, np.repeat(np.arange(QUERIES), sizes) + 100 * seed)
+    y = np.clip(
+        np.round(3 * X[:, 1] + 2 * X[:, 5] - X[:, 8] + 0.4 * rng.normal(size=len(X))),
+        0,
+        2,
+    )
+    return RankingDataset.from_arrays(
+        X, y, np.repeat(np.arange(QUERIES), sizes) + 100 * seed
+    )
 
 
 def datasets() -> tuple[FoldedDataset, FoldedDataset]:
     """Return the same fold with dense and with sparse features."""
-    parts = {name: part(seed) for seed, name in enumerate(("train", "vali", "test"), start=1)}
-    sparse = {name: one.changed(X=SparseRows.of_array(np.array(one.X))) for name, one in parts.items()}
-    return tuple(FoldedDataset("small", None, (Fold(1, **own),)) for own in (parts, sparse))  # type: ignore[return-value]
+    parts = {
+        name: part(seed) for seed, name in enumerate(("train", "vali", "test"), start=1)
+    }
+    sparse = {
+        name: one.changed(X=SparseRows.of_array(np.array(one.X)))
+        for name, one in parts.items()
+    }
+    return tuple(
+        FoldedDataset("small", None, (Fold(1, **own),)) for own in (parts, sparse)
+    )  # type: ignore[return-value]
 
 
 def results(plan: Plan, data: FoldedDataset, **options: Any) -> list[FoldResult]:
-    return [told.result for told in run(plan, data, **options) if isinstance(told, FoldFinished)]
+    return [
+        told.result
+        for told in run(plan, data, **options)
+        if isinstance(told, FoldFinished)
+    ]
 
 
-def assert_alike(found: list[FoldResult], expected: list[FoldResult], tolerance: float = 1e-8) -> None:
+def assert_alike(
+    found: list[FoldResult], expected: list[FoldResult], tolerance: float = 1e-8
+) -> None:
     for one, other in zip(found, expected, strict=True):
         assert one.selected == other.selected
         assert one.chosen.unit.parameters == other.chosen.unit.parameters
@@ -56,13 +77,22 @@ def assert_alike(found: list[FoldResult], expected: list[FoldResult], tolerance:
             other.baseline.descending,
         )
         of_baselines = one.baseline.test, other.baseline.test
-        for mine, theirs in ((one.validation, other.validation), (one.test, other.test), of_baselines):
+        for mine, theirs in (
+            (one.validation, other.validation),
+            (one.test, other.test),
+            of_baselines,
+        ):
             assert mine.keys() == theirs.keys()
-            np.testing.assert_allclose([*mine.values()], [*theirs.values()], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                [*mine.values()], [*theirs.values()], rtol=0, atol=1e-12
+            )
         if one.chosen.step.linear:
             weights = other.chosen.step.coef
             np.testing.assert_allclose(
-                one.chosen.step.coef, weights, rtol=0, atol=tolerance * np.abs(weights).max()
+                one.chosen.step.coef,
+                weights,
+                rtol=0,
+                atol=tolerance * np.abs(weights).max(),
             )
 
 
@@ -97,7 +127,11 @@ def test_a_run_is_that_on_dense_data(name: str) -> None:
     plan = Plan("small", **PLANS[name])
     dense, sparse = datasets()
     # Newton steps end within their tolerance of the minimum.
-    assert_alike(results(plan, sparse), results(plan, dense), 1e-4 if plan.method == "ranksvm" else 1e-8)
+    assert_alike(
+        results(plan, sparse),
+        results(plan, dense),
+        1e-4 if plan.method == "ranksvm" else 1e-8,
+    )
 
 
 def test_workers_of_other_processes_find_the_same() -> None:
@@ -115,20 +149,34 @@ def test_a_study_keeps_a_run_and_its_models_score_sparse_data(tmp_path: Path) ->
     _, sparse = datasets()
     plan = Plan("small", parameters={"n_features_to_select": (3,)})
     with Study.create(tmp_path / "a.rankstudio") as study:
-        first = [e.result for e in run_stored(plan, sparse, study) if isinstance(e, FoldFinished)]
-        again = [e.result for e in run_stored(plan, sparse, study) if isinstance(e, FoldFinished)]
+        first = [
+            e.result
+            for e in run_stored(plan, sparse, study)
+            if isinstance(e, FoldFinished)
+        ]
+        again = [
+            e.result
+            for e in run_stored(plan, sparse, study)
+            if isinstance(e, FoldFinished)
+        ]
     assert_alike(again, first, 0.0)
     test = sparse.folds[0].test
     assert test is not None
     model = chosen_model(run_plan(plan, sparse), first[0])
     step = first[0].chosen.step
-    np.testing.assert_allclose(model_scores(model, test), test.X[:, range(N)] @ step.coef, rtol=1e-12)
+    np.testing.assert_allclose(
+        model_scores(model, test), test.X[:, range(N)] @ step.coef, rtol=1e-12
+    )
 
 
-def wide(documents: int, features: int, entries: int = 30, size: int = 20) -> FoldedDataset:
+def wide(
+    documents: int, features: int, entries: int = 30, size: int = 20
+) -> FoldedDataset:
     """Return documents with entries of which those of the first 50 features tell the labels."""
     rng = np.random.default_rng(0)
-    columns = np.sort(rng.integers(50, features, (documents, entries)), axis=1).astype(np.int32)
+    columns = np.sort(rng.integers(50, features, (documents, entries)), axis=1).astype(
+        np.int32
+    )
     columns[:, 0] = rng.integers(0, 50, documents)
     values, starts = rng.random(columns.size), np.arange(0, columns.size + 1, entries)
     X = SparseRows.of_parts(values, columns.ravel(), starts, features)
@@ -136,15 +184,27 @@ def wide(documents: int, features: int, entries: int = 30, size: int = 20) -> Fo
     y, qid = columns[:, 0] % 3.0, np.repeat(np.arange(documents // size), size)
     whole = RankingDataset.from_arrays(np.zeros((documents, 1)), y, qid)
     ids = np.arange(1, features + 1)
-    return FoldedDataset.of(whole.changed(X=X, feature_ids=ids, feature_names=tuple(map(str, ids.tolist()))))
+    return FoldedDataset.of(
+        whole.changed(X=X, feature_ids=ids, feature_names=tuple(map(str, ids.tolist())))
+    )
 
 
-def test_a_method_of_arrays_is_refused_where_memory_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_of_arrays_is_refused_where_memory_has_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = wide(400, 60_000)
     monkeypatch.setattr(memory, "available", lambda: 1e8)
-    with pytest.raises(OutOfMemoryError, match=r"FSMRank needs .* takes sparse data, such as Greedy RankRLS"):
-        results(Plan("wide", method="fsmrank", protocol="split 60/20/20"), single_split(data, (60, 20, 20)))
-    ranked = Plan("wide", "single-feature", {"n_features_to_select": 2}, ranker="ranksvm")
+    with pytest.raises(
+        OutOfMemoryError,
+        match=r"FSMRank needs .* takes sparse data, such as Greedy RankRLS",
+    ):
+        results(
+            Plan("wide", method="fsmrank", protocol="split 60/20/20"),
+            single_split(data, (60, 20, 20)),
+        )
+    ranked = Plan(
+        "wide", "single-feature", {"n_features_to_select": 2}, ranker="ranksvm"
+    )
     results(ranked.changed(protocol="split 60/20/20"), single_split(data, (60, 20, 20)))
 
 
@@ -154,7 +214,8 @@ def test_no_dense_matrix_is_made_in_a_run() -> None:
     data = single_split(wide(4_000, 60_000), (60, 20, 20))
     parameters = {"n_features_to_select": (4,), "n_candidates": (1000,)}
     plan = Plan("wide", parameters=parameters, protocol="split 60/20/20")
-    results(Plan("small", parameters={"n_features_to_select": (2,)}), datasets()[1])  # what is loaded once
+    # what is loaded once
+    results(Plan("small", parameters={"n_features_to_select": (2,)}), datasets()[1])
     tracemalloc.start()
     (found,) = results(plan, data)
     peak = tracemalloc.get_traced_memory()[1]

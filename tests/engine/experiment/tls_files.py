@@ -21,7 +21,9 @@ def make_certificates(folder: Path) -> tuple[Path, Path, Path]:
         subprocess.run(["openssl", *map(str, options)], check=True, capture_output=True)
 
     new = ["req", "-newkey", "rsa:2048", "-nodes", "-subj"]
-    openssl(*new, "/CN=an authority", "-x509", "-days", "2", "-keyout", ca_key, "-out", ca)
+    openssl(
+        *new, "/CN=an authority", "-x509", "-days", "2", "-keyout", ca_key, "-out", ca
+    )
     openssl(*new, "/CN=somebody", "-keyout", key, "-out", request)
     openssl(
         "x509",

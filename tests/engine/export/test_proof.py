@@ -14,15 +14,23 @@ def alike(first: list[float], second: list[float]) -> bool:
     """Compare every pair of documents."""
     sign = np.sign
     pairs = [(i, j) for i in range(len(first)) for j in range(len(first))]
-    return all(sign(first[i] - first[j]) == sign(second[i] - second[j]) for i, j in pairs)
+    return all(
+        sign(first[i] - first[j]) == sign(second[i] - second[j]) for i, j in pairs
+    )
 
 
-scored = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6)
+scored = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6
+)
 
 
 @given(st.lists(scored, min_size=1, max_size=5))
-def test_queries_are_ranked_alike_where_every_pair_is(queries: list[list[tuple[int, int]]]) -> None:
-    first, second = np.array([pair for query in queries for pair in query], dtype=float).T
+def test_queries_are_ranked_alike_where_every_pair_is(
+    queries: list[list[tuple[int, int]]],
+) -> None:
+    first, second = np.array(
+        [pair for query in queries for pair in query], dtype=float
+    ).T
     ptr = np.concatenate([[0], np.cumsum([len(query) for query in queries])])
     expected = [alike(*map(list, zip(*query, strict=True))) for query in queries]
     assert ranked_alike(first, second, ptr).tolist() == expected

@@ -7,7 +7,13 @@ import io
 
 import pytest
 
-from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text, p_text, range_text
+from rankstudio.engine.export.tables import (
+    csv_text,
+    latex_text,
+    markdown_text,
+    p_text,
+    range_text,
+)
 
 
 def test_markdown_has_no_empty_cells_and_keeps_bars() -> None:
@@ -20,7 +26,10 @@ def test_markdown_has_no_empty_cells_and_keeps_bars() -> None:
 def test_csv_keeps_ends_of_lines_within_a_cell(separator: str) -> None:
     rows = [["a\rb", "c\nd", "e\n"], ["1", "2", "3"]]
     text = csv_text(["x", "y", "z"], rows, separator)
-    assert list(csv.reader(io.StringIO(text, newline=""), delimiter=separator)) == [["x", "y", "z"], *rows]
+    assert list(csv.reader(io.StringIO(text, newline=""), delimiter=separator)) == [
+        ["x", "y", "z"],
+        *rows,
+    ]
     assert text.endswith(f"1{separator}2{separator}3\n")
 
 
@@ -30,7 +39,9 @@ def test_an_end_of_a_line_within_a_cell_is_a_blank_in_markdown_and_latex() -> No
 
 
 def test_latex_is_a_table_for_booktabs() -> None:
-    text = latex_text(["run", "method", "p"], [["1", "RankRLS", "<0.0001"]], (1,), "MAP of 100 %")
+    text = latex_text(
+        ["run", "method", "p"], [["1", "RankRLS", "<0.0001"]], (1,), "MAP of 100 %"
+    )
     assert text.splitlines() == [
         r"\begin{table}",
         r"\centering",

@@ -19,7 +19,12 @@ from rankstudio.engine.experiment.storage.codec import StoredStep
 from rankstudio.engine.export import models
 from rankstudio.engine.export import trees as tree_texts
 from rankstudio.engine.export.models import Model, load_model, save_model
-from rankstudio.engine.export.trees import Trees, checked_trees, tree_contributions, tree_scores
+from rankstudio.engine.export.trees import (
+    Trees,
+    checked_trees,
+    tree_contributions,
+    tree_scores,
+)
 
 LambdaMART = estimator_class("lambdamart")
 
@@ -56,12 +61,18 @@ def problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def learned(min_data: int = 3) -> str:
     """The text of a model that does not ask for every column."""
     X, y, qid = problem()
-    steps = list(LambdaMART(n_rounds=8, num_leaves=5, min_data_in_leaf=min_data).steps(X, y, qid=qid))
+    steps = list(
+        LambdaMART(n_rounds=8, num_leaves=5, min_data_in_leaf=min_data).steps(
+            X, y, qid=qid
+        )
+    )
     return steps[-1].model_text()
 
 
 def model(text: str, ids: range = range(1, N + 1)) -> Model:
-    return Model((), "", {}, {}, {"kind": "trees", "columns": list(ids), "lightgbm": text})
+    return Model(
+        (), "", {}, {}, {"kind": "trees", "columns": list(ids), "lightgbm": text}
+    )
 
 
 @pytest.mark.parametrize("min_data", [3, 10_000])
@@ -71,7 +82,8 @@ def test_the_scores_are_those_of_the_text_itself(min_data: int) -> None:
     assert (model(text).predict(X) == plain).all()
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
     assert (
-        model(text).predict(holes) == lightgbm.Booster(model_str=text).predict(holes, raw_score=True)
+        model(text).predict(holes)
+        == lightgbm.Booster(model_str=text).predict(holes, raw_score=True)
     ).all()
 
 
@@ -121,7 +133,18 @@ def test_any_change_ends_in_scores_or_a_sentence() -> None:
     for _ in range(150):
         at = draw.randrange(end)
         junk = draw.choice(
-            ["9", "-", "", "999999999", " ", "\n", "=", "nan", "1e308", chr(draw.randrange(32, 127))]
+            [
+                "9",
+                "-",
+                "",
+                "999999999",
+                " ",
+                "\n",
+                "=",
+                "nan",
+                "1e308",
+                chr(draw.randrange(32, 127)),
+            ]
         )
         changed = text[:at] + junk + text[at + draw.choice((0, 1, 1, 30)) :]
         try:
@@ -147,15 +170,22 @@ def nothing_tried() -> None:
 @pytest.fixture(scope="module")
 def text() -> str:
     estimator = LambdaMART(n_rounds=3, num_leaves=4, min_data_in_leaf=3)
-    *_, step = estimator.steps(X, np.floor(3 * X[:, 0] * X[:, 1]), qid=np.arange(60) // 12)
+    *_, step = estimator.steps(
+        X, np.floor(3 * X[:, 0] * X[:, 1]), qid=np.arange(60) // 12
+    )
     return step.model_text()
 
 
 def deadly(text: str) -> Trees:
     """The trees with a child far beyond their ends, which no check has seen."""
     trees = checked_trees(text, X.shape[1])
-    line = next(line for line in trees.text.split("\n") if line.startswith("left_child="))
-    return Trees(trees.columns, trees.text.replace(line, "left_child=99999999 99999999 99999999", 1))
+    line = next(
+        line for line in trees.text.split("\n") if line.startswith("left_child=")
+    )
+    return Trees(
+        trees.columns,
+        trees.text.replace(line, "left_child=99999999 99999999 99999999", 1),
+    )
 
 
 @pytest.mark.parametrize("predicted", [tree_scores, tree_contributions])
@@ -168,7 +198,9 @@ def test_trees_that_end_the_process_end_another_one(predicted: Any, text: str) -
         predicted(trees, X[:, list(trees.columns)], "a.study, fold 2")
 
 
-def test_a_file_with_such_trees_is_named(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_such_trees_is_named(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, trees = tmp_path / "theirs.json", deadly(text)
     beyond = {"kind": "trees", "columns": [1, 2, 3, 4], "lightgbm": text}
     save_model(path, Model((), "lambdamart", {}, {}, beyond))
@@ -177,21 +209,38 @@ def test_a_file_with_such_trees_is_named(text: str, tmp_path: Path, monkeypatch:
         load_model(path).predict(X)
 
 
-def test_trees_that_have_no_end_are_stopped(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_that_have_no_end_are_stopped(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tree_texts, "_MAX_PROCESSOR_SECONDS", 0.2)
     trees = checked_trees(text, X.shape[1])
-    rows = dict(line.split("=", 1) for line in trees.text.split("\n") if "_child=" in line)
+    rows = dict(
+        line.split("=", 1) for line in trees.text.split("\n") if "_child=" in line
+    )
     circle = trees.text
     for side in ("left_child", "right_child"):
-        circle = circle.replace(f"{side}={rows[side]}", f"{side}=" + " ".join(["0"] * 3))
+        circle = circle.replace(
+            f"{side}={rows[side]}", f"{side}=" + " ".join(["0"] * 3)
+        )
     with pytest.raises(DataError, match=naming("trees")):
-        tree_scores(Trees(trees.columns, circle), X[:, list(trees.columns)], "circle.json")
+        tree_scores(
+            Trees(trees.columns, circle), X[:, list(trees.columns)], "circle.json"
+        )
 
 
-def test_a_tree_too_deep_to_be_split_by_feature_is_refused_and_its_scores_are_not() -> None:
+def test_a_tree_too_deep_to_be_split_by_feature_is_refused_and_its_scores_are_not() -> (
+    None
+):
     beyond = {"kind": "trees", "columns": [1, 2, 3, 4], "lightgbm": deep(30_000)}
     step = StoredStep(
-        7, (0,), np.ones(4), 0.0, np.empty(0), beyond=beyond, ids=(1, 2, 3, 4), stored="a.study"
+        7,
+        (0,),
+        np.ones(4),
+        0.0,
+        np.empty(0),
+        beyond=beyond,
+        ids=(1, 2, 3, 4),
+        stored="a.study",
     )
     assert (step.scores(np.ascontiguousarray(X.T)) == 0.25).all()
     trees = checked_trees(beyond["lightgbm"], 4)

@@ -37,7 +37,9 @@ class Delegate(GrowingSelector):
 
     entry = GreedyRankRLS.entry
 
-    def __init__(self, inner: LinearRanker, n_features_to_select: int | None = None) -> None:
+    def __init__(
+        self, inner: LinearRanker, n_features_to_select: int | None = None
+    ) -> None:
         self.inner = inner
         self.n_features_to_select = n_features_to_select
 
@@ -82,7 +84,11 @@ class Delegate(GrowingSelector):
 def planted() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(4)
     X, qid = rng.random((60, 5)), np.repeat(np.arange(10), 6)
-    return {"X": X, "y": np.round(2 * X[:, 3] + X[:, 1] + 0.3 * rng.random(60)), "qid": qid}
+    return {
+        "X": X,
+        "y": np.round(2 * X[:, 3] + X[:, 1] + 0.3 * rng.random(60)),
+        "qid": qid,
+    }
 
 
 def same(one: object, other: object) -> bool:
@@ -90,12 +96,22 @@ def same(one: object, other: object) -> bool:
     if isinstance(one, np.ndarray):
         return isinstance(other, np.ndarray) and one.tobytes() == other.tobytes()
     if isinstance(one, list | tuple):
-        return isinstance(other, list | tuple) and len(one) == len(other) and all(map(same, one, other))
+        return (
+            isinstance(other, list | tuple)
+            and len(one) == len(other)
+            and all(map(same, one, other))
+        )
     if hasattr(one, "__dataclass_fields__"):
-        names = [name for name in one.__dataclass_fields__ if name not in ("seconds", "rules")]
+        names = [
+            name
+            for name in one.__dataclass_fields__
+            if name not in ("seconds", "rules")
+        ]
         return all(same(getattr(one, name), getattr(other, name)) for name in names)
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(
+            same(one[key], other[key]) for key in one
+        )
     return repr(one) == repr(other)
 
 
@@ -112,29 +128,44 @@ def _permutation() -> Any:
         lambda method, data: engine.deciding_queries(method, **data),
         lambda method, data: engine.repeated_left_out(method, **data),
         pytest.param(
-            lambda method, data: engine.paths_by_queries(method, **data, marked=[0, 2, 5]),
+            lambda method, data: engine.paths_by_queries(
+                method, **data, marked=[0, 2, 5]
+            ),
             marks=pytest.mark.ability("queries"),
         ),
         lambda method, data: engine.step_significance(method, **data, n_permutations=4),
         lambda method, data: engine.set_changes(method, **data, features=[1, 3]),
         lambda method, data: engine.shapley_shares(method, **data, features=[1, 3]),
         pytest.param(
-            lambda method, data: _permutation().permutation_test(method, **data, n_permutations=3),
+            lambda method, data: _permutation().permutation_test(
+                method, **data, n_permutations=3
+            ),
             marks=pytest.mark.ability("permutation"),
         ),
-        lambda method, data: engine.selection_evidence(method, **data, n_halves=2, n_permutations=3),
+        lambda method, data: engine.selection_evidence(
+            method, **data, n_halves=2, n_permutations=3
+        ),
     ],
 )
 def test_a_foreign_estimator_gives_what_greedy_rankrls_gives(analysis: Any) -> None:
     data = planted()
-    assert same(analysis(Delegate(GreedyRankRLS(2)), data), analysis(GreedyRankRLS(2), data))
+    assert same(
+        analysis(Delegate(GreedyRankRLS(2)), data), analysis(GreedyRankRLS(2), data)
+    )
 
 
 @pytest.mark.ability("evidence")
-@pytest.mark.parametrize("method", [GAS(2), SingleFeatureRanking(2), ExpectedDivergence(2)], ids=repr)
-def test_a_foreign_estimator_divides_its_scores_among_the_queries(method: LinearRanker) -> None:
+@pytest.mark.parametrize(
+    "method", [GAS(2), SingleFeatureRanking(2), ExpectedDivergence(2)], ids=repr
+)
+def test_a_foreign_estimator_divides_its_scores_among_the_queries(
+    method: LinearRanker,
+) -> None:
     data = planted()
-    assert same(engine.deciding_queries(Delegate(method, 2), **data), engine.deciding_queries(method, **data))
+    assert same(
+        engine.deciding_queries(Delegate(method, 2), **data),
+        engine.deciding_queries(method, **data),
+    )
 
 
 def test_a_foreign_estimator_gives_densities_and_weights_of_features() -> None:
@@ -162,7 +193,9 @@ def test_a_subclass_that_learns_otherwise_inherits_no_shortcut() -> None:
     assert Backwards(2).paths_of_labels(rows) is None
 
 
-@pytest.mark.parametrize("entry", [one for one in BUILT_IN if not one.lacking], ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    "entry", [one for one in BUILT_IN if not one.lacking], ids=lambda one: one.key
+)
 def test_entries_declare_what_their_estimators_give(entry: Method) -> None:
     data = planted()
     rows = group(data["X"], data["y"], data["qid"])
@@ -173,10 +206,14 @@ def test_entries_declare_what_their_estimators_give(entry: Method) -> None:
         "paths_from_sums": method.paths_from_sums(training_data(rows)) is not None,
         "step_test": method.step_test(training_data(rows)) is not None,
         "exact_exchange": exchange is not None and exchange.is_criterion,
-        "compared_by_query": method.compared_by_query(training_data(rows), 1) is not None,
+        "compared_by_query": method.compared_by_query(training_data(rows), 1)
+        is not None,
         "paths_of_labels": method.paths_of_labels(rows) is not None,
         "densities_of": type(method).densities_of is not Capabilities.densities_of,
-        "weighed_features": method.weighed_features(training_data(rows), columns, columns) is not None,
+        "weighed_features": method.weighed_features(
+            training_data(rows), columns, columns
+        )
+        is not None,
     }
     assert {name for name, there in given.items() if there} == set(entry.capabilities)
     assert set(given) == set(CAPABILITIES)
@@ -197,17 +234,29 @@ def asked_classes(text: str, names: set[str]) -> list[int]:
     """Return the lines of a module in which it asks a value for its class, one of some names."""
 
     def named(node: ast.AST) -> bool:
-        return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+        return any(
+            isinstance(part, ast.Name) and part.id in names for part in ast.walk(node)
+        )
 
     lines = []
     for node in ast.walk(ast.parse(text)):
-        called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        called = (
+            node.func.id
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            else ""
+        )
         asks = called in ("isinstance", "issubclass") and named(node.args[1])  # type: ignore[attr-defined]
         compares = isinstance(node, ast.Compare) and any(
-            isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "type"
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Name)
+            and part.func.id == "type"
             for part in ast.walk(node)
         )
-        if asks or (compares and named(node)) or (isinstance(node, ast.MatchClass) and named(node.cls)):
+        if (
+            asks
+            or (compares and named(node))
+            or (isinstance(node, ast.MatchClass) and named(node.cls))
+        ):
             lines.append(node.lineno)  # type: ignore[attr-defined]
     return lines
 
@@ -223,6 +272,10 @@ def test_nothing_outside_of_methods_asks_an_estimator_for_its_class() -> None:
         for path in PACKAGE.rglob("*.py")
         if not path.is_relative_to(PACKAGE / "engine" / "methods")
     }
-    imports = {path: text for path, text in texts.items() if any(name in text for name in names)}
+    imports = {
+        path: text
+        for path, text in texts.items()
+        if any(name in text for name in names)
+    }
     found = {str(path): asked_classes(text, names) for path, text in imports.items()}
     assert {path: lines for path, lines in found.items() if lines} == {}

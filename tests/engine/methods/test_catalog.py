@@ -25,7 +25,9 @@ def test_an_entry_and_its_estimator_have_the_same_parameters(entry: Method) -> N
     asked = {p.name for p in entry.parameters}
     assert asked.isdisjoint(entry.takes)
     assert (asked | set(entry.takes)).isdisjoint(entry.library)
-    assert set(inspect.signature(estimator).parameters) == asked | set(entry.takes) | set(entry.library)
+    assert set(inspect.signature(estimator).parameters) == asked | set(
+        entry.takes
+    ) | set(entry.library)
     of_plans = {*WORDS, "groups"}  # groups are an extension of a plan
     assert set(entry.takes) <= of_plans
 
@@ -41,7 +43,9 @@ def test_an_entry_and_its_estimator_have_the_same_defaults(entry: Method) -> Non
             assert p.check(default) == default
         elif p.kind is Kind.COSTS:
             assert (default, p.default) == (None, ())
-        elif p.name == "n_basis":  # a program is exact where it says nothing, a form done in seconds
+        elif (
+            p.name == "n_basis"
+        ):  # a program is exact where it says nothing, a form done in seconds
             assert (default, p.default) == (None, 300)
         elif p.name == "ties":  # where it does not count, a plan leaves it out
             assert default is None
@@ -66,7 +70,9 @@ def outside(p: Parameter) -> list[object]:
 
 
 @pytest.mark.parametrize("entry", methods(), ids=lambda e: e.key)
-def test_an_estimator_refuses_what_its_entry_refuses_by_its_own_name_for_it(entry: Method) -> None:
+def test_an_estimator_refuses_what_its_entry_refuses_by_its_own_name_for_it(
+    entry: Method,
+) -> None:
     X, y, qid = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0]], [0.0, 1.0, 2.0], [1, 1, 1]
     for p in entry.parameters:
         for value in outside(p):
@@ -79,11 +85,16 @@ def test_every_parameter_explains_itself_and_accepts_its_default() -> None:
     for entry in methods():
         assert entry.description.summary.endswith("."), entry.key
         for attribute in ("name", "label", "option"):
-            assert len({getattr(p, attribute) for p in entry.parameters}) == len(entry.parameters), entry.key
+            assert len({getattr(p, attribute) for p in entry.parameters}) == len(
+                entry.parameters
+            ), entry.key
         for p in entry.parameters:
             assert p.help.endswith("."), (entry.key, p.name)
             assert p.option.startswith("--"), (entry.key, p.name)
-            for given in (p.default, p.default if p.kind is Kind.CHOICE else p.format(p.default)):
+            for given in (
+                p.default,
+                p.default if p.kind is Kind.CHOICE else p.format(p.default),
+            ):
                 assert p.validate(given) == p.default, (entry.key, p.name)
 
 
@@ -120,7 +131,11 @@ def test_a_method_says_what_it_lacks_and_how_to_get_it() -> None:
     there = method("rankrls")
     sentence = 'RankRLS needs no_such_module: pip install "rankstudio[boosting]".'
     lacking = replace(there, requires=Requirement("no_such_module", "boosting"))
-    assert there.lacking == replace(there, requires=Requirement("json", "boosting")).lacking == ""
+    assert (
+        there.lacking
+        == replace(there, requires=Requirement("json", "boosting")).lacking
+        == ""
+    )
     assert lacking.lacking == sentence
     assert replace(lacking, requires=Requirement("no_such_module")).lacking.endswith(
         "pip install no_such_module."
@@ -128,15 +143,25 @@ def test_a_method_says_what_it_lacks_and_how_to_get_it() -> None:
     with pytest.raises(PlanError) as caught:
         lacking.load()
     assert str(caught.value) == sentence
-    assert replace(there, requires=Requirement("json", "boosting")).load() is there.load()
+    assert (
+        replace(there, requires=Requirement("json", "boosting")).load() is there.load()
+    )
 
 
 def test_unknown_methods_and_parameters_name_the_known_ones() -> None:
-    with pytest.raises(PlanError, match=r"There is no method 'x'. rankstudio methods lists the catalog\."):
+    with pytest.raises(
+        PlanError,
+        match=r"There is no method 'x'. rankstudio methods lists the catalog\.",
+    ):
         method("x")
-    with pytest.raises(PlanError, match=r"'Greedy_rankrls'\. Did you mean greedy-rankrls\?"):
+    with pytest.raises(
+        PlanError, match=r"'Greedy_rankrls'\. Did you mean greedy-rankrls\?"
+    ):
         method("Greedy_rankrls")
-    with pytest.raises(PlanError, match="RankRLS has no parameter 'k'; its parameters are regularization"):
+    with pytest.raises(
+        PlanError,
+        match="RankRLS has no parameter 'k'; its parameters are regularization",
+    ):
         method("rankrls").validate({"k": 3})
 
 
@@ -146,16 +171,26 @@ def test_reading_the_catalog_imports_nothing_heavy() -> None:
         "heavy = {'numba', 'scipy', 'sklearn', 'pandas', 'PySide6'} & set(sys.modules);"
         "sys.exit(', '.join(heavy) or 0)"
     )
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert finished.returncode == 0, finished.stderr
 
 
 def test_everything_public_comes_with_a_star_and_is_listed() -> None:
     names: dict[str, object] = {}
     exec("from rankstudio.engine import *", names)
-    assert {"GAS", "GreedyRankRLS", "RankingDataset", "evaluate", "open_dataset"} <= set(names)
+    assert {
+        "GAS",
+        "GreedyRankRLS",
+        "RankingDataset",
+        "evaluate",
+        "open_dataset",
+    } <= set(names)
     homes = [entry.estimator.partition(":") for entry in methods()]
     assert {name for _, _, name in homes} <= set(names)
     shown = set(re.findall(r"\w+ as (\w+)", inspect.getsource(engine)))
-    core = {name for module, _, name in homes if module.startswith("rankstudio.engine.")}
+    core = {
+        name for module, _, name in homes if module.startswith("rankstudio.engine.")
+    }
     assert core - shown == set(), "type checkers see these only under TYPE_CHECKING"

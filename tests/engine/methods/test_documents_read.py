@@ -38,9 +38,14 @@ PARAMETERS: list[tuple[str, dict[str, Any]]] = [
 
 def documents() -> TrainingData:
     rng = np.random.default_rng(0)
-    X, ptr = rng.random((QUERIES * SIZE, FEATURES)), np.arange(0, QUERIES * SIZE + 1, SIZE)
+    X, ptr = (
+        rng.random((QUERIES * SIZE, FEATURES)),
+        np.arange(0, QUERIES * SIZE + 1, SIZE),
+    )
     y = np.round(2 * X[:, 1] + 0.3 * rng.random(ptr[-1]))
-    return TrainingData(X, y, ptr, documents=3 * SIZE, validation=rng.random((20, FEATURES)))
+    return TrainingData(
+        X, y, ptr, documents=3 * SIZE, validation=rng.random((20, FEATURES))
+    )
 
 
 @pytest.mark.parametrize(("key", "parameters"), PARAMETERS, ids=str)

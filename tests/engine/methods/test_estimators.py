@@ -33,7 +33,9 @@ from rankstudio.engine.methods.selection import fsmrank
 
 METHODS = [
     found
-    for found in (getattr(rankstudio.engine, name) for name in rankstudio.engine.__all__)
+    for found in (
+        getattr(rankstudio.engine, name) for name in rankstudio.engine.__all__
+    )
     if isinstance(found, type) and issubclass(found, LinearRanker)
 ]
 
@@ -61,7 +63,11 @@ QUICK: dict[str, dict[str, Any]] = {
 def test_all_but_the_first_parameters_go_by_name(method: type) -> None:
     """``FSMRank(0.1)`` set the solver."""
     parameters = inspect.signature(method).parameters.values()
-    by_place = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+    by_place = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is not parameter.KEYWORD_ONLY
+    ]
     pairs = ["n_features_to_select", "regularization"], ["kernel", "regularization"]
     assert len(by_place) < 2 or by_place in pairs
 
@@ -73,7 +79,11 @@ class GreedyRankRLSWithQueries(rankstudio.engine.GreedyRankRLS):
     """
 
     def fit(self, X: Any, y: Any, *, qid: Any = None) -> Any:
-        made = np.arange(np.asarray(y).shape[0]) // 3 if y is not None and qid is None else qid
+        made = (
+            np.arange(np.asarray(y).shape[0]) // 3
+            if y is not None and qid is None
+            else qid
+        )
         return super().fit(X, y, qid=made)
 
 
@@ -125,7 +135,8 @@ every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__
 def test_the_methods_are_found() -> None:
     assert {"GreedyRankRLS", "RankSVM", "GAS"} <= {kind.__name__ for kind in METHODS}
     assert {kind.__name__ for kind in METHODS} == set(SELECTS)
-    if recorded_methods().keys() <= {entry.key for entry in methods()}:  # no ability is absent
+    # no ability is absent
+    if recorded_methods().keys() <= {entry.key for entry in methods()}:
         assert set(QUICK) | set(NOT_MEANT) <= {kind.__name__ for kind in METHODS}
 
 
@@ -143,8 +154,14 @@ without_inheritance = pytest.mark.filterwarnings(
 def test_the_checks_of_scikit_learn(kind: type[LinearRanker]) -> None:
     not_meant = NOT_MEANT.get(kind.__name__, {})
     method = CHECKED.get(kind.__name__, kind)(**QUICK.get(kind.__name__, {}))
-    checks = check_estimator(method, expected_failed_checks=not_meant, on_skip=None, on_fail=None)
-    failed = {c["check_name"]: c["exception"] for c in checks if c["status"] in ("failed", "xfail")}
+    checks = check_estimator(
+        method, expected_failed_checks=not_meant, on_skip=None, on_fail=None
+    )
+    failed = {
+        c["check_name"]: c["exception"]
+        for c in checks
+        if c["status"] in ("failed", "xfail")
+    }
     assert set(failed) == set(not_meant), failed
     skipped = {c["check_name"] for c in checks if c["status"] == "skipped"}
     assert skipped <= {"check_array_api_input"}  # needs a setting of the environment
@@ -165,34 +182,56 @@ def test_parameters_come_back_as_they_were_given(kind: type[LinearRanker]) -> No
 
 
 @every_method
-def test_without_qid_all_documents_are_one_query_and_a_warning_says_so(kind: type[LinearRanker]) -> None:
+def test_without_qid_all_documents_are_one_query_and_a_warning_says_so(
+    kind: type[LinearRanker],
+) -> None:
     X, y, _ = ranking_problem()
     with_one = method_of(kind).fit(X, y, qid=np.full(120, 7))
-    with pytest.warns(MissingQueryWarning, match=f"{kind.__name__}: the argument qid is missing") as caught:
+    with pytest.warns(
+        MissingQueryWarning, match=f"{kind.__name__}: the argument qid is missing"
+    ) as caught:
         fitted = method_of(kind).fit(X, y)
     assert [w.filename for w in caught] == [__file__]
     assert learned(fitted) == learned(with_one)
-    with pytest.warns(MissingQueryWarning, match=f"{kind.__name__}: the argument qid is missing"):
+    with pytest.warns(
+        MissingQueryWarning, match=f"{kind.__name__}: the argument qid is missing"
+    ):
         next(method_of(kind).steps(X, y))
 
 
 def test_predictions_with_each_query_left_out_need_two_of_them() -> None:
     X, y, _ = ranking_problem()
-    for qid, said in ((None, pytest.warns(MissingQueryWarning)), (np.ones(120), nullcontext())):
-        with said, pytest.raises(DatasetError, match=r"leave-query-out .* RankRLS: expected .* two queries"):
+    for qid, said in (
+        (None, pytest.warns(MissingQueryWarning)),
+        (np.ones(120), nullcontext()),
+    ):
+        with (
+            said,
+            pytest.raises(
+                DatasetError,
+                match=r"leave-query-out .* RankRLS: expected .* two queries",
+            ),
+        ):
             rankstudio.engine.RankRLS().leave_query_out(X, y, qid=qid)
 
 
 @every_method
-def test_fit_returns_the_method_and_weights_score_documents(kind: type[LinearRanker]) -> None:
+def test_fit_returns_the_method_and_weights_score_documents(
+    kind: type[LinearRanker],
+) -> None:
     X, y, qid = ranking_problem()
     method = method_of(kind)
     assert method.fit(X, y, qid=qid) is method
     if kind._score is LinearRanker._score:
-        np.testing.assert_allclose(method.predict(X), X @ method.coef_, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            method.predict(X), X @ method.coef_, rtol=1e-12, atol=1e-12
+        )
     if "n_features_to_select" in method.get_params():
         method.set_params(n_features_to_select=7)
-        with pytest.raises(ParameterError, match="n_features_to_select: expected a whole number from 1 to 6"):
+        with pytest.raises(
+            ParameterError,
+            match="n_features_to_select: expected a whole number from 1 to 6",
+        ):
             method.fit(X, y, qid=qid)
 
 
@@ -208,7 +247,11 @@ def test_the_rows_of_a_query_need_not_stand_together(kind: type[LinearRanker]) -
         apart.basis_ = together[apart.basis_]
     expected = learned(apart)
     assert learned(method_of(kind).fit(X, y, qid=qid)) == expected
-    for names in (qid.tolist(), [f"q{9 - q}" for q in qid], pd.Series(qid, index=mixed)):
+    for names in (
+        qid.tolist(),
+        [f"q{9 - q}" for q in qid],
+        pd.Series(qid, index=mixed),
+    ):
         assert learned(method_of(kind).fit(X, y, qid=names)) == expected
 
 
@@ -262,21 +305,33 @@ def test_what_cannot_be_used_is_refused_in_words(kind: type[LinearRanker]) -> No
 
 @pytest.mark.smoke
 @every_method
-def test_sparse_documents_are_refused_or_give_the_same(kind: type[LinearRanker]) -> None:
+def test_sparse_documents_are_refused_or_give_the_same(
+    kind: type[LinearRanker],
+) -> None:
     X, y, qid = ranking_problem()
     X[X < 0.3] = 0.0
     method, sparse = method_of(kind), scipy.sparse.csr_array(X)
     if not get_tags(method).input_tags.sparse:
-        with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
+        with pytest.raises(
+            TypeError, match="Sparse data was passed for X, but dense data is required"
+        ):
             method.fit(sparse, y, qid=qid)
         return
     expected = method_of(kind).fit(X, y, qid=qid).predict(X)
-    np.testing.assert_allclose(method.fit(sparse, y, qid=qid).predict(sparse), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        method.fit(sparse, y, qid=qid).predict(sparse), expected, rtol=1e-6
+    )
 
 
 BEYOND = {
-    "great": (1e160, r"expected values from -1e\+30 to 1e\+30, found values from .* to \d.*e\+159; .* Scale"),
-    "smallest": (5e-323, r"expected differences of at least 1e-30 inside some query, or none at all, found"),
+    "great": (
+        1e160,
+        r"expected values from -1e\+30 to 1e\+30, found values from .* to \d.*e\+159; .* Scale",
+    ),
+    "smallest": (
+        5e-323,
+        r"expected differences of at least 1e-30 inside some query, or none at all, found",
+    ),
 }
 
 
@@ -304,7 +359,10 @@ def test_magnitudes_beyond_the_arithmetic_are_refused_by_the_feature(
     ("kind", "factor"),
     [
         pytest.param(
-            kind, factor, marks=() if quick else pytest.mark.thorough, id=f"{kind.__name__}-{factor}"
+            kind,
+            factor,
+            marks=() if quick else pytest.mark.thorough,
+            id=f"{kind.__name__}-{factor}",
         )
         for kind in METHODS
         for factor, quick in (
@@ -319,7 +377,8 @@ def test_magnitudes_up_to_there_give_models(
     kind: type[LinearRanker], factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y, qid = ranking_problem()
-    monkeypatch.setattr(fsmrank, "_MAX_ITER", 50)  # rounding alone is between them and the minimum
+    # rounding alone is between them and the minimum
+    monkeypatch.setattr(fsmrank, "_MAX_ITER", 50)
     one, constant = X.copy(), X.copy()
     one[:, 3] *= factor
     constant[:, 3] = 1e-200
@@ -332,14 +391,18 @@ def test_magnitudes_up_to_there_give_models(
 @every_method
 def test_labels_beyond_the_arithmetic_are_refused(kind: type[LinearRanker]) -> None:
     X, y, qid = ranking_problem()
-    with pytest.raises(DatasetError, match=r"y: expected labels from -1e\+30 to 1e\+30, found .* 2e\+160"):
+    with pytest.raises(
+        DatasetError,
+        match=r"y: expected labels from -1e\+30 to 1e\+30, found .* 2e\+160",
+    ):
         method_of(kind).fit(X, 1e160 * y, qid=qid)
 
 
 @every_method
 def test_frames_of_pandas_give_what_arrays_do(kind: type[LinearRanker]) -> None:
     X, y, qid = ranking_problem()
-    index = np.random.default_rng(0).permutation(120)  # what counts is where a row stands
+    # what counts is where a row stands
+    index = np.random.default_rng(0).permutation(120)
     frame = pd.DataFrame(X, columns=list("abcdef"), index=index)
     labels, queries = pd.Series(y, index=index), pd.Series(qid, index=index[::-1])
     method = method_of(kind).fit(frame, labels, qid=queries)
@@ -374,7 +437,9 @@ def test_new_features_cannot_be_turned_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in METHODS if SELECTS[kind.__name__]], ids=lambda kind: kind.__name__
+    "kind",
+    [kind for kind in METHODS if SELECTS[kind.__name__]],
+    ids=lambda kind: kind.__name__,
 )
 def test_selectors_are_transformers(kind: type[LinearRanker]) -> None:
     X, y, qid = ranking_problem()
@@ -387,17 +452,30 @@ def test_selectors_are_transformers(kind: type[LinearRanker]) -> None:
     cut = method.fit_transform(frame, y, qid=qid)
     assert cut.shape == (120, 2), method.selection_order_
     names = method.get_feature_names_out().tolist()
-    named = clone(method).set_output(transform="pandas").fit(frame, y, qid=qid).transform(frame)
+    named = (
+        clone(method)
+        .set_output(transform="pandas")
+        .fit(frame, y, qid=qid)
+        .transform(frame)
+    )
     assert named.columns.tolist() == names
     assert (named.to_numpy() == cut).all()
     if kind.__name__ != "FSBFS":  # that makes new features
         assert (frame[names].to_numpy() == cut).all()
-        assert np.flatnonzero(method.get_support()).tolist() == sorted(method.selection_order_.tolist())
-        assert method.get_support(indices=True).tolist() == sorted(method.selection_order_.tolist())
+        assert np.flatnonzero(method.get_support()).tolist() == sorted(
+            method.selection_order_.tolist()
+        )
+        assert method.get_support(indices=True).tolist() == sorted(
+            method.selection_order_.tolist()
+        )
     step = kind.__name__.lower()
     ranker = rankstudio.engine.RankRLS()
-    pipeline = make_pipeline(clone(method), ranker).fit(X, y, **{f"{step}__qid": qid, "rankrls__qid": qid})
-    assert (pipeline.predict(X) == clone(ranker).fit(cut, y, qid=qid).predict(cut)).all()
+    pipeline = make_pipeline(clone(method), ranker).fit(
+        X, y, **{f"{step}__qid": qid, "rankrls__qid": qid}
+    )
+    assert (
+        pipeline.predict(X) == clone(ranker).fit(cut, y, qid=qid).predict(cut)
+    ).all()
 
 
 @pytest.mark.parametrize(
@@ -409,7 +487,12 @@ def test_selectors_are_transformers(kind: type[LinearRanker]) -> None:
         (np.ma.masked_array(np.arange(12) // 3, mask=np.arange(12) == 5), 5),
         (pd.Series(["a", pd.NA, *"bbbbbbbbbb"], dtype="string"), 1),
         (pd.Series([*"aaaabbbb", None, *"ccc"], dtype="category"), 8),
-        (np.array(["2026-01-01"] * 7 + ["NaT"] + ["2026-01-02"] * 4, dtype="datetime64[D]"), 7),
+        (
+            np.array(
+                ["2026-01-01"] * 7 + ["NaT"] + ["2026-01-02"] * 4, dtype="datetime64[D]"
+            ),
+            7,
+        ),
     ],
 )
 def test_a_missing_query_id_is_named_by_its_row(qid: Any, row: int) -> None:
@@ -423,7 +506,9 @@ def test_a_missing_query_id_is_named_by_its_row(qid: Any, row: int) -> None:
             refuse()
 
 
-@pytest.mark.parametrize("qid", [[1, "1"] * 6, np.array([1, "b"] * 6, dtype=object), [2.5, "b"] * 6])
+@pytest.mark.parametrize(
+    "qid", [[1, "1"] * 6, np.array([1, "b"] * 6, dtype=object), [2.5, "b"] * 6]
+)
 def test_query_ids_of_several_types_are_refused(qid: Any) -> None:
     X, y = np.random.default_rng(0).random((12, 3)), np.arange(12.0) % 3
     for refuse in (
@@ -449,13 +534,19 @@ def test_query_ids_of_one_type_are_taken_in_any_container(qid: Any) -> None:
     found = rankstudio.engine.RankRLS().fit(X, y, qid=qid).coef_
     expected = 2 if isinstance(qid, list) and qid[2] is True else 3
     plain = np.array([0, 1, 0] * 4 if expected == 2 else [0, 1, 2] * 4)
-    np.testing.assert_array_equal(found, rankstudio.engine.RankRLS().fit(X, y, qid=plain).coef_)
+    np.testing.assert_array_equal(
+        found, rankstudio.engine.RankRLS().fit(X, y, qid=plain).coef_
+    )
 
 
-@pytest.mark.parametrize("value", [np.ones(3), np.ones((3, 3)), [1.0, 1.0, 1.0], np.array(["nesterov"] * 3)])
+@pytest.mark.parametrize(
+    "value", [np.ones(3), np.ones((3, 3)), [1.0, 1.0, 1.0], np.array(["nesterov"] * 3)]
+)
 def test_an_array_in_place_of_a_choice_is_refused_in_a_sentence(value: Any) -> None:
     X, y, qid = ranking_problem()
-    with pytest.raises(ParameterError, match="solver: expected nesterov or subgradient"):
+    with pytest.raises(
+        ParameterError, match="solver: expected nesterov or subgradient"
+    ):
         rankstudio.engine.FSMRank(solver=value).fit(X, y, qid=qid)
 
 
@@ -468,10 +559,16 @@ ONE_QUERY = {"GreedyRankRLS"}
 @pytest.mark.parametrize("name", ["GreedyRankRLS", "FSBFS"])
 def test_the_checks_of_scikit_learn_with_default_arguments(name: str) -> None:
     method = getattr(rankstudio.engine, name)()
-    failed = [c for c in check_estimator(method, on_skip=None, on_fail=None) if c["status"] == "failed"]
+    failed = [
+        c
+        for c in check_estimator(method, on_skip=None, on_fail=None)
+        if c["status"] == "failed"
+    ]
     if name in ONE_QUERY:
         for check in failed:
             said = "".join(traceback.format_exception(check["exception"]))
-            assert "One ranking" in said or "without queries" in said, check["check_name"]
+            assert "One ranking" in said or "without queries" in said, check[
+                "check_name"
+            ]
     else:
         assert {check["check_name"] for check in failed} == set(NOT_MEANT[name])

@@ -21,7 +21,9 @@ def test_a_diagonal_is_refused_with_its_value(value: float) -> None:
     with warnings.catch_warnings(), pytest.raises(ParameterError) as refused:
         warnings.simplefilter("error")
         GAS(n_features_to_select=2, similarity=similarity).fit(X, y, qid=qid)
-    assert refused.value.value == abs(value) if value > 1 else refused.value.value == value
+    assert (
+        refused.value.value == abs(value) if value > 1 else refused.value.value == value
+    )
 
 
 @pytest.mark.parametrize("cost", [1e-320, 1e200, 0.0, -1.0, np.inf, np.nan])

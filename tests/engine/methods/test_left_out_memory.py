@@ -30,7 +30,9 @@ def documents(queries: int = QUERIES, features: int = FEATURES) -> QueryData:
     rng = np.random.default_rng(0)
     m = queries * SIZE
     return QueryData(
-        rng.random((m, features)), rng.integers(0, 3, m).astype(float), np.arange(0, m + 1, SIZE)
+        rng.random((m, features)),
+        rng.integers(0, 3, m).astype(float),
+        np.arange(0, m + 1, SIZE),
     )
 
 
@@ -45,7 +47,9 @@ def most(call: Callable[[], Any]) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("columns", [(3,), (5, 2, 11), tuple(range(FEATURES)), tuple(range(FEATURES))[::-1]])
+@pytest.mark.parametrize(
+    "columns", [(3,), (5, 2, 11), tuple(range(FEATURES)), tuple(range(FEATURES))[::-1]]
+)
 @pytest.mark.parametrize("at_once", [1, 1000, 1 << 22])
 def test_queries_in_pieces_score_as_all_at_once(
     columns: tuple[int, ...], at_once: int, monkeypatch: pytest.MonkeyPatch
@@ -54,9 +58,12 @@ def test_queries_in_pieces_score_as_all_at_once(
     data = documents(60)
     narrow = data.narrowed(sorted(columns))
     expected = left_out_scores(
-        narrow, next(models_without(narrow.statistics.gram, narrow.statistics.total, (2.0,)))
+        narrow,
+        next(models_without(narrow.statistics.gram, narrow.statistics.total, (2.0,))),
     )
-    np.testing.assert_allclose(RankRLS(2.0).left_out(data, columns), expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        RankRLS(2.0).left_out(data, columns), expected, rtol=1e-9
+    )
 
 
 def test_a_path_takes_memory_of_the_documents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +71,8 @@ def test_a_path_takes_memory_of_the_documents(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(rankrls_shards, "_AT_ONCE", at_once)
     data = documents()
     path = [tuple(range(k)) for k in range(1, FEATURES + 1)]
-    RankRLS(1.0).left_out(data, path[0])  # compiles, and makes the statistics that all steps share
+    # compiles, and makes the statistics that all steps share
+    RankRLS(1.0).left_out(data, path[0])
 
     def measure() -> None:
         for value in GRID:
@@ -77,7 +85,8 @@ def test_a_path_takes_memory_of_the_documents(monkeypatch: pytest.MonkeyPatch) -
     # fewer than their Gram matrices. Objects of Python.
     bound = 3 * scores + 3 * gram + 100_000
     assert most(measure) <= bound
-    assert bound < 8 * DOCUMENTS * FEATURES  # which the documents with the features of a step took
+    # which the documents with the features of a step took
+    assert bound < 8 * DOCUMENTS * FEATURES
 
 
 def test_several_values_of_lambda_take_their_result_and_one_query_more() -> None:
@@ -85,7 +94,11 @@ def test_several_values_of_lambda_take_their_result_and_one_query_more() -> None
     qid = np.repeat(np.arange(QUERIES), SIZE)
 
     def predict(values: int) -> int:
-        return most(lambda: RankRLS().leave_query_out(data.X, data.y, qid=qid, regularization=GRID[:values]))
+        return most(
+            lambda: RankRLS().leave_query_out(
+                data.X, data.y, qid=qid, regularization=GRID[:values]
+            )
+        )
 
     predict(1)
     # A value more takes a row of the result more, which is made in place; a doubling while it grows is not.
@@ -95,9 +108,15 @@ def test_several_values_of_lambda_take_their_result_and_one_query_more() -> None
 def test_predictions_by_a_kernel_are_kept_once_for_all_settings() -> None:
     data = documents(30, 4)
     columns = [(0,), (0, 1), (0, 1, 2), (0, 1, 2, 3)]
-    methods = [KernelRankRLS(regularization=v, gamma=g, n_basis=10) for g in (0.5, 1.0) for v in GRID]
+    methods = [
+        KernelRankRLS(regularization=v, gamma=g, n_basis=10)
+        for g in (0.5, 1.0)
+        for v in GRID
+    ]
     rows = [method.left_out(data, own) for method in methods for own in columns]
-    again = [method.left_out(documents(30, 4), own) for method in methods for own in columns]
+    again = [
+        method.left_out(documents(30, 4), own) for method in methods for own in columns
+    ]
     assert [row.tobytes() for row in rows] == [row.tobytes() for row in again]
     kept = data.shared.of(KernelWork).left_out
     assert kept is not None
@@ -110,7 +129,9 @@ def test_models_of_one_basis_share_its_vectors_as_long_as_there_is_one() -> None
         step
         for value in GRID
         for gamma in (0.5, 1.0)
-        for step in KernelRankRLS(regularization=value, gamma=gamma, n_basis=10).work(data)
+        for step in KernelRankRLS(regularization=value, gamma=gamma, n_basis=10).work(
+            data
+        )
         if isinstance(step, Step)
     ]
     assert len({id(step.model.vectors) for step in steps}) == 1  # type: ignore[attr-defined]

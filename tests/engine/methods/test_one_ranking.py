@@ -15,7 +15,11 @@ from strategies import Problem, problems, tolerance
 from rankstudio.engine import GreedyRankRLS, RankRLS
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.holdout import MOST_LEFT_OUT, HeldOutPredictor, KernelDecomposition
+from rankstudio.engine.methods.holdout import (
+    MOST_LEFT_OUT,
+    HeldOutPredictor,
+    KernelDecomposition,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.one_ranking_search import (
     LeaveOneOutSearch,
     LeavePairOutSearch,
@@ -24,7 +28,9 @@ from rankstudio.engine.support.work import finish
 
 KernelRankRLS = estimator_class("kernel-rankrls")
 
-pytestmark = pytest.mark.filterwarnings("ignore::rankstudio.engine.errors.MissingQueryWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::rankstudio.engine.errors.MissingQueryWarning"
+)
 
 Error = Callable[[np.ndarray, np.ndarray, float], float]
 
@@ -57,7 +63,8 @@ def leave_one_out(X: np.ndarray, y: np.ndarray, regularization: float) -> float:
 
 
 BOTH = pytest.mark.parametrize(
-    ("pairs", "error", "least"), [("query", leave_pair_out, 3), ("pointwise", leave_one_out, 2)]
+    ("pairs", "error", "least"),
+    [("query", leave_pair_out, 3), ("pointwise", leave_one_out, 2)],
 )
 
 
@@ -83,7 +90,10 @@ def test_rankrls_leaves_documents_of_one_ranking_out(
 def test_pairs_over_all_queries_are_those_of_one_ranking(problem: Problem) -> None:
     X, y, _, regularization = problem
     assume(y.size >= 3)
-    one, every = (RankRLS(regularization, pairs=pairs).fit(X, y).criterion_ for pairs in ("query", "all"))
+    one, every = (
+        RankRLS(regularization, pairs=pairs).fit(X, y).criterion_
+        for pairs in ("query", "all")
+    )
     np.testing.assert_allclose(one, every, rtol=1e-12)
 
 
@@ -114,7 +124,11 @@ def test_greedy_steps_are_those_of_retraining(
         close(step.criterion, error(X[:, columns], y, regularization), problem)
         candidates = np.flatnonzero(~np.isnan(step.candidates))
         for j in candidates:
-            close(step.candidates[j], error(X[:, [*selected, j]], y, regularization), problem)
+            close(
+                step.candidates[j],
+                error(X[:, [*selected, j]], y, regularization),
+                problem,
+            )
         relative, absolute = tolerance(problem)
         bound = y.size * (relative * step.criterion + absolute)
         assert step.criterion <= step.candidates[candidates].min() + bound
@@ -127,7 +141,9 @@ def test_greedy_steps_are_those_of_retraining(
 
 
 @BOTH
-def test_all_features_give_what_rankrls_has(pairs: str, error: Error, least: int) -> None:
+def test_all_features_give_what_rankrls_has(
+    pairs: str, error: Error, least: int
+) -> None:
     rng = np.random.default_rng(5)
     X, y = rng.random((25, 6)), rng.random(25)
     path = GreedyRankRLS(regularization=0.5, pairs=pairs).fit(X, y)
@@ -138,29 +154,38 @@ def test_all_features_give_what_rankrls_has(pairs: str, error: Error, least: int
 
 @BOTH
 @pytest.mark.parametrize("search", ["floating", "swap"])
-def test_other_searches_are_no_worse(pairs: str, error: Error, least: int, search: str) -> None:
+def test_other_searches_are_no_worse(
+    pairs: str, error: Error, least: int, search: str
+) -> None:
     rng = np.random.default_rng(8)
     X = rng.normal(size=(20, 6))
-    X[:, 5] = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=20)  # taken first, then made redundant by 0 and 1
+    # taken first, then made redundant by 0 and 1
+    X[:, 5] = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=20)
     y = X[:, 0] + X[:, 1] + 0.05 * rng.normal(size=20)
     forward = GreedyRankRLS(4, 0.1, pairs=pairs).fit(X, y)
     other = GreedyRankRLS(4, 0.1, pairs=pairs, search=search).fit(X, y)
     assert (other.criterion_path_ <= forward.criterion_path_ * (1 + 1e-9)).all()
     assert (other.criterion_path_ < forward.criterion_path_ * (1 - 1e-3)).any()
     for selected, criterion in ((other.selection_order_, other.criterion_path_[-1]),):
-        np.testing.assert_allclose(criterion, error(X[:, np.sort(selected)], y, 0.1), rtol=1e-8)
+        np.testing.assert_allclose(
+            criterion, error(X[:, np.sort(selected)], y, 0.1), rtol=1e-8
+        )
 
 
 @BOTH
 def test_groups_pins_and_bans_are_kept(pairs: str, error: Error, least: int) -> None:
     rng = np.random.default_rng(9)
     X, y = rng.random((15, 5)), rng.random(15)
-    fitted = GreedyRankRLS(2, 0.5, pairs=pairs, groups=[(1, 3)], pinned=[4], banned=[0]).fit(X, y)
+    fitted = GreedyRankRLS(
+        2, 0.5, pairs=pairs, groups=[(1, 3)], pinned=[4], banned=[0]
+    ).fit(X, y)
     order = fitted.selection_order_.tolist()
     assert order[0] == 4
     assert 0 not in order
     assert (1 in order) == (3 in order)
-    np.testing.assert_allclose(fitted.criterion_path_[-1], error(X[:, np.sort(order)], y, 0.5), rtol=1e-9)
+    np.testing.assert_allclose(
+        fitted.criterion_path_[-1], error(X[:, np.sort(order)], y, 0.5), rtol=1e-9
+    )
 
 
 @given(problem=problems(most_features=3), places=st.data())
@@ -169,7 +194,10 @@ def test_removals_are_exact(problem: Problem, places: st.DataObject) -> None:
     assume(y.size >= 3)
     data = group(X, y, np.zeros(y.size))
     order = places.draw(st.permutations(range(X.shape[1])))
-    for kind, error in ((LeaveOneOutSearch, leave_one_out), (LeavePairOutSearch, leave_pair_out)):
+    for kind, error in (
+        (LeaveOneOutSearch, leave_one_out),
+        (LeavePairOutSearch, leave_pair_out),
+    ):
         search = kind(data, regularization)
         search.move_to(tuple(order))
         for place, found in enumerate(search.removals()):
@@ -180,7 +208,9 @@ def test_removals_are_exact(problem: Problem, places: st.DataObject) -> None:
 
 def test_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
-    predictor = HeldOutPredictor(KernelDecomposition.of(rng.random((60, 4))), rng.random(60), 0.3)
+    predictor = HeldOutPredictor(
+        KernelDecomposition.of(rng.random((60, 4))), rng.random(60), 0.3
+    )
     whole = finish(predictor.pair_error())
     monkeypatch.setattr("rankstudio.engine.methods.holdout._MAX_NUMBERS", 60 * 7)
     np.testing.assert_allclose(finish(predictor.pair_error()), whole, rtol=1e-13)

@@ -57,8 +57,16 @@ def test_values_come_out_canonical(name: str, value: object, canonical: object) 
         ("pinned", [3, 3], "given once"),
         ("pinned", 3, "pinned: expected feature ids"),
         ("pinned", [2**63], "pinned: expected feature ids"),
-        ("n_features_to_select", 2**63, "features k: expected a whole number from 1 up"),
-        ("regularization", [10**400], "λ: expected numbers greater than 0, .* got .10{100,}…"),
+        (
+            "n_features_to_select",
+            2**63,
+            "features k: expected a whole number from 1 up",
+        ),
+        (
+            "regularization",
+            [10**400],
+            "λ: expected numbers greater than 0, .* got .10{100,}…",
+        ),
         (
             "algorithm",
             "fast",
@@ -66,16 +74,28 @@ def test_values_come_out_canonical(name: str, value: object, canonical: object) 
         ),
     ],
 )
-def test_other_values_are_refused_with_name_range_and_value(name: str, value: object, message: str) -> None:
+def test_other_values_are_refused_with_name_range_and_value(
+    name: str, value: object, message: str
+) -> None:
     with pytest.raises(ParameterError, match=message):
         parameter(name).validate(value)
 
 
-NUMBER = Parameter("step", "step", Kind.NUMBER, 0.5, "A number.", option="--step", low=0.0, high=2.0)
-POSITIVE = Parameter("tol", "tolerance", Kind.NUMBER, 1e-6, "A number.", low=0.0, open_low=True)
-MAYBE = Parameter("depth", "depth", Kind.NUMBER, None, "A number.", low=1.0, none_label="no limit")
-SWITCH = Parameter("project", "make convex", Kind.SWITCH, False, "Yes or no.", option="--project")
-MEASURE = Parameter("measure", "measure", Kind.MEASURE, "NDCG@10", "A measure.", option="--measure")
+NUMBER = Parameter(
+    "step", "step", Kind.NUMBER, 0.5, "A number.", option="--step", low=0.0, high=2.0
+)
+POSITIVE = Parameter(
+    "tol", "tolerance", Kind.NUMBER, 1e-6, "A number.", low=0.0, open_low=True
+)
+MAYBE = Parameter(
+    "depth", "depth", Kind.NUMBER, None, "A number.", low=1.0, none_label="no limit"
+)
+SWITCH = Parameter(
+    "project", "make convex", Kind.SWITCH, False, "Yes or no.", option="--project"
+)
+MEASURE = Parameter(
+    "measure", "measure", Kind.MEASURE, "NDCG@10", "A measure.", option="--measure"
+)
 COSTS = Parameter("costs", "costs", Kind.COSTS, (), "Costs.", option="--costs")
 _COSTS = "costs: expected costs greater than 0 by feature id, such as 25: 3, 39: 0.5, or milliseconds"
 
@@ -91,8 +111,14 @@ _COSTS = "costs: expected costs greater than 0 by feature id, such as 25: 3, 39:
         (MAYBE, "", None, ""),
         (MAYBE, None, None, ""),
         (MAYBE, "7", 7.0, "7"),
-        *((SWITCH, word, True, "yes") for word in (True, "yes", "Yes ", "true", "on", "1", 1)),
-        *((SWITCH, word, False, "no") for word in (False, "no", "NO", "false", "off", "0", 0)),
+        *(
+            (SWITCH, word, True, "yes")
+            for word in (True, "yes", "Yes ", "true", "on", "1", 1)
+        ),
+        *(
+            (SWITCH, word, False, "no")
+            for word in (False, "no", "NO", "false", "off", "0", 0)
+        ),
         (MEASURE, "ndcg@5", "NDCG@5", "NDCG@5"),
         (MEASURE, "map", "MAP", "MAP"),
         (MEASURE, "P@3", "P@3", "P@3"),
@@ -112,7 +138,9 @@ def test_numbers_switches_and_measures_come_out_canonical_and_go_back(
     assert parameter.validate(text) == canonical
 
 
-ROUNDS = Parameter("n_rounds", "rounds", Kind.INTEGER, 100, "A number.", low=1.0, high=1000.0)
+ROUNDS = Parameter(
+    "n_rounds", "rounds", Kind.INTEGER, 100, "A number.", low=1.0, high=1000.0
+)
 SIZE = Parameter("k", "k", Kind.INTEGER, None, "A number.", low=1.0, none_label="all")
 LOSS = Parameter(
     "loss",
@@ -171,10 +199,26 @@ def test_several_values_come_out_canonical_in_their_order_and_go_back(
         (NUMBER, True, "step: expected a number from 0 to 2, got True."),
         (NUMBER, "1 2", "step: expected a number from 0 to 2, got '1 2'."),
         (POSITIVE, 0, "tolerance: expected a number greater than 0, got 0."),
-        (POSITIVE, float("inf"), "tolerance: expected a number greater than 0, got inf."),
-        (POSITIVE, float("nan"), "tolerance: expected a number greater than 0, got nan."),
-        (POSITIVE, "tight", "tolerance: expected a number greater than 0, got 'tight'."),
-        (MAYBE, 0.5, "depth: expected a number from 1 up, or empty for no limit, got 0.5."),
+        (
+            POSITIVE,
+            float("inf"),
+            "tolerance: expected a number greater than 0, got inf.",
+        ),
+        (
+            POSITIVE,
+            float("nan"),
+            "tolerance: expected a number greater than 0, got nan.",
+        ),
+        (
+            POSITIVE,
+            "tight",
+            "tolerance: expected a number greater than 0, got 'tight'.",
+        ),
+        (
+            MAYBE,
+            0.5,
+            "depth: expected a number from 1 up, or empty for no limit, got 0.5.",
+        ),
         (SWITCH, "perhaps", "make convex: expected yes or no, got 'perhaps'."),
         (SWITCH, 2, "make convex: expected yes or no, got 2."),
         (SWITCH, None, "make convex: expected yes or no, got None."),
@@ -183,21 +227,61 @@ def test_several_values_come_out_canonical_in_their_order_and_go_back(
         (COSTS, 3, f"{_COSTS}, got 3."),
         (COSTS, "25: 0", f"{_COSTS}, each id once, 1 or larger, got '25: 0'."),
         (COSTS, "0: 1", f"{_COSTS}, each id once, 1 or larger, got '0: 1'."),
-        (COSTS, "1: 1, 1: 2", f"{_COSTS}, each id once, 1 or larger, got '1: 1, 1: 2'."),
+        (
+            COSTS,
+            "1: 1, 1: 2",
+            f"{_COSTS}, each id once, 1 or larger, got '1: 1, 1: 2'.",
+        ),
         (COSTS, "1: inf", f"{_COSTS}, each id once, 1 or larger, got '1: inf'."),
-        (ROUNDS, [], "rounds: expected at least one value: a whole number from 1 to 1000, got []."),
-        (ROUNDS, ",", "rounds: expected at least one value: a whole number from 1 to 1000, got ','."),
-        (ROUNDS, [50, 0, 100], "rounds: expected a whole number from 1 to 1000, got 0."),
-        (ROUNDS, "50, many", "rounds: expected a whole number from 1 to 1000, got 'many'."),
-        (ROUNDS, "2^-1..2^1", "rounds: expected a whole number from 1 to 1000, got 0.5."),
-        (ROUNDS, [50, 100, 50], "rounds: expected each value once, found 50 twice, got [50, 100, 50]."),
-        (ROUNDS, [50, [100]], "rounds: expected a whole number from 1 to 1000, got [100]."),
+        (
+            ROUNDS,
+            [],
+            "rounds: expected at least one value: a whole number from 1 to 1000, got [].",
+        ),
+        (
+            ROUNDS,
+            ",",
+            "rounds: expected at least one value: a whole number from 1 to 1000, got ','.",
+        ),
+        (
+            ROUNDS,
+            [50, 0, 100],
+            "rounds: expected a whole number from 1 to 1000, got 0.",
+        ),
+        (
+            ROUNDS,
+            "50, many",
+            "rounds: expected a whole number from 1 to 1000, got 'many'.",
+        ),
+        (
+            ROUNDS,
+            "2^-1..2^1",
+            "rounds: expected a whole number from 1 to 1000, got 0.5.",
+        ),
+        (
+            ROUNDS,
+            [50, 100, 50],
+            "rounds: expected each value once, found 50 twice, got [50, 100, 50].",
+        ),
+        (
+            ROUNDS,
+            [50, [100]],
+            "rounds: expected a whole number from 1 to 1000, got [100].",
+        ),
         (LOSS, ["squared", "log"], "loss: expected one of squared, hinge, got 'log'."),
-        (LOSS, "hinge, hinge", "loss: expected each value once, found Hinge twice, got 'hinge, hinge'."),
+        (
+            LOSS,
+            "hinge, hinge",
+            "loss: expected each value once, found Hinge twice, got 'hinge, hinge'.",
+        ),
         (SWITCH, "yes, no, perhaps", "make convex: expected yes or no, got 'perhaps'."),
         (PINNED, [[25], 7], "pinned: expected feature ids, such as 25, 39, got 7."),
         (PINNED, "25 | a", "pinned: expected feature ids, such as 25, 39, got ' a'."),
-        (COSTS, [[[1, 2]], [[1, 0]]], f"{_COSTS}, each id once, 1 or larger, got [[1, 0]]."),
+        (
+            COSTS,
+            [[[1, 2]], [[1, 0]]],
+            f"{_COSTS}, each id once, 1 or larger, got [[1, 0]].",
+        ),
     ],
 )
 def test_one_value_and_several_are_refused_with_the_whole_sentence_by_the_first_that_is_none(
@@ -264,7 +348,9 @@ def test_what_a_program_gives_comes_out_as_a_plain_number() -> None:
 
 def test_a_value_that_is_left_out_is_read_by_its_former_names_too() -> None:
     """Catches a renamed "no limit" that refuses plans and studies in which it stands in a list."""
-    subsets = next(p for p in method("fs-bfs").parameters if p.name == "n_features_to_select")
+    subsets = next(
+        p for p in method("fs-bfs").parameters if p.name == "n_features_to_select"
+    )
     for name in ("no limit", "until no feature is left", "no maximum", ""):
         assert subsets.validate([10, name]) == (10, None)
         assert subsets.validate(name) is None

@@ -29,7 +29,9 @@ KEYS = list(CONVENTIONS)
 GOOD = 4  # the column that ranks well
 
 
-def short_queries(n_queries: int = 30, n_documents: int = 8, seed: int = 0) -> RankingDataset:
+def short_queries(
+    n_queries: int = 30, n_documents: int = 8, seed: int = 0
+) -> RankingDataset:
     """Draw queries that are all shorter than ten documents; one feature of six ranks well."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(n_queries), n_documents)
@@ -47,11 +49,16 @@ def mean_precision(scores: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("ranker", [AdaRank(n_rounds=10), CoordinateAscent(n_restarts=1, max_iter=3)])
+@pytest.mark.parametrize(
+    "ranker", [AdaRank(n_rounds=10), CoordinateAscent(n_restarts=1, max_iter=3)]
+)
 def test_rankers_learn(ranker: LinearRanker, key: str) -> None:
     best = max(mean_precision(column) for column in DATA.X.T)
     ranker = type(ranker)(**{**ranker.get_params(), "convention": key})
-    assert mean_precision(ranker.fit(DATA.X, DATA.y, qid=DATA.qid).predict(DATA.X)) > best - 0.01
+    assert (
+        mean_precision(ranker.fit(DATA.X, DATA.y, qid=DATA.qid).predict(DATA.X))
+        > best - 0.01
+    )
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -63,10 +70,16 @@ def test_rankers_learn(ranker: LinearRanker, key: str) -> None:
         GAS(n_features_to_select=1, importance="ndcg@10"),
     ],
 )
-def test_selectors_select_by_the_measure_not_by_the_order_of_columns(selector: GAS, key: str) -> None:
+def test_selectors_select_by_the_measure_not_by_the_order_of_columns(
+    selector: GAS, key: str
+) -> None:
     selector = type(selector)(**{**selector.get_params(), "convention": key})
     selector.fit(DATA.X, DATA.y, qid=DATA.qid)
-    first = selector.subsets_[0][0] if isinstance(selector, FSBFS) else selector.selection_order_[0]
+    first = (
+        selector.subsets_[0][0]
+        if isinstance(selector, FSBFS)
+        else selector.selection_order_[0]
+    )
     assert first == GOOD
 
 
@@ -77,9 +90,15 @@ def test_the_score_of_single_features_is_the_plain_measure_with_k_at_most_the_do
 ) -> None:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 13, 6)
-    qid, y = np.repeat(np.arange(6), sizes), rng.integers(0, 3, sizes.sum()).astype(np.float64)
-    X = rng.permutation(sizes.sum() * 3).reshape(-1, 3).astype(np.float64)  # no ties, whose order is another
-    fitted = SingleFeatureRanking(1, direction="descending", convention=key).fit(X, y, qid=qid)
+    qid, y = (
+        np.repeat(np.arange(6), sizes),
+        rng.integers(0, 3, sizes.sum()).astype(np.float64),
+    )
+    # no ties, whose order is another
+    X = rng.permutation(sizes.sum() * 3).reshape(-1, 3).astype(np.float64)
+    fitted = SingleFeatureRanking(1, direction="descending", convention=key).fit(
+        X, y, qid=qid
+    )
     importance = ExpectedDivergence(1, convention=key).fit(X, y, qid=qid).importance_
     rules = CONVENTIONS[key]
     gain = power_gain if rules.gain.name == "EXPONENTIAL" else plain_gain
@@ -90,7 +109,11 @@ def test_the_score_of_single_features_is_the_plain_measure_with_k_at_most_the_do
             rows = qid == query
             ranked = y[rows][np.argsort(-column[rows])].tolist()
             empty = max(ranked) == 0
-            values.append(rules.empty_query if empty else ndcg(ranked, min(10, len(ranked)), gain, discount))
+            values.append(
+                rules.empty_query
+                if empty
+                else ndcg(ranked, min(10, len(ranked)), gain, discount)
+            )
         assert score == pytest.approx(np.mean(values), abs=1e-12)
         assert other == pytest.approx(score, abs=1e-12)
 
@@ -119,7 +142,11 @@ def test_the_note_on_equal_measures_names_the_measure_and_its_cause(key: str) ->
     data = FoldedDataset("Short", None, (Fold(1, DATA, vali=DATA, test=DATA),))
     plan = Plan("Short", "single-feature", select_by="NDCG@10", convention=key)
     (result, *_) = (run_plan(plan, data),)
-    notes = [note.what for note in result.notes if "NDCG@10" in note.what and "10 documents" in note.what]
+    notes = [
+        note.what
+        for note in result.notes
+        if "NDCG@10" in note.what and "10 documents" in note.what
+    ]
     assert len(notes) == (key == "letor4")
     if notes:
         assert CONVENTIONS[key].label in notes[0]

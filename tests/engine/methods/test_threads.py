@@ -52,13 +52,22 @@ METHODS: list[LinearRanker] = [
     RankSVM(C=0.01),
     SVMMAP(C=100.0),
 ]
-SPARSE: list[LinearRanker] = [RankRLS(), RankSVM(C=0.01), GreedyRankRLS(5, 0.5), MutualInformation(3)]
+SPARSE: list[LinearRanker] = [
+    RankRLS(),
+    RankSVM(C=0.01),
+    GreedyRankRLS(5, 0.5),
+    MutualInformation(3),
+]
 
 
 @pytest.mark.parametrize(
-    ("method", "sparse"), [*((m, False) for m in METHODS), *((m, True) for m in SPARSE)], ids=str
+    ("method", "sparse"),
+    [*((m, False) for m in METHODS), *((m, True) for m in SPARSE)],
+    ids=str,
 )
-def test_threads_change_no_bit(method: LinearRanker, sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_change_no_bit(
+    method: LinearRanker, sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(5)
     X, qid = rng.random((600, 12)).round(2), np.sort(rng.integers(0, 60, 600))
     y = np.clip(np.round(2 * X[:, 11] + X[:, 7] + rng.random(600)) - 1, 0, 2)
@@ -72,7 +81,13 @@ def test_threads_change_no_bit(method: LinearRanker, sparse: bool, monkeypatch: 
             assert workers == int(count)
         steps = list(method.steps(documents, y, qid=qid))
         numbers = [[step.criterion, *step.coef, *step.candidates] for step in steps]
-        found.append((steps[-1].selected, np.array(numbers), method.fit(documents, y, qid=qid).predict(X)))
+        found.append(
+            (
+                steps[-1].selected,
+                np.array(numbers),
+                method.fit(documents, y, qid=qid).predict(X),
+            )
+        )
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(two, one)

@@ -14,7 +14,13 @@ from rankstudio.engine import RankRLS, RankSVM
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
-from rankstudio.engine.methods.two_stage import Columns, Narrowed, comparisons, selections, two_stage_steps
+from rankstudio.engine.methods.two_stage import (
+    Columns,
+    Narrowed,
+    comparisons,
+    selections,
+    two_stage_steps,
+)
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 
@@ -36,8 +42,12 @@ def data() -> QueryData:
     return group(*ranking_problem(3))
 
 
-def steps(ranker: LinearRanker, data: QueryData, sets: tuple[Columns, ...]) -> list[Step]:
-    return [step for step in two_stage_steps(ranker, data, sets) if isinstance(step, Step)]
+def steps(
+    ranker: LinearRanker, data: QueryData, sets: tuple[Columns, ...]
+) -> list[Step]:
+    return [
+        step for step in two_stage_steps(ranker, data, sets) if isinstance(step, Step)
+    ]
 
 
 def by_hand(ranker: LinearRanker, data: QueryData, columns: Columns) -> LinearRanker:
@@ -47,7 +57,9 @@ def by_hand(ranker: LinearRanker, data: QueryData, columns: Columns) -> LinearRa
 
 def test_every_set_is_retrained_on_its_columns_alone(data: QueryData) -> None:
     taken = steps(RankSVM(C=0.1), data, NESTED)
-    assert [(step.number, step.selected) for step in taken] == list(enumerate(NESTED, start=1))
+    assert [(step.number, step.selected) for step in taken] == list(
+        enumerate(NESTED, start=1)
+    )
     for step, columns in zip(taken, NESTED, strict=True):
         coef = np.zeros(6)
         ascending = tuple(sorted(columns))
@@ -58,19 +70,30 @@ def test_every_set_is_retrained_on_its_columns_alone(data: QueryData) -> None:
         assert step.criterion == last.criterion
 
 
-def test_the_fast_way_along_an_order_gives_the_steps_of_the_plain_one(data: QueryData) -> None:
+def test_the_fast_way_along_an_order_gives_the_steps_of_the_plain_one(
+    data: QueryData,
+) -> None:
     order = (4, 0, 3, 1, 5, 2)
     every = tuple(order[:k] for k in range(1, 7))
     for sets in (every, NESTED):
-        fast, plain = steps(RankRLS(0.5), data, sets), steps(PlainRankRLS(0.5), data, sets)
-        assert [step.selected for step in fast] == [step.selected for step in plain] == list(sets)
+        fast, plain = (
+            steps(RankRLS(0.5), data, sets),
+            steps(PlainRankRLS(0.5), data, sets),
+        )
+        assert (
+            [step.selected for step in fast]
+            == [step.selected for step in plain]
+            == list(sets)
+        )
         for number, (one, other) in enumerate(zip(fast, plain, strict=True), start=1):
             assert one.number == other.number == number
             np.testing.assert_allclose(one.coef, other.coef, rtol=1e-9, atol=1e-9)
             assert one.criterion == pytest.approx(other.criterion, rel=1e-9)
 
 
-def test_sets_that_do_not_grow_from_each_other_are_retrained_one_by_one(data: QueryData) -> None:
+def test_sets_that_do_not_grow_from_each_other_are_retrained_one_by_one(
+    data: QueryData,
+) -> None:
     sets: tuple[Columns, ...] = ((1, 2), (0, 4), (5, 4, 3))
     for step, columns in zip(steps(RankRLS(2.0), data, sets), sets, strict=True):
         coef = np.zeros(6)
@@ -79,20 +102,34 @@ def test_sets_that_do_not_grow_from_each_other_are_retrained_one_by_one(data: Qu
 
 
 @pytest.mark.ability("baselines")
-def test_a_ranker_that_is_not_linear_scores_the_selected_columns_alone(data: QueryData) -> None:
+def test_a_ranker_that_is_not_linear_scores_the_selected_columns_alone(
+    data: QueryData,
+) -> None:
     columns = np.ascontiguousarray(np.random.default_rng(8).random((6, 40)))
-    for step, chosen in zip(steps(RankBoost(n_rounds=7), data, NESTED), NESTED, strict=True):
+    for step, chosen in zip(
+        steps(RankBoost(n_rounds=7), data, NESTED), NESTED, strict=True
+    ):
         assert isinstance(step, Narrowed)
         assert not step.linear
         alone = by_hand(RankBoost(n_rounds=7), data, chosen)
-        np.testing.assert_array_equal(step.scores(columns), alone.predict(columns[list(chosen)].T))
+        np.testing.assert_array_equal(
+            step.scores(columns), alone.predict(columns[list(chosen)].T)
+        )
         # What the step before gave is another model's: nothing goes on from there.
-        np.testing.assert_array_equal(step.scores(columns, np.full(40, 1e6)), step.scores(columns))
-        assert np.flatnonzero(step.coef).tolist() == sorted(np.array(chosen)[alone.coef_ != 0])
+        np.testing.assert_array_equal(
+            step.scores(columns, np.full(40, 1e6)), step.scores(columns)
+        )
+        assert np.flatnonzero(step.coef).tolist() == sorted(
+            np.array(chosen)[alone.coef_ != 0]
+        )
 
 
-@pytest.mark.parametrize("ranker", [RankRLS(0.5), RankSVM(C=0.1), RankBoost(3)], ids=str)
-def test_without_a_feature_all_documents_score_alike(data: QueryData, ranker: LinearRanker) -> None:
+@pytest.mark.parametrize(
+    "ranker", [RankRLS(0.5), RankSVM(C=0.1), RankBoost(3)], ids=str
+)
+def test_without_a_feature_all_documents_score_alike(
+    data: QueryData, ranker: LinearRanker
+) -> None:
     taken = steps(ranker, data, ((),))
     assert [(step.number, step.selected) for step in taken] == [(1, ())]
     assert np.isnan(taken[0].criterion)
@@ -128,7 +165,9 @@ def test_equal_sets_are_learned_once_whoever_selects_them(data: QueryData) -> No
 
 
 def test_the_selections_of_growing_steps_are_theirs() -> None:
-    growing = [Step(k, (3, 1, 2, 0)[: 2 * k], np.zeros(4), 0.0, np.empty(0)) for k in (1, 2)]
+    growing = [
+        Step(k, (3, 1, 2, 0)[: 2 * k], np.zeros(4), 0.0, np.empty(0)) for k in (1, 2)
+    ]
     assert selections(growing, growing=True) == ((3, 1), (3, 1, 2, 0))
 
 
@@ -157,5 +196,9 @@ def test_the_scores_of_the_selection_come_along() -> None:
         ([last], False),
         ([Step(1, (), np.zeros(3), 1.0, np.empty(0))], False),
     ):
-        assert len(comparisons(steps, growing, weight, 1.0)) == len(selections(steps, growing))
-        assert all(scores.size == 0 for scores in comparisons(steps, growing, None, 1.0))
+        assert len(comparisons(steps, growing, weight, 1.0)) == len(
+            selections(steps, growing)
+        )
+        assert all(
+            scores.size == 0 for scores in comparisons(steps, growing, None, 1.0)
+        )

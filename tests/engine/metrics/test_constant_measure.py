@@ -13,8 +13,22 @@ from rankstudio.engine.metrics.constant_measure import is_constant
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator
 
-QUERIES = st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=1, max_size=4), min_size=1, max_size=3)
-MEASURES = ("MAP", "NDCG@10", "NDCG@1", "P@2", "ERR", "RR", "Recall@1", "RPrecision", "Success@1")
+QUERIES = st.lists(
+    st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=1, max_size=4),
+    min_size=1,
+    max_size=3,
+)
+MEASURES = (
+    "MAP",
+    "NDCG@10",
+    "NDCG@1",
+    "P@2",
+    "ERR",
+    "RR",
+    "Recall@1",
+    "RPrecision",
+    "Success@1",
+)
 
 
 @pytest.mark.parametrize("key", CONVENTIONS)

@@ -9,9 +9,25 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.metrics.conventions import CONVENTIONS, DEFAULT, USUAL, Short, convention, objective
+from rankstudio.engine.metrics.conventions import (
+    CONVENTIONS,
+    DEFAULT,
+    USUAL,
+    Short,
+    convention,
+    objective,
+)
 
-KEYS = ["standard", "letor4", "letor3", "mslr", "ranklib", "trec_eval", "lightgbm", "sklearn"]
+KEYS = [
+    "standard",
+    "letor4",
+    "letor3",
+    "mslr",
+    "ranklib",
+    "trec_eval",
+    "lightgbm",
+    "sklearn",
+]
 
 
 def test_all_conventions_are_there_and_that_of_most_programs_is_the_default() -> None:
@@ -36,7 +52,9 @@ def test_every_convention_explains_itself(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_the_objective_of_methods_counts_short_queries_and_follows_the_convention_elsewhere(key: str) -> None:
+def test_the_objective_of_methods_counts_short_queries_and_follows_the_convention_elsewhere(
+    key: str,
+) -> None:
     rules = objective(key)
     assert Short.ZERO not in (rules.short_ndcg, rules.short_precision)
     assert replace(rules, short_ndcg=0, short_precision=0) == replace(
@@ -47,7 +65,10 @@ def test_the_objective_of_methods_counts_short_queries_and_follows_the_conventio
 
 
 def test_measures_in_which_short_queries_count_zero() -> None:
-    zero = {key: [convention(key).is_zero_below(name) for name in ("NDCG@7", "P@5", "MAP")] for key in KEYS}
+    zero = {
+        key: [convention(key).is_zero_below(name) for name in ("NDCG@7", "P@5", "MAP")]
+        for key in KEYS
+    }
     assert zero.pop("letor4") == zero.pop("mslr") == [7, 0, 0]
     assert zero.pop("letor3") == [7, 5, 0]
     assert all(below == [0, 0, 0] for below in zero.values())
@@ -61,7 +82,9 @@ def test_measures_in_which_short_queries_count_zero() -> None:
         ("trec_eval", [0, 0, 1, 2, 4], [1, np.log2(3), 2, np.log2(5)]),
     ],
 )
-def test_gains_and_discounts(key: str, gains: list[float], discounts: list[float]) -> None:
+def test_gains_and_discounts(
+    key: str, gains: list[float], discounts: list[float]
+) -> None:
     entry = convention(key)
     assert entry.gains(np.array([-1.0, 0.0, 1.0, 2.0, 4.0])).tolist() == gains
     np.testing.assert_allclose(1 / entry.weights(4), discounts, rtol=1e-15)
@@ -73,5 +96,7 @@ def test_the_catalogues_are_read_without_compiled_code() -> None:
         "c.convention('mslr'); m.measure('MAP');"
         "print([x for x in ('numba', 'scipy', 'sklearn', 'pandas') if x in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

@@ -10,7 +10,17 @@ from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.distinct_rankings import DistinctRankings
 from rankstudio.engine.metrics.evaluator import Evaluator, average, rank
 
-MEASURES = ("MAP", "NDCG@3", "MeanNDCG", "P@2", "RR", "ERR", "AUC", "Disagreement", "Recall@4")
+MEASURES = (
+    "MAP",
+    "NDCG@3",
+    "MeanNDCG",
+    "P@2",
+    "RR",
+    "ERR",
+    "AUC",
+    "Disagreement",
+    "Recall@4",
+)
 
 
 def means(per_query: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -18,7 +28,8 @@ def means(per_query: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("convention", "n_labels"), [*((name, 3) for name in CONVENTIONS), ("letor4", 200), ("sklearn", 200)]
+    ("convention", "n_labels"),
+    [*((name, 3) for name in CONVENTIONS), ("letor4", 200), ("sklearn", 200)],
 )
 def test_means_are_those_of_every_ranking_to_the_bit(
     convention: str, n_labels: int, monkeypatch: pytest.MonkeyPatch
@@ -31,7 +42,8 @@ def test_means_are_those_of_every_ranking_to_the_bit(
     evaluator = Evaluator(y, ptr, convention, MEASURES)
     other = Evaluator(y, ptr, convention, ("MAP", "ERR"))
     given = []
-    for n_models in (1, 40, 200, 7):  # with more and more orders that were met before, and tied scores
+    # with more and more orders that were met before, and tied scores
+    for n_models in (1, 40, 200, 7):
         ranked = rank(rng.integers(0, 3, (n_models, y.size)).astype(np.float64), y, ptr)
         given.append((ranked, distinct.enter(ranked)))
         for one in (evaluator, evaluator, other):
@@ -54,7 +66,10 @@ def test_an_order_of_labels_is_kept_once_a_query() -> None:
     ptr, y = np.array([0, 2, 5]), np.array([1.0, 0.0, 1.0, 1.0, 0.0])
     distinct = DistinctRankings(ptr)
     first = distinct.enter(rank(np.array([[2.0, 1.0, 3.0, 2.0, 1.0]]), y, ptr))
-    again = distinct.enter(rank(np.array([[9.0, 1.0, 2.0, 3.0, 1.0], [0.0, 1.0, 2.0, 3.0, 1.0]]), y, ptr))
-    np.testing.assert_array_equal(again[0], first[0])  # the relevant two change places, which nothing shows
+    again = distinct.enter(
+        rank(np.array([[9.0, 1.0, 2.0, 3.0, 1.0], [0.0, 1.0, 2.0, 3.0, 1.0]]), y, ptr)
+    )
+    # the relevant two change places, which nothing shows
+    np.testing.assert_array_equal(again[0], first[0])
     assert again[1, 0] != first[0, 0]
     assert again[1, 1] == first[0, 1]

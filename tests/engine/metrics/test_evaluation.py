@@ -18,7 +18,9 @@ from rankstudio.engine.metrics.names import LETOR_MEASURES
 
 @given(
     rows=st.lists(
-        st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from(["b", "a", "10", "9"])),
+        st.tuples(
+            st.integers(0, 2), st.integers(0, 3), st.sampled_from(["b", "a", "10", "9"])
+        ),
         min_size=1,
         max_size=30,
     ),
@@ -34,7 +36,9 @@ def test_scattered_queries_are_measured_as_if_they_stood_together(
     for place, query in enumerate(seen):
         of_query = [row for row in rows if row[2] == query]
         alone = evaluate(*zip(*of_query, strict=True), convention=key)
-        assert {name: values[place] for name, values in result.per_query.items()} == dict(alone)
+        assert {
+            name: values[place] for name, values in result.per_query.items()
+        } == dict(alone)
 
 
 def test_the_order_of_the_queries_is_that_of_their_first_documents() -> None:
@@ -46,7 +50,12 @@ def test_the_order_of_the_queries_is_that_of_their_first_documents() -> None:
 def test_document_ids_follow_their_documents() -> None:
     y, scores, qid = [1, 0, 0, 1], [1, 1, 1, 1], ["u", "v", "u", "v"]
     result = evaluate(
-        y, scores, qid, convention="trec_eval", measures=["P@1"], document_ids=["d2", "d2", "d1", "d1"]
+        y,
+        scores,
+        qid,
+        convention="trec_eval",
+        measures=["P@1"],
+        document_ids=["d2", "d2", "d1", "d1"],
     )
     assert result.per_query["P@1"].tolist() == [1.0, 0.0]
 
@@ -63,13 +72,21 @@ def test_it_is_a_mapping_of_averages() -> None:
 
 
 def test_a_negative_label_is_not_relevant_and_has_no_gain() -> None:
-    negative = evaluate([-1, 1, -3, 0], [4, 3, 2, 1], [1] * 4, measures=["MAP", "NDCG", "MeanNDCG", "P@1"])
-    zero = evaluate([0, 1, 0, 0], [4, 3, 2, 1], [1] * 4, measures=["MAP", "NDCG", "MeanNDCG", "P@1"])
+    negative = evaluate(
+        [-1, 1, -3, 0],
+        [4, 3, 2, 1],
+        [1] * 4,
+        measures=["MAP", "NDCG", "MeanNDCG", "P@1"],
+    )
+    zero = evaluate(
+        [0, 1, 0, 0], [4, 3, 2, 1], [1] * 4, measures=["MAP", "NDCG", "MeanNDCG", "P@1"]
+    )
     assert dict(negative) == dict(zero)
 
 
 @pytest.mark.parametrize(
-    "ids", [np.array([1, 1, 2]), np.array([1, "1", 2], dtype=object), [True, True, False]]
+    "ids",
+    [np.array([1, 1, 2]), np.array([1, "1", 2], dtype=object), [True, True, False]],
 )
 def test_query_ids_of_any_kind(ids: object) -> None:
     result = evaluate([1, 0, 1], [1, 2, 3], ids, measures=["P@1"])  # type: ignore[arg-type]
@@ -84,7 +101,13 @@ def test_query_ids_of_any_kind(ids: object) -> None:
         ([1, 0], [1.0, 2.0], [1], ParameterError, "2 query id"),
         ([1, 0], [1.0, 2.0], [1.0, np.nan], DatasetError, "qid"),
         ([1, 0], [1.0, 2.0], [None, "a"], DatasetError, "qid"),
-        ([1, 0], [1.0, 2.0], np.ma.masked_array([1, 2], [True, False]), DatasetError, "qid"),
+        (
+            [1, 0],
+            [1.0, 2.0],
+            np.ma.masked_array([1, 2], [True, False]),
+            DatasetError,
+            "qid",
+        ),
         ([1, 0, 1], [1.0, 2.0, np.nan], [1, 2, 1], DatasetError, "3 score document"),
         ([1, 0, np.nan], [1.0, 2.0, 1.0], [1, 2, 1], DatasetError, "3 label document"),
         ([1, 0], ["x", "y"], [1, 1], ParameterError, "scores"),

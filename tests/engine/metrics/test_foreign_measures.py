@@ -18,7 +18,14 @@ from rankstudio.api import Measure
 from rankstudio.engine import evaluate
 from rankstudio.engine.errors import Cancelled, MeasureError, ParameterError, PlanError
 from rankstudio.engine.metrics import names
-from rankstudio.engine.metrics.conventions import CONVENTIONS, Convention, Discount, Gain, Short, Ties
+from rankstudio.engine.metrics.conventions import (
+    CONVENTIONS,
+    Convention,
+    Discount,
+    Gain,
+    Short,
+    Ties,
+)
 from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, reading_order
 from rankstudio.engine.metrics.foreign_values import MOST_ORDERS, orders_of_ties
 from rankstudio.engine.metrics.measure_registry import MeasureRegistry
@@ -28,7 +35,12 @@ from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.stop_request import heeding
 
 
-def ap(labels: np.ndarray, cutoff: int | None, convention: Convention, ties: tuple[int, ...]) -> float:
+def ap(
+    labels: np.ndarray,
+    cutoff: int | None,
+    convention: Convention,
+    ties: tuple[int, ...],
+) -> float:
     """AP@k; with averaged ties one precision for each score, as scikit-learn has it."""
     relevant = [float(label >= convention.relevant_from) for label in labels]
     n_relevant = sum(relevant)
@@ -64,13 +76,17 @@ def ndcg(labels: np.ndarray, cutoff: int | None, convention: Convention) -> floa
         for i, label in enumerate(ranked[:cutoff], start=1):
             gain = 2.0**label - 1.0 if convention.gain is Gain.EXPONENTIAL else label
             letor = 1.0 if i <= 2 else log2(i)
-            total += max(gain, 0.0) / (letor if convention.discount is Discount.LETOR else log2(i + 1))
+            total += max(gain, 0.0) / (
+                letor if convention.discount is Discount.LETOR else log2(i + 1)
+            )
         return total
 
     return dcg(labels.tolist()) / dcg(sorted(labels.tolist(), reverse=True))
 
 
-def rr(labels: np.ndarray, convention: Convention, *, cutoff: int | None = None) -> float:
+def rr(
+    labels: np.ndarray, convention: Convention, *, cutoff: int | None = None
+) -> float:
     for i, label in enumerate(labels[:cutoff], start=1):
         if label >= convention.relevant_from:
             return 1 / i
@@ -134,7 +150,9 @@ def __getattr__(name: str) -> object:
 
 def entry(key: str, function: str, **values: Any) -> Measure:
     origin = Origin(OriginKind.PACKAGE, "rankstudio-mine", "1.2")
-    return Measure(key=key, label=key, function=f"{__name__}:{function}", origin=origin, **values)
+    return Measure(
+        key=key, label=key, function=f"{__name__}:{function}", origin=origin, **values
+    )
 
 
 ENTRIES = (
@@ -143,8 +161,14 @@ ENTRIES = (
     entry("MyRR", "rr", cutoff="optional"),
     entry("First", "first_label"),
     entry("Lost", "first_label", higher_is_better=False),
-    *(entry(name, name) for name in ("changing", "exiting", "raising", "printing", "missing")),
-    *(entry(f"odd{i}", name.replace(" ", "_"), high=1.0) for i, name in enumerate(RESULTS)),
+    *(
+        entry(name, name)
+        for name in ("changing", "exiting", "raising", "printing", "missing")
+    ),
+    *(
+        entry(f"odd{i}", name.replace(" ", "_"), high=1.0)
+        for i, name in enumerate(RESULTS)
+    ),
 )
 
 
@@ -156,7 +180,11 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 PAIRS = [
     (own, foreign.format(cut))
     for cut in ("", "@1", "@3", "@10")
-    for own, foreign in ((f"MAP{cut}", "MyAP{}"), (f"NDCG{cut}", "MyNDCG{}"), (f"RR{cut}", "MyRR{}"))
+    for own, foreign in (
+        (f"MAP{cut}", "MyAP{}"),
+        (f"NDCG{cut}", "MyNDCG{}"),
+        (f"RR{cut}", "MyRR{}"),
+    )
 ]
 
 
@@ -166,7 +194,9 @@ def rankings(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, Gradi
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=6))
     ptr = np.append(0, np.cumsum(sizes))
-    y = rng.integers(draw(st.integers(-1, 0)), draw(st.sampled_from([1, 3])), ptr[-1]).astype(float)
+    y = rng.integers(
+        draw(st.integers(-1, 0)), draw(st.sampled_from([1, 3])), ptr[-1]
+    ).astype(float)
     y[: sizes[0]] = np.minimum(y[: sizes[0]], 0.0)
     scores = rng.integers(0, draw(st.integers(1, 8)), (4, ptr[-1])).astype(float)
     ids = [str(i) for i in rng.permutation(y.size)] if draw(st.booleans()) else []
@@ -175,27 +205,40 @@ def rankings(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, Gradi
 
 @settings(max_examples=10)
 @given(data=rankings(), key=st.sampled_from(sorted(CONVENTIONS)))
-def test_plain_python_equals_the_kernels_in_each_convention(data: Any, key: str) -> None:
+def test_plain_python_equals_the_kernels_in_each_convention(
+    data: Any, key: str
+) -> None:
     y, ptr, scores, grading = data
-    evaluator = Evaluator(y, ptr, key, [name for pair in PAIRS for name in pair], grading=grading)
+    evaluator = Evaluator(
+        y, ptr, key, [name for pair in PAIRS for name in pair], grading=grading
+    )
     found = evaluator.per_query_many(scores)
     for own, foreign in PAIRS:
-        np.testing.assert_allclose(found[foreign], found[own], rtol=1e-13, atol=1e-15, err_msg=f"{key} {own}")
+        np.testing.assert_allclose(
+            found[foreign], found[own], rtol=1e-13, atol=1e-15, err_msg=f"{key} {own}"
+        )
     order = reading_order(ptr, evaluator.convention, grading)
     again = evaluator.evaluate_rankings(rank(scores, y, ptr, order))
     for name, values in found.items():
         np.testing.assert_array_equal(again[name], average(values))
-    alone = Evaluator(y, ptr, key, ["MyNDCG@3"], grading=grading).per_query(scores[2])["MyNDCG@3"]
+    alone = Evaluator(y, ptr, key, ["MyNDCG@3"], grading=grading).per_query(scores[2])[
+        "MyNDCG@3"
+    ]
     np.testing.assert_array_equal(alone, found["MyNDCG@3"][2])
 
 
 @settings(max_examples=10)
-@given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=3), seed=st.integers(0, 2**32 - 1))
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    seed=st.integers(0, 2**32 - 1),
+)
 def test_orders_of_ties_are_all_different_orders(sizes: list[int], seed: int) -> None:
     labels = np.random.default_rng(seed).integers(0, 3, sum(sizes)).astype(float)
     ends = np.cumsum(sizes)
     ties = [labels[end - n : end].tolist() for end, n in zip(ends, sizes, strict=True)]
-    every = {sum(choice, ()) for choice in product(*(permutations(tie) for tie in ties))}
+    every = {
+        sum(choice, ()) for choice in product(*(permutations(tie) for tie in ties))
+    }
     found = [tuple(order.tolist()) for order in orders_of_ties(labels, np.array(sizes))]
     if len(every) <= MOST_ORDERS:
         assert sorted(found) == sorted(every)
@@ -206,7 +249,8 @@ def test_orders_of_ties_are_all_different_orders(sizes: list[int], seed: int) ->
 def test_of_many_orders_the_same_ones_are_drawn() -> None:
     y = np.arange(9.0)
     first, second = (
-        Evaluator(y, [0, 9], "sklearn", ["First"]).evaluate(np.zeros(9))["First"] for _ in range(2)
+        Evaluator(y, [0, 9], "sklearn", ["First"]).evaluate(np.zeros(9))["First"]
+        for _ in range(2)
     )
     assert first == second
     assert abs(first - 4.0) < 0.5
@@ -215,7 +259,12 @@ def test_of_many_orders_the_same_ones_are_drawn() -> None:
 def test_names_cut_offs_and_case() -> None:
     assert measure("myap@10").name == "MyAP@10"
     assert not measure("Lost").higher_is_better and measure("Lost").by_rank
-    assert [name for name in offered() if measure(name).foreign][:4] == ["MyAP", "MyNDCG", "MyRR", "First"]
+    assert [name for name in offered() if measure(name).foreign][:4] == [
+        "MyAP",
+        "MyNDCG",
+        "MyRR",
+        "First",
+    ]
     assert split_names("MyAP@3, P(rel=2)@10") == ("MyAP@3", "P(rel=2)@10")
     assert ByMeasure({"MyAP@3": 1.0})["MYAP@3"] == 1.0
     for wrong in ("First@3", "MyAP(rel=2)", "MyAP@0", "MyAQ@"):
@@ -240,7 +289,9 @@ def test_labels_given_stay_as_they_are() -> None:
     assert y.tolist() == [0.0, 2.0, 1.0]
 
 
-@pytest.mark.parametrize("key", ["exiting", "raising", *(f"odd{i}" for i in range(len(RESULTS)))])
+@pytest.mark.parametrize(
+    "key", ["exiting", "raising", *(f"odd{i}" for i in range(len(RESULTS)))]
+)
 def test_a_broken_function_is_one_sentence(key: str) -> None:
     with pytest.raises(MeasureError) as raised:
         evaluate([0, 1], [1, 2], [1, 1], measures=[key, "MAP"])
@@ -249,8 +300,12 @@ def test_a_broken_function_is_one_sentence(key: str) -> None:
     assert dict(evaluate([0, 1], [1, 2], [1, 1], measures=["MAP"])) == {"MAP": 1.0}
 
 
-def test_what_a_function_prints_is_no_output(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dict(evaluate([0, 1], [1, 2], [1, 1], measures=["printing"])) == {"printing": 1.0}
+def test_what_a_function_prints_is_no_output(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert dict(evaluate([0, 1], [1, 2], [1, 1], measures=["printing"])) == {
+        "printing": 1.0
+    }
     assert capsys.readouterr().out == ""
 
 
@@ -259,7 +314,12 @@ def test_what_cannot_be_imported_or_called_is_refused() -> None:
         Evaluator([1.0], [0, 1], measures=["missing"])
     registry = MeasureRegistry([])
     registry.remember(
-        Measure("Gone", "Gone", "os:system", origin=Origin(OriginKind.PACKAGE, "lab", "3", present=False))
+        Measure(
+            "Gone",
+            "Gone",
+            "os:system",
+            origin=Origin(OriginKind.PACKAGE, "lab", "3", present=False),
+        )
     )
     gone = registry.find("gone")
     assert gone is not None and registry.entries() == ()
@@ -279,7 +339,8 @@ def test_stop_is_heeded_between_queries() -> None:
         evaluator.evaluate(np.zeros(6))
     assert len(CALLS) == 2
     with ThreadPoolExecutor(1) as pool, heeding(check):
-        pool.submit(evaluator.evaluate, np.zeros(6)).result()  # another thread is not stopped
+        # another thread is not stopped
+        pool.submit(evaluator.evaluate, np.zeros(6)).result()
 
 
 @pytest.mark.parametrize(
@@ -308,7 +369,12 @@ def test_stop_is_heeded_between_queries() -> None:
 )
 def test_odd_entries_are_refused(values: dict[str, Any]) -> None:
     registry = MeasureRegistry([])
-    fields: dict[str, Any] = {"key": "Fine", "label": "<b>Fine</b>", "function": "a:b", **values}
+    fields: dict[str, Any] = {
+        "key": "Fine",
+        "label": "<b>Fine</b>",
+        "function": "a:b",
+        **values,
+    }
     with pytest.raises(PlanError):
         registry.add(Measure(**fields))
 

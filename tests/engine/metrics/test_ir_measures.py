@@ -26,14 +26,28 @@ PROVIDED = (
         "R@2",
         "R(rel=2)@4",
     ),
-    *("P@1", "P@10", "P(rel=2)@5", "P(rel=2)@10", "Rprec", "Rprec(rel=2)", "Success@1", "Success(rel=2)@3"),
+    *(
+        "P@1",
+        "P@10",
+        "P(rel=2)@5",
+        "P(rel=2)@10",
+        "Rprec",
+        "Rprec(rel=2)",
+        "Success@1",
+        "Success(rel=2)@3",
+    ),
     *("Bpref", "Bpref(rel=2)"),
 )
 """What trec_eval computes for ir-measures; graded labels, whole numbers."""
 
 
-@given(st.integers(0, 2**32 - 1), st.sets(st.sampled_from(PROVIDED), min_size=1, max_size=6))
-def test_every_name_and_value_is_that_of_ir_measures(seed: int, names: set[str]) -> None:
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sets(st.sampled_from(PROVIDED), min_size=1, max_size=6),
+)
+def test_every_name_and_value_is_that_of_ir_measures(
+    seed: int, names: set[str]
+) -> None:
     ir_measures = pytest.importorskip("ir_measures")
     pytest.importorskip("pytrec_eval")
     rng = np.random.default_rng(seed)
@@ -44,7 +58,10 @@ def test_every_name_and_value_is_that_of_ir_measures(seed: int, names: set[str])
     ids = [f"d{row}" for row in range(qid.size)]
     asked = [ir_measures.parse_measure(name) for name in names]
     qrels = [ir_measures.Qrel(*row) for row in zip(qid, ids, y.tolist(), strict=True)]
-    ranking = [ir_measures.ScoredDoc(*row) for row in zip(qid, ids, scores.tolist(), strict=True)]
+    ranking = [
+        ir_measures.ScoredDoc(*row)
+        for row in zip(qid, ids, scores.tolist(), strict=True)
+    ]
     expected = ir_measures.calc_aggregate(asked, qrels, ranking)
 
     values = evaluate(y, scores, qid, convention="trec_eval", measures=[*names])
@@ -63,10 +80,19 @@ def test_judged_and_binary_preference_where_not_all_are_judged(seed: int) -> Non
     y[rng.integers(9)] = 0  # a query without judgments is no query there
     scores = rng.permutation(9) / 4.0
     qid = ["q"] * 9
-    qrels = [ir_measures.Qrel("q", f"d{i}", int(label)) for i, label in enumerate(y) if label >= 0]
-    ranking = [ir_measures.ScoredDoc("q", f"d{i}", float(score)) for i, score in enumerate(scores)]
+    qrels = [
+        ir_measures.Qrel("q", f"d{i}", int(label))
+        for i, label in enumerate(y)
+        if label >= 0
+    ]
+    ranking = [
+        ir_measures.ScoredDoc("q", f"d{i}", float(score))
+        for i, score in enumerate(scores)
+    ]
     names = ["Judged@1", "Judged@5", "Judged@20", "Bpref"]
-    expected = ir_measures.calc_aggregate([ir_measures.parse_measure(name) for name in names], qrels, ranking)
+    expected = ir_measures.calc_aggregate(
+        [ir_measures.parse_measure(name) for name in names], qrels, ranking
+    )
 
     values = evaluate(y, scores, qid, convention="trec_eval", measures=names)
 
@@ -76,7 +102,9 @@ def test_judged_and_binary_preference_where_not_all_are_judged(seed: int) -> Non
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.05, 0.95), st.sampled_from([1, 2]))
-def test_rank_biased_precision_is_its_definition(seed: int, persistence: float, relevant_from: int) -> None:
+def test_rank_biased_precision_is_its_definition(
+    seed: int, persistence: float, relevant_from: int
+) -> None:
     """Moffat and Zobel (2008), equation (1): ir-measures leaves it to a package that is not kept up."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 4, 9)
@@ -84,11 +112,15 @@ def test_rank_biased_precision_is_its_definition(seed: int, persistence: float, 
     name = f"RBP(p={persistence:.12g}, rel={relevant_from})"
     ranked = y[np.argsort(-scores)] >= relevant_from
     expected = sum((1 - persistence) * persistence**i for i in range(9) if ranked[i])
-    assert evaluate(y, scores, ["q"] * 9, measures=[name])[name] == pytest.approx(expected, abs=1e-11)
+    assert evaluate(y, scores, ["q"] * 9, measures=[name])[name] == pytest.approx(
+        expected, abs=1e-11
+    )
 
 
 def test_a_value_is_read_by_any_name_of_its_measure() -> None:
-    values = evaluate([0, 2, 1], [0.1, 0.9, 0.5], ["q"] * 3, measures=["nDCG@10", "AP", "P(rel=2)@1"])
+    values = evaluate(
+        [0, 2, 1], [0.1, 0.9, 0.5], ["q"] * 3, measures=["nDCG@10", "AP", "P(rel=2)@1"]
+    )
     assert list(values) == ["nDCG@10", "AP", "P(rel=2)@1"]
     assert values["MAP"] == values["AP"] == values["map"] == 1.0
     assert values.per_query["NDCG@10"].tolist() == values.per_query["nDCG@10"].tolist()
@@ -99,7 +131,11 @@ def test_a_value_is_read_by_any_name_of_its_measure() -> None:
 
 
 def test_a_comma_in_parentheses_separates_nothing() -> None:
-    assert split_names(" AP, RBP(p=0.9,rel=2)@10 ,,P@1") == ("AP", "RBP(p=0.9,rel=2)@10", "P@1")
+    assert split_names(" AP, RBP(p=0.9,rel=2)@10 ,,P@1") == (
+        "AP",
+        "RBP(p=0.9,rel=2)@10",
+        "P@1",
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,7 +175,16 @@ def test_names_of_ir_measures_are_names_here(written: str, name: str) -> None:
             "nDCG(rel=2)@10",
             "nDCG(dcg='exp-log2')@10",
         ),
-        *("P(rel=2", "P@10(rel=2)", "P((rel=2))@10", "Judged", "Success", "Bpref@3", "AP@0", "R"),
+        *(
+            "P(rel=2",
+            "P@10(rel=2)",
+            "P((rel=2))@10",
+            "Judged",
+            "Success",
+            "Bpref@3",
+            "AP@0",
+            "R",
+        ),
     ],
 )
 def test_parentheses_hold_what_the_measure_has(written: str) -> None:

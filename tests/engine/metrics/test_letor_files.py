@@ -36,13 +36,17 @@ def _printed(path: Path) -> dict[str, dict[str, str]]:
 
 @pytest.mark.realdata
 @pytest.mark.parametrize(("dataset", "ranker", "convention"), RANKINGS)
-def test_every_printed_digit(letor_dir: Path, dataset: str, ranker: str, convention: str) -> None:
+def test_every_printed_digit(
+    letor_dir: Path, dataset: str, ranker: str, convention: str
+) -> None:
     folder = letor_dir / "metrics" / dataset / ranker
     printed = _printed(folder / "expected.txt")
     assert list(printed) == [f"Fold{i}" for i in range(1, 6)]
     for fold, figures in printed.items():
         data = load_letor(letor_dir / FOLDERS[dataset] / fold / "test.txt")
         scores = np.loadtxt(folder / f"{fold}.test.score")
-        ours = Evaluator(data.y, data.query_ptr, convention, LETOR_MEASURES).evaluate(scores)
+        ours = Evaluator(data.y, data.query_ptr, convention, LETOR_MEASURES).evaluate(
+            scores
+        )
         assert set(figures) == set(ours)
         assert {name: f"{value:.4f}" for name, value in ours.items()} == figures, fold

@@ -5,7 +5,12 @@ from wording import naming
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.families import FAMILIES
-from rankstudio.engine.metrics.names import LETOR_MEASURES, OFFERED, measure, per_query_name
+from rankstudio.engine.metrics.names import (
+    LETOR_MEASURES,
+    OFFERED,
+    measure,
+    per_query_name,
+)
 
 
 def test_canonical_names_are_read_back() -> None:
@@ -15,7 +20,13 @@ def test_canonical_names_are_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "name"), [("ndcg@10", "NDCG@10"), (" map ", "MAP"), ("p@05", "P@5"), ("meanndcg", "MeanNDCG")]
+    ("written", "name"),
+    [
+        ("ndcg@10", "NDCG@10"),
+        (" map ", "MAP"),
+        ("p@05", "P@5"),
+        ("meanndcg", "MeanNDCG"),
+    ],
 )
 def test_names_are_read_in_any_case(written: str, name: str) -> None:
     assert measure(written).name == name
@@ -45,7 +56,9 @@ def test_another_name_is_answered_with_the_measures_there_are(written: object) -
     with pytest.raises(ParameterError) as caught:
         measure(written)  # type: ignore[arg-type]
     text = str(caught.value)
-    assert naming("MAP MAP@k NDCG NDCG@k MeanNDCG Disagreement RR RR@k ERR ERR@k Recall@k AUC").search(text)
+    assert naming(
+        "MAP MAP@k NDCG NDCG@k MeanNDCG Disagreement RR RR@k ERR ERR@k Recall@k AUC"
+    ).search(text)
     assert repr(written) in text
 
 
@@ -79,4 +92,6 @@ def test_the_value_of_one_query_is_no_mean_over_queries() -> None:
     assert per_query_name("NDCG@10") == "NDCG@10"
     assert per_query_name("RR") == "RR"
     per_query = {family.per_query or family.name for family in FAMILIES}
-    assert not any(name.startswith("M") and name[1:] in {"AP", "RR"} for name in per_query)
+    assert not any(
+        name.startswith("M") and name[1:] in {"AP", "RR"} for name in per_query
+    )

@@ -32,7 +32,9 @@ CASES = {
 
 # (NDCG@10, MeanNDCG, MAP, P@10) as printed; None where the program does not have the measure. LETOR's own
 # scripts do not know the label 4: they follow in tests of their own.
-OBSERVED: dict[str, dict[str, tuple[float | None, float | None, float | None, float | None]]] = {
+OBSERVED: dict[
+    str, dict[str, tuple[float | None, float | None, float | None, float | None]]
+] = {
     "letor4": {  # Eval-Score-4.0.pl
         "nothing relevant": (0.0, 0.0, 0.0, 0.0),
         "tie, relevant last": (0.0, 0.5, 0.5, 0.1),
@@ -68,7 +70,8 @@ OBSERVED: dict[str, dict[str, tuple[float | None, float | None, float | None, fl
         "one document": (1.0, None, 1.0, 0.1),
         "label 4": (0.6529, None, 0.5833, 0.2),
     },
-    "lightgbm": {  # LightGBM's ndcg; P is XGBoost's pre, which takes labels 0 and 1 only
+    # LightGBM's ndcg; P is XGBoost's pre, which takes labels 0 and 1 only
+    "lightgbm": {
         "nothing relevant": (1.0, None, 1.0, 0.0),
         "tie, relevant last": (0.6309, None, 0.5, 0.5),
         "tie, relevant first": (1.0, None, 1.0, 0.5),
@@ -103,10 +106,18 @@ LETOR3 = {
 }
 
 
-@pytest.mark.parametrize(("key", "name"), [(key, name) for key, cases in OBSERVED.items() for name in cases])
+@pytest.mark.parametrize(
+    ("key", "name"), [(key, name) for key, cases in OBSERVED.items() for name in cases]
+)
 def test_as_printed(key: str, name: str) -> None:
     case = CASES[name]
-    ours = evaluate(case.labels, case.scores, [1] * len(case.labels), convention=key, measures=COLUMNS)
+    ours = evaluate(
+        case.labels,
+        case.scores,
+        [1] * len(case.labels),
+        convention=key,
+        measures=COLUMNS,
+    )
     for column, printed in zip(COLUMNS, OBSERVED[key][name], strict=True):
         if printed is not None:
             assert ours[column] == pytest.approx(printed, abs=5e-5), column
@@ -115,18 +126,31 @@ def test_as_printed(key: str, name: str) -> None:
 @pytest.mark.parametrize("name", LETOR3)
 def test_letor3_prints_the_ranks_there_are_and_the_others_count_0(name: str) -> None:
     case, (ndcg, mean_average_precision, precision) = CASES[name], LETOR3[name]
-    ours = evaluate(case.labels, case.scores, [1] * len(case.labels), convention="letor3")
+    ours = evaluate(
+        case.labels, case.scores, [1] * len(case.labels), convention="letor3"
+    )
     none = [0.0] * (10 - len(ndcg))
-    assert [ours[f"NDCG@{k}"] for k in range(1, 11)] == pytest.approx([*ndcg, *none], abs=1e-6)
-    assert [ours[f"P@{k}"] for k in range(1, 11)] == pytest.approx([*precision, *none], abs=1e-6)
+    assert [ours[f"NDCG@{k}"] for k in range(1, 11)] == pytest.approx(
+        [*ndcg, *none], abs=1e-6
+    )
+    assert [ours[f"P@{k}"] for k in range(1, 11)] == pytest.approx(
+        [*precision, *none], abs=1e-6
+    )
     assert ours["MAP"] == pytest.approx(mean_average_precision, abs=1e-6)
 
 
 def test_map_at_10_of_lightgbm_divides_by_the_relevant_up_to_10() -> None:
     case = CASES["twelve documents"]
-    ours = evaluate(case.labels, case.scores, [1] * 12, convention="lightgbm", measures=["MAP@10", "MAP@2"])
+    ours = evaluate(
+        case.labels,
+        case.scores,
+        [1] * 12,
+        convention="lightgbm",
+        measures=["MAP@10", "MAP@2"],
+    )
     assert ours["MAP@10"] == pytest.approx(0.3888889)
-    assert ours["MAP@2"] == pytest.approx(0.25)  # by hand: 1/2 at rank 2, divided by min(3, 2)
+    # by hand: 1/2 at rank 2, divided by min(3, 2)
+    assert ours["MAP@2"] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("key", ["letor4", "letor3"])
@@ -136,10 +160,20 @@ def test_a_label_that_letors_scripts_do_not_know_follows_the_formula(key: str) -
     case = CASES["label 4"]
     as_scripts_read_it = [label if label <= 2 else 0 for label in case.labels]
     printed = {"NDCG@10": 0.6309, "MAP": 0.3333, "P@10": 0.1}
-    ours = evaluate(as_scripts_read_it, case.scores, [1] * 12, convention=key, measures=list(printed))
+    ours = evaluate(
+        as_scripts_read_it,
+        case.scores,
+        [1] * 12,
+        convention=key,
+        measures=list(printed),
+    )
     assert dict(ours) == pytest.approx(printed, abs=5e-5)
-    ours = evaluate(case.labels, case.scores, [1] * 12, convention=key, measures=list(printed))
-    assert dict(ours) == pytest.approx({"NDCG@10": 0.9769, "MAP": (1 / 2 + 2 / 3) / 2, "P@10": 0.2}, abs=5e-5)
+    ours = evaluate(
+        case.labels, case.scores, [1] * 12, convention=key, measures=list(printed)
+    )
+    assert dict(ours) == pytest.approx(
+        {"NDCG@10": 0.9769, "MAP": (1 / 2 + 2 / 3) / 2, "P@10": 0.2}, abs=5e-5
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -147,7 +181,11 @@ def test_scikit_learn_itself(seed: int) -> None:
     rng = np.random.default_rng(seed)
     labels, scores = rng.integers(0, 5, 30), rng.integers(0, 8, 30)
     ours = evaluate(
-        labels, scores, np.zeros(30, int), convention="sklearn", measures=["NDCG", "NDCG@5", "MAP", "P@5"]
+        labels,
+        scores,
+        np.zeros(30, int),
+        convention="sklearn",
+        measures=["NDCG", "NDCG@5", "MAP", "P@5"],
     )
     assert ours["NDCG"] == pytest.approx(ndcg_score([labels], [scores]))
     assert ours["NDCG@5"] == pytest.approx(ndcg_score([labels], [scores], k=5))
@@ -158,7 +196,9 @@ def test_reciprocal_rank_recall_and_area_by_hand() -> None:
     """As trec_eval's recip_rank and recall_2, and ranx's mrr and recall@2, of two queries of four."""
     labels, scores = [0, 1, 0, 2, 1, 0, 0, 0], [4, 3, 2, 1, 4, 3, 2, 1]
     names = ["RR", "RR@1", "Recall@2", "AUC"]
-    found = evaluate(labels, scores, ["a"] * 4 + ["b"] * 4, convention="trec_eval", measures=names)
+    found = evaluate(
+        labels, scores, ["a"] * 4 + ["b"] * 4, convention="trec_eval", measures=names
+    )
     assert found.per_query["RR"].tolist() == [0.5, 1.0]
     assert found.per_query["RR@1"].tolist() == [0.0, 1.0]
     assert found.per_query["Recall@2"].tolist() == [0.5, 1.0]
@@ -168,7 +208,14 @@ def test_reciprocal_rank_recall_and_area_by_hand() -> None:
 def test_expected_reciprocal_rank_by_hand() -> None:
     """Labels 3, 2, 4 by grades up to 4: the chances to stop are 7/16, 3/16 and 15/16."""
     by_hand = 7 / 16 + 9 / 16 * 3 / 16 / 2 + 9 / 16 * 13 / 16 * 15 / 16 / 3
-    for convention in ("ranklib", "letor4"):  # RankLib's greatest grade is 4 always, others' that of the data
-        found = evaluate([3, 2, 4], [3, 2, 1], ["q"] * 3, convention=convention, measures=["ERR", "ERR@1"])
+    # RankLib's greatest grade is 4 always, others' that of the data
+    for convention in ("ranklib", "letor4"):
+        found = evaluate(
+            [3, 2, 4],
+            [3, 2, 1],
+            ["q"] * 3,
+            convention=convention,
+            measures=["ERR", "ERR@1"],
+        )
         assert found["ERR"] == pytest.approx(by_hand, rel=1e-14)
         assert found["ERR@1"] == pytest.approx(7 / 16, rel=1e-14)

@@ -77,8 +77,12 @@ def install(folder: Path, name: str, text: str, version: str = "1.2") -> None:
     (folder / f"{module}.py").write_text(dedent(text), encoding="utf-8")
     info = folder / f"rankstudio_{name}-{version}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: rankstudio-{name}\nVersion: {version}\n")
-    (info / "entry_points.txt").write_text(f"[rankstudio.plugins]\n{name} = {module}:PLUGIN\n", "utf-8")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: rankstudio-{name}\nVersion: {version}\n"
+    )
+    (info / "entry_points.txt").write_text(
+        f"[rankstudio.plugins]\n{name} = {module}:PLUGIN\n", "utf-8"
+    )
 
 
 def forget() -> None:

@@ -21,7 +21,12 @@ from rankstudio.engine.data.formats import block_reader
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_key
-from rankstudio.engine.errors import DatasetError, MissingValueError, PluginWarning, RankStudioError
+from rankstudio.engine.errors import (
+    DatasetError,
+    MissingValueError,
+    PluginWarning,
+    RankStudioError,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.storage.study import Study
@@ -72,9 +77,14 @@ def odd_data(folder: Path, body: str) -> Path:
 
 
 @pytest.mark.parametrize("body", FAULTS.values(), ids=FAULTS.keys())
-def test_a_fault_of_a_reader_is_one_sentence_with_the_name_of_the_file(body: str, tmp_path: Path) -> None:
+def test_a_fault_of_a_reader_is_one_sentence_with_the_name_of_the_file(
+    body: str, tmp_path: Path
+) -> None:
     path = odd_data(tmp_path, body)
-    with plugins_of(tmp_path / "site", odd=ODD.format(body=body)), pytest.raises(DatasetError) as raised:
+    with (
+        plugins_of(tmp_path / "site", odd=ODD.format(body=body)),
+        pytest.raises(DatasetError) as raised,
+    ):
         load_data(path)
     text = str(raised.value)
     assert text.startswith(str(path)) and "\n" not in text and "rankstudio-odd" in text
@@ -83,7 +93,9 @@ def test_a_fault_of_a_reader_is_one_sentence_with_the_name_of_the_file(body: str
 
 def made(seed: int) -> RankingDataset:
     draw = np.random.default_rng(seed)
-    return RankingDataset.from_arrays(draw.random((12, 3)), draw.integers(0, 3, 12), np.repeat(range(4), 3))
+    return RankingDataset.from_arrays(
+        draw.random((12, 3)), draw.integers(0, 3, 12), np.repeat(range(4), 3)
+    )
 
 
 def _letor(folder: Path) -> Path:
@@ -92,7 +104,9 @@ def _letor(folder: Path) -> Path:
     return path
 
 
-def test_odd_blocks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_odd_blocks_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     body = (
         "import scipy.sparse as s; print('hello'); "
         "yield DataBlock(np.array([[1, None], [3, 4]], object), np.array([0, 2.0]), [7.0, 9.0], "
@@ -109,7 +123,10 @@ def test_odd_blocks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert data.y.tolist() == [0, 1, 2, 0]
     assert np.asarray(data.X).tolist() == [[1, 0], [0, 5], [3, 4], [6, 0]]
     assert data.feature_names == ("tf", "a [2Jb") and data.document_ids[0] == "d1"
-    assert again.feature_names == data.feature_names and again.y.tolist() == data.y.tolist()
+    assert (
+        again.feature_names == data.feature_names
+        and again.y.tolist() == data.y.tolist()
+    )
     assert (
         dataset.origin.columns.format == "odd of rankstudio-odd==1.2"
         and dataset.origin.read_as.format == "odd"
@@ -165,7 +182,10 @@ def test_a_recogniser_that_fails_or_claims_everything_harms_nobody(
     odd.write_text("?" * 10_000)
     own = tmp_path / "x.greedy"
     own.write_text("?" * 10_000)
-    with plugins_of(tmp_path / "site", **texts), warnings.catch_warnings(record=True) as caught:
+    with (
+        plugins_of(tmp_path / "site", **texts),
+        warnings.catch_warnings(record=True) as caught,
+    ):
         warnings.simplefilter("always")
         assert load_data(_letor(tmp_path)).n_features == 1
         assert load_data(csv).feature_names == ("tf",)
@@ -177,7 +197,12 @@ def test_a_recogniser_that_fails_or_claims_everything_harms_nobody(
             load_data(odd, columns={"format": "none"})
         sys.modules["hangs_plugin"].GATE.set()
     said = [str(item.message) for item in caught if item.category is PluginWarning]
-    assert {n for n in bodies if any(n in text for text in said)} == {"hangs", "exits", "nan", "much"}
+    assert {n for n in bodies if any(n in text for text in said)} == {
+        "hangs",
+        "exits",
+        "nan",
+        "much",
+    }
 
 
 def test_invalid_entries_are_one_warning_each(tmp_path: Path) -> None:
@@ -191,10 +216,16 @@ def test_invalid_entries_are_one_warning_each(tmp_path: Path) -> None:
             replace(FINE, key="m", magic="text"), replace(FINE, key="n", label=" "),
         ))
     """
-    with plugins_of(tmp_path / "site", bad=text), warnings.catch_warnings(record=True) as caught:
+    with (
+        plugins_of(tmp_path / "site", bad=text),
+        warnings.catch_warnings(record=True) as caught,
+    ):
         warnings.simplefilter("always")
         own = [entry.key for entry in data_formats() if entry.package]
-    assert own == ["fine"] and len([item for item in caught if item.category is PluginWarning]) == 8
+    assert (
+        own == ["fine"]
+        and len([item for item in caught if item.category is PluginWarning]) == 8
+    )
 
 
 def test_a_table_of_a_plugin_is_asked_for_its_columns(tmp_path: Path) -> None:
@@ -212,9 +243,17 @@ def test_a_table_of_a_plugin_is_asked_for_its_columns(tmp_path: Path) -> None:
 
     with plugins_of(tmp_path / "site", cols=text):
         preview = preview_table(path)
-        data = load_data(path, columns={"qid": "session", "label": "clicked"}, missing="zero")
-    assert preview.names == ("session", "clicked", "tf") and preview.format.key == "cols"
-    assert data.query_ids == ("a", "b") and data.feature_names == ("tf",) and data.X[2, 0] == 0
+        data = load_data(
+            path, columns={"qid": "session", "label": "clicked"}, missing="zero"
+        )
+    assert (
+        preview.names == ("session", "clicked", "tf") and preview.format.key == "cols"
+    )
+    assert (
+        data.query_ids == ("a", "b")
+        and data.feature_names == ("tf",)
+        and data.X[2, 0] == 0
+    )
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -233,15 +272,22 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
     bodies = ["raise OSError('full')", "pass", "open(str(path) + '2', 'w').close()"]
     for number, body in enumerate(bodies):
         text = NPZ.replace("np.savez(path, X=block.X, y=block.y, qid=block.qid)", body)
-        with plugins_of(tmp_path / f"site{number}", npz=text), pytest.raises(RankStudioError, match="npz"):
+        with (
+            plugins_of(tmp_path / f"site{number}", npz=text),
+            pytest.raises(RankStudioError, match="npz"),
+        ):
             save_dataset(data, tmp_path / "x.npz", format_of_key("npz"))
-        assert not [path for path in tmp_path.iterdir() if path.name.startswith((".rank", "x."))]
+        assert not [
+            path for path in tmp_path.iterdir() if path.name.startswith((".rank", "x."))
+        ]
 
 
 def test_a_study_names_the_package_and_is_read_without_it(tmp_path: Path) -> None:
     folder = tmp_path / "Fold1"
     folder.mkdir()
-    plan = Plan(str(folder), method="single-feature", parameters={"n_features_to_select": 2})
+    plan = Plan(
+        str(folder), method="single-feature", parameters={"n_features_to_select": 2}
+    )
     with plugins_of(tmp_path / "site", npz=NPZ):
         for seed, name in enumerate(("train", "vali", "test")):
             data = made(seed)
@@ -257,7 +303,9 @@ def test_a_study_names_the_package_and_is_read_without_it(tmp_path: Path) -> Non
         assert summary.versions["rankstudio-npz"] == "1.2"
         assert stored.columns["format"] == "npz of rankstudio-npz==1.2"
         assert study.result(summary.key).folds
-    with pytest.raises(DatasetError, match=r"needs rankstudio-npz 1\.2: pip install rankstudio-npz"):
+    with pytest.raises(
+        DatasetError, match=r"needs rankstudio-npz 1\.2: pip install rankstudio-npz"
+    ):
         open_dataset(folder, columns=stored.columns)
     with pytest.raises(DatasetError, match="needs rankstudio-npz"):
         open_dataset(folder / "train.npz", columns=stored.columns)
@@ -282,7 +330,10 @@ def test_the_command_converts_runs_and_evaluates(tmp_path: Path) -> None:
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
-    assert "npz" in json.loads(rankstudio("plugins", "--json"))["plugins"][-1]["data_formats"]
+    assert (
+        "npz"
+        in json.loads(rankstudio("plugins", "--json"))["plugins"][-1]["data_formats"]
+    )
     rankstudio("convert", "--sample", "folds", "--to", "npz")
     rankstudio("convert", "--sample", "text")
     for name in ("folds", "text"):
@@ -299,7 +350,9 @@ def test_the_command_converts_runs_and_evaluates(tmp_path: Path) -> None:
         )
     files = [tmp_path / f"out-{name}" / "metrics.csv" for name in ("folds", "text")]
     assert files[0].read_bytes() == files[1].read_bytes()
-    assert "npz of rankstudio-npz==1.2" in (tmp_path / "out-folds" / "plan.toml").read_text("utf-8")
+    assert "npz of rankstudio-npz==1.2" in (
+        tmp_path / "out-folds" / "plan.toml"
+    ).read_text("utf-8")
     model = next((tmp_path / "out-folds" / "models").glob("*.json"))
     rankstudio("evaluate", "folds/Fold1/test.npz", "--model", str(model))
     rankstudio("evaluate", "text/Fold1/test.txt", "--model", str(model))
@@ -309,7 +362,9 @@ def test_the_command_converts_runs_and_evaluates(tmp_path: Path) -> None:
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl+C is sent as a signal")
 @pytest.mark.parametrize("data", ["x.slow", "folds"])
-def test_ctrl_c_ends_the_wait_for_a_reader_that_hangs(data: str, tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_wait_for_a_reader_that_hangs(
+    data: str, tmp_path: Path
+) -> None:
     text = """
         from rankstudio.api import DataFormat, Plugin
         PLUGIN = Plugin(name="slow", data_formats=(
@@ -325,7 +380,9 @@ def test_ctrl_c_ends_the_wait_for_a_reader_that_hangs(data: str, tmp_path: Path)
     (tmp_path / "folds" / "Fold1").mkdir(parents=True)
     for name in ("x", "folds/Fold1/train", "folds/Fold1/test"):
         (tmp_path / f"{name}.slow").write_bytes(b"\0\1")
-    paths = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", ""), str(Path.cwd())]))
+    paths = os.pathsep.join(
+        filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", ""), str(Path.cwd())])
+    )
     with subprocess.Popen(
         [sys.executable, "-m", "rankstudio", "run", "--data", data],
         env={**os.environ, "PYTHONPATH": paths},

@@ -19,7 +19,10 @@ from rankstudio.engine.methods.catalog import methods
 ROOT = Path(rankstudio.__file__).parents[1]
 SELECTION = "rankstudio.engine.methods.selection"
 OWN = {
-    "lambdamart-top": ("rankstudio.plugins.trees.lambdamart", "rankstudio.engine.methods.two_stage"),
+    "lambdamart-top": (
+        "rankstudio.plugins.trees.lambdamart",
+        "rankstudio.engine.methods.two_stage",
+    ),
     "catboost-select": (
         "rankstudio.plugins.trees.converted_trees",
         "rankstudio.engine.support.lightgbm_library",
@@ -34,7 +37,8 @@ OWN = {
 KERNELS = (
     "rankstudio.engine.arithmetic.optimisers",
     "rankstudio.engine.methods.shards.pair_losses",
-    "rankstudio.engine.methods.shards.sums",  # those of two selectors: combined_models and deviations
+    # those of two selectors: combined_models and deviations
+    "rankstudio.engine.methods.shards.sums",
 )
 ENTRIES = "rankstudio.engine.methods.catalog"
 SELECTORS = [entry for entry in methods() if entry.origin is None and entry.selects]
@@ -47,7 +51,9 @@ def imported(module: str) -> set[tuple[str, str]]:
     return {
         (node.module, name.name)
         for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("rankstudio.")
+        if isinstance(node, ast.ImportFrom)
+        and node.module
+        and node.module.startswith("rankstudio.")
         for name in node.names
     }
 
@@ -96,7 +102,9 @@ def has_example(name: str) -> bool:
     if ">>>" in (value.__doc__ or "") and isinstance(value, type | FunctionType):
         return True
     is_described = isinstance(value, type | FunctionType) and bool(value.__doc__)
-    lines = [line for line in api.__doc__.splitlines() if line.startswith((">>>", "..."))]
+    lines = [
+        line for line in api.__doc__.splitlines() if line.startswith((">>>", "..."))
+    ]
     return not is_described and any(re.search(rf"\b{name}\b", line) for line in lines)
 
 
@@ -107,8 +115,12 @@ def test_every_name_has_an_example() -> None:
 
 def test_the_interface_imports_no_computation() -> None:
     """Authors' packages import it at start, where nothing is computed yet."""
-    program = (
-        "import sys; import rankstudio.api; print(*sorted(set(sys.modules) & {'numpy', 'numba', 'scipy'}))"
+    program = "import sys; import rankstudio.api; print(*sorted(set(sys.modules) & {'numpy', 'numba', 'scipy'}))"
+    ended = run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     )
-    ended = run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert ended.stdout.split() == []

@@ -16,19 +16,40 @@ from plugins.installed import INI, install, plugins_of
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.errors import DataError, DatasetError, OutputError, PluginWarning, RankStudioError
+from rankstudio.engine.errors import (
+    DataError,
+    DatasetError,
+    OutputError,
+    PluginWarning,
+    RankStudioError,
+)
 from rankstudio.engine.export.formats.registry import model_formats
-from rankstudio.engine.export.model_files import find_models, holds_models, models_in, score_file
+from rankstudio.engine.export.model_files import (
+    find_models,
+    holds_models,
+    models_in,
+    score_file,
+)
 from rankstudio.engine.export.models import Model, Weight, load_model, save_model
 from rankstudio.engine.export.proof import RankingProof, ranking_proof
 from rankstudio.engine.export.score_function import score_function
 
 MODEL_FORMATS = model_formats()
 
-WRITERS = ["raise ValueError('no')", "import sys; sys.exit()", "return 7", "return ''", "return None"]
+WRITERS = [
+    "raise ValueError('no')",
+    "import sys; sys.exit()",
+    "return 7",
+    "return ''",
+    "return None",
+]
 READERS = [
     *("raise ValueError('no')", "import sys; sys.exit()", "return 7", "return X"),
-    *("return X[:, 0] * float('nan')", "return ['a'] * len(X)", "X[:] = 0; return X[:1, 0]"),
+    *(
+        "return X[:, 0] * float('nan')",
+        "return ['a'] * len(X)",
+        "X[:] = 0; return X[:1, 0]",
+    ),
 ]
 
 
@@ -39,7 +60,9 @@ def model() -> Model:
 
 def proof(key: str) -> RankingProof:
     draw = np.random.default_rng(0)
-    data = RankingDataset.from_arrays(draw.random((30, 3)), draw.integers(0, 3, 30), np.repeat(range(6), 5))
+    data = RankingDataset.from_arrays(
+        draw.random((30, 3)), draw.integers(0, 3, 30), np.repeat(range(6), 5)
+    )
     function, form = score_function(model()), model_formats()[key]
     return ranking_proof(model(), function, form, form.files(function), [data])
 
@@ -48,7 +71,9 @@ def changed(function: str, body: str) -> str:
     """Return the plug-in with another body of one of its functions."""
     head, _, _ = dedent(INI).partition(f"def {function}(")
     arguments = "model" if function == "write" else "content, X, ids"
-    rest = dedent(INI)[dedent(INI).index("def scores(") :] if function == "write" else ""
+    rest = (
+        dedent(INI)[dedent(INI).index("def scores(") :] if function == "write" else ""
+    )
     return f"{head}def {function}({arguments}):\n    {body}\n\n{rest}"
 
 
@@ -62,7 +87,9 @@ def test_a_model_is_written_and_verified(tmp_path: Path) -> None:
 
 
 def test_without_a_reader_nothing_is_verified(tmp_path: Path) -> None:
-    with plugins_of(tmp_path / "site", ini=INI.replace('reader="ini_plugin:scores",', "")):
+    with plugins_of(
+        tmp_path / "site", ini=INI.replace('reader="ini_plugin:scores",', "")
+    ):
         shown = proof("ini")
     assert not shown.holds and "no reader" in shown.failure
 
@@ -74,7 +101,10 @@ def test_a_wrong_file_is_not_verified(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("body", WRITERS)
 def test_a_writer_that_fails_is_one_sentence(body: str, tmp_path: Path) -> None:
-    with plugins_of(tmp_path / "site", ini=changed("write", body)), pytest.raises(OutputError) as raised:
+    with (
+        plugins_of(tmp_path / "site", ini=changed("write", body)),
+        pytest.raises(OutputError) as raised,
+    ):
         proof("ini")
     assert "rankstudio-ini" in str(raised.value) and "\n" not in str(raised.value)
 
@@ -97,16 +127,23 @@ def test_invalid_entries_are_one_warning_each(tmp_path: Path) -> None:
             replace(FINE, key="s", suffix="x/y"), replace(FINE, key="w", writer="os.system"), 7,
         ))
     """
-    with plugins_of(tmp_path / "site", bad=text), warnings.catch_warnings(record=True) as caught:
+    with (
+        plugins_of(tmp_path / "site", bad=text),
+        warnings.catch_warnings(record=True) as caught,
+    ):
         warnings.simplefilter("always")
-        assert [key for key, form in model_formats().items() if form.package] == ["fine"]
+        assert [key for key, form in model_formats().items() if form.package] == [
+            "fine"
+        ]
     assert len([item for item in caught if item.category is PluginWarning]) == 6
 
 
 def test_scaled_models_and_trees_are_refused(tmp_path: Path) -> None:
     with plugins_of(tmp_path / "site", ini=INI):
         form = model_formats()["ini"]
-    assert form.refusal(linear=False, scaled=False) and form.refusal(linear=True, scaled=True)
+    assert form.refusal(linear=False, scaled=False) and form.refusal(
+        linear=True, scaled=True
+    )
     assert replace(form, trees=True).refusal(linear=False, scaled=False) == ""
 
 
@@ -117,7 +154,9 @@ def test_the_page_of_the_guide_has_the_tested_plugin() -> None:
 
 def data_file(folder: Path) -> Path:
     draw = np.random.default_rng(3)
-    data = RankingDataset.from_arrays(draw.random((12, 3)), draw.integers(0, 3, 12), np.repeat(range(4), 3))
+    data = RankingDataset.from_arrays(
+        draw.random((12, 3)), draw.integers(0, 3, 12), np.repeat(range(4), 3)
+    )
     save_letor(data, folder / "test.txt")
     return folder / "test.txt"
 
@@ -128,7 +167,11 @@ def test_a_file_of_a_model_is_opened_and_scores(ending: str, tmp_path: Path) -> 
     path.write_text("[weights]\n1 = 0.5\n3 = -0.25\n")
     with plugins_of(tmp_path / "site", ini=INI):
         scores, data, _ = score_file(path, data_file(tmp_path))
-        assert holds_models(path) and holds_models(tmp_path) and models_in(tmp_path) == {1: path}
+        assert (
+            holds_models(path)
+            and holds_models(tmp_path)
+            and models_in(tmp_path) == {1: path}
+        )
         dataset = FoldedDataset.of(data)
         found = find_models(path, dataset).of_folds[1]
         save_model(tmp_path / "again.json", found)
@@ -138,15 +181,22 @@ def test_a_file_of_a_model_is_opened_and_scores(ending: str, tmp_path: Path) -> 
         assert again.predict(data.X).tolist() == scores.tolist()
     assert np.allclose(scores, data.X @ [0.5, 0, -0.25])
     assert not holds_models(path)
-    with pytest.raises(DataError, match=r"needs rankstudio-ini 1\.2: pip install rankstudio-ini"):
+    with pytest.raises(
+        DataError, match=r"needs rankstudio-ini 1\.2: pip install rankstudio-ini"
+    ):
         load_model(tmp_path / "again.json").predict(data.X)
 
 
 @pytest.mark.parametrize("body", READERS)
-def test_a_reader_that_fails_on_an_opened_file_is_one_sentence(body: str, tmp_path: Path) -> None:
+def test_a_reader_that_fails_on_an_opened_file_is_one_sentence(
+    body: str, tmp_path: Path
+) -> None:
     path = tmp_path / "m.ini"
     path.write_text("?")
-    with plugins_of(tmp_path / "site", ini=changed("scores", body)), pytest.raises(DataError) as raised:
+    with (
+        plugins_of(tmp_path / "site", ini=changed("scores", body)),
+        pytest.raises(DataError) as raised,
+    ):
         score_file(path, data_file(tmp_path))
     text = str(raised.value)
     assert text.startswith(str(path)) and "\n" not in text and "rankstudio-ini" in text
@@ -160,8 +210,20 @@ def test_hostile_files_of_models_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "bytes.ini").write_bytes(b"\xff\x00[weights")
     (tmp_path / "empty.ini").write_bytes(b"")
     own = Model((Weight(1, "a", 1.0),), "x", {}, {}, {"kind": "plugin"})
-    beyond = {"format": "os", "package": "os:system", "version": "1", "content": "", "columns": [1]}
-    values = [{}, {"columns": [9]}, {"content": "?"}, {"format": 7}, {"format": "ini", "package": "other"}]
+    beyond = {
+        "format": "os",
+        "package": "os:system",
+        "version": "1",
+        "content": "",
+        "columns": [1],
+    }
+    values = [
+        {},
+        {"columns": [9]},
+        {"content": "?"},
+        {"format": 7},
+        {"format": "ini", "package": "other"},
+    ]
     with plugins_of(tmp_path / "site", ini=INI):
         for name in ("fifo.ini", "folder.ini", "bytes.ini", "empty.ini", "absent.ini"):
             with pytest.raises(RankStudioError) as raised:
@@ -173,7 +235,10 @@ def test_hostile_files_of_models_are_one_sentence(tmp_path: Path) -> None:
             with pytest.raises(RankStudioError) as raised:
                 score_file(path, data)
             assert "\n" not in str(raised.value)
-        with plugins_of(tmp_path / "more", two=INI.replace('"ini"', '"two"').replace("ini_p", "two_p")):
+        with plugins_of(
+            tmp_path / "more",
+            two=INI.replace('"ini"', '"two"').replace("ini_p", "two_p"),
+        ):
             (tmp_path / "m.ini").write_text("[weights]\n")
             with pytest.raises(DatasetError, match="--without"):
                 score_file(tmp_path / "m.ini", data)
@@ -187,7 +252,15 @@ def test_the_command_exports_and_verifies(tmp_path: Path) -> None:
     output = ""
     for words in (
         ["run", "--sample", "--method", "single-feature", "--out", "out"],
-        ["export", "out/models/fold1.json", "--to", "ini", "--out", "fold1.ini", "--sample"],
+        [
+            "export",
+            "out/models/fold1.json",
+            "--to",
+            "ini",
+            "--out",
+            "fold1.ini",
+            "--sample",
+        ],
     ):
         ended = subprocess.run(
             [sys.executable, "-m", "rankstudio", *words],

@@ -15,7 +15,12 @@ from rankstudio.api import Measure, Plugin
 from rankstudio.cli import known_commands
 from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 from rankstudio.engine.analysis.tried_models.tried_models import can_measure
-from rankstudio.engine.errors import MeasureError, ParameterError, PlanError, PluginWarning
+from rankstudio.engine.errors import (
+    MeasureError,
+    ParameterError,
+    PlanError,
+    PluginWarning,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, save_plan
 from rankstudio.engine.experiment.results.events import RunFinished
@@ -24,7 +29,10 @@ from rankstudio.engine.experiment.runner import check, run
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.engine.metrics.measure_description import described_measure, description_of_measure
+from rankstudio.engine.metrics.measure_description import (
+    described_measure,
+    description_of_measure,
+)
 from rankstudio.engine.metrics.measure_registry import MEASURES, MeasureRegistry
 from rankstudio.engine.metrics.names import computable, lacking, measure
 from rankstudio.engine.plugins import entries as plugin_entries
@@ -68,7 +76,14 @@ def failing(labels: object) -> float:
 
 
 ORIGIN = Origin(OriginKind.PACKAGE, "rankstudio-lab", "1.2")
-SHARE = Measure("Share", "Share", f"{__name__}:share", cutoff="optional", convention="Lab", origin=ORIGIN)
+SHARE = Measure(
+    "Share",
+    "Share",
+    f"{__name__}:share",
+    cutoff="optional",
+    convention="Lab",
+    origin=ORIGIN,
+)
 FAILS = Measure("Fails", "Fails", f"{__name__}:failing", origin=ORIGIN)
 
 
@@ -102,8 +117,13 @@ def test_a_run_records_the_package_and_chooses_by_the_measure(
     assert isinstance(ended, RunFinished)
     assert ended.result.versions["rankstudio-lab"] == "1.2"
     fold = ended.result.folds[0]
-    other = Evaluator(data.folds[0].test.y, data.folds[0].test.query_ptr, measures=["P@3"])  # type: ignore[union-attr]
-    assert set(fold.test) == {"MAP", "Share", "Share@3"} and other.n_queries == fold.per_query["Share"].size
+    other = Evaluator(
+        data.folds[0].test.y, data.folds[0].test.query_ptr, measures=["P@3"]
+    )  # type: ignore[union-attr]
+    assert (
+        set(fold.test) == {"MAP", "Share", "Share@3"}
+        and other.n_queries == fold.per_query["Share"].size
+    )
 
     uninstall(monkeypatch)
     with pytest.raises(ParameterError):
@@ -124,7 +144,9 @@ def test_a_run_records_the_package_and_chooses_by_the_measure(
         Remeasurement().with_measures(result, data, ["Share@1"])
 
 
-def test_a_worker_without_the_package_says_so(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_without_the_package_says_so(
+    installed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent = pickle.dumps(PLAN.changed(measures=("Share",)))
     uninstall(monkeypatch)
     plan = pickle.loads(sent)
@@ -160,15 +182,39 @@ def test_a_package_in_the_terminal(tmp_path: Path) -> None:
     install(tmp_path, "lab", LAB)
     (tmp_path / "lab_numbers.py").write_text(NUMBERS, encoding="utf-8")
     ended = rankstudio(tmp_path, "plugins", "--json")
-    listed = {plugin["name"]: plugin["measures"] for plugin in json.loads(ended.stdout)["plugins"]}
+    listed = {
+        plugin["name"]: plugin["measures"]
+        for plugin in json.loads(ended.stdout)["plugins"]
+    }
     assert listed["rbp"] == ["RBP2", "Raises"]
     assert "ndcg" in ended.stderr and "Traceback" not in ended.stderr
-    command = ("run", "--sample", "--folds", "1", "--method", "single-feature", "--measure", "rbp2@5")
-    command = (*command, "--lambda", "1,2", "--features", "2", "--select-by", "RBP2", "--measures", "RBP2@10")
+    command = (
+        "run",
+        "--sample",
+        "--folds",
+        "1",
+        "--method",
+        "single-feature",
+        "--measure",
+        "rbp2@5",
+    )
+    command = (
+        *command,
+        "--lambda",
+        "1,2",
+        "--features",
+        "2",
+        "--select-by",
+        "RBP2",
+        "--measures",
+        "RBP2@10",
+    )
     texts = []
     for workers in ("1", "2"):
         out = tmp_path / workers
-        ended = rankstudio(tmp_path, *command, "--out", str(out), "--workers", workers, "--json")
+        ended = rankstudio(
+            tmp_path, *command, "--out", str(out), "--workers", workers, "--json"
+        )
         assert ended.returncode == 0, ended.stderr
         assert json.loads(ended.stdout)["versions"]["rankstudio-lab"] == "1.2"
         texts.append((out / "metrics.csv").read_bytes())
@@ -198,14 +244,19 @@ def test_a_plan_names_the_package_of_a_measure_that_is_absent(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "plan.toml"
-    plan = Plan("somewhere", "rankrls", measures=("MAP", "Share@3"), select_by="Share@3")
+    plan = Plan(
+        "somewhere", "rankrls", measures=("MAP", "Share@3"), select_by="Share@3"
+    )
     save_plan(plan, path)
     assert load_plan(path) == plan
     assert "packages" not in plan_as_dict(plan)
     uninstall(monkeypatch)
     with pytest.raises(PlanError) as caught:
         load_plan(path)
-    assert all(word in str(caught.value) for word in ("Share", "rankstudio-lab 1.2", "pip install"))
+    assert all(
+        word in str(caught.value)
+        for word in ("Share", "rankstudio-lab 1.2", "pip install")
+    )
 
 
 def test_a_plan_names_the_package_of_a_method_that_is_absent(tmp_path: Path) -> None:
@@ -234,7 +285,9 @@ def test_a_plan_names_the_package_of_a_method_that_is_absent(tmp_path: Path) -> 
         '{a = "x==1\\n2"}',
     ],
 )
-def test_packages_of_a_plan_that_are_none_are_refused(tmp_path: Path, value: str) -> None:
+def test_packages_of_a_plan_that_are_none_are_refused(
+    tmp_path: Path, value: str
+) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(f'data = "somewhere"\npackages = {value}\n')
     with pytest.raises(PlanError, match="packages"):
@@ -245,13 +298,24 @@ def test_of_two_packages_with_one_measure_the_first_is_used_and_both_are_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     loaded = [
-        LoadedPlugin(Plugin(name=name, measures=(replace(SHARE, key=key, origin=None),)), package, "1.0")
-        for name, package, key in (("a", "rankstudio-a", "Twice"), ("b", "rankstudio-b", "twice"))
+        LoadedPlugin(
+            Plugin(name=name, measures=(replace(SHARE, key=key, origin=None),)),
+            package,
+            "1.0",
+        )
+        for name, package, key in (
+            ("a", "rankstudio-a", "Twice"),
+            ("b", "rankstudio-b", "twice"),
+        )
     ]
-    monkeypatch.setattr(plugin_entries, "plugins_with", lambda _: PluginSet(tuple(loaded)))
+    monkeypatch.setattr(
+        plugin_entries, "plugins_with", lambda _: PluginSet(tuple(loaded))
+    )
     monkeypatch.setattr(plugin_entries, "_given_warnings", set())
     with pytest.warns(PluginWarning) as warned:
         (entry,) = MeasureRegistry().entries()
     assert entry.package == "rankstudio-a" and entry.key == "Twice"
     (warning,) = warned
-    assert "rankstudio-a 1.0" in str(warning.message) and "rankstudio-b 1.0" in str(warning.message)
+    assert "rankstudio-a 1.0" in str(warning.message) and "rankstudio-b 1.0" in str(
+        warning.message
+    )

@@ -29,7 +29,13 @@ ROWS = {
 MINE = Plugin(
     name="mine",
     measures=(
-        Measure("S", "Shares", "a:b", summary="Share of {first} in %", convention="Both {n} and {m}"),
+        Measure(
+            "S",
+            "Shares",
+            "a:b",
+            summary="Share of {first} in %",
+            convention="Both {n} and {m}",
+        ),
         Measure("T", "Attribute {n}", "a:b", summary="Wide {n}", convention="Lines"),
     ),
     texts="mine_texts:locale/all",
@@ -45,9 +51,13 @@ def catalog(rows: dict[str, str], order: str = "<") -> bytes:
     content = b""
     for side in (0, 1):
         for pair in pairs:
-            tables.append(struct.pack(f"{order}2I", len(pair[side]), start + len(content)))
+            tables.append(
+                struct.pack(f"{order}2I", len(pair[side]), start + len(content))
+            )
             content += pair[side] + b"\0"
-    head = struct.pack(f"{order}7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0)
+    head = struct.pack(
+        f"{order}7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0
+    )
     return head + b"".join(tables) + content
 
 
@@ -56,7 +66,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The place of the catalog of a plug-in that alone is installed."""
     folder = tmp_path / "mine_texts" / "locale" / "all" / "de" / "LC_MESSAGES"
     folder.mkdir(parents=True)
-    (tmp_path / "mine_texts" / "__init__.py").write_text("raise RuntimeError('imported')\n", encoding="utf-8")
+    (tmp_path / "mine_texts" / "__init__.py").write_text(
+        "raise RuntimeError('imported')\n", encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     loaded = LoadedPlugin(MINE, "mine", "1")
     monkeypatch.setattr(texts, "plugins", lambda: PluginSet((loaded,)))
@@ -65,7 +77,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_own_texts_are_translated(file: Path, monkeypatch: pytest.MonkeyPatch, order: str) -> None:
+def test_own_texts_are_translated(
+    file: Path, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
     file.write_bytes(catalog(ROWS, order))
     with pytest.warns(PluginWarning, match="4 translations") as caught:
         found = plugin_texts("de")
@@ -101,7 +115,9 @@ def huge(number: int) -> bytes:
         huge(1) + struct.pack("<2I", 2**30, 28),
         huge(1) + struct.pack("<2I", 4, 2**32 - 4),
         catalog({"Shares": "x" * 5000}),
-        catalog({"Shares": "Anteile"}).replace(b"Anteile", b"\xff\xfe\xfd\xfc\xfb\xfa\xf9"),
+        catalog({"Shares": "Anteile"}).replace(
+            b"Anteile", b"\xff\xfe\xfd\xfc\xfb\xfa\xf9"
+        ),
         catalog({"Shares": "Anteile"}) + bytes(1 << 20),
     ],
 )
@@ -118,9 +134,12 @@ def test_an_absent_catalog_is_one_warning(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["nowhere:locale", "mine_texts:../x", "mine_texts:/etc", "os", "json.x:a", 7]
+    "place",
+    ["nowhere:locale", "mine_texts:../x", "mine_texts:/etc", "os", "json.x:a", 7],
 )
-def test_odd_places_are_one_warning(file: Path, monkeypatch: pytest.MonkeyPatch, place: object) -> None:
+def test_odd_places_are_one_warning(
+    file: Path, monkeypatch: pytest.MonkeyPatch, place: object
+) -> None:
     odd = LoadedPlugin(Plugin(name="odd", texts=place), "odd", "1")  # type: ignore[arg-type]
     monkeypatch.setattr(texts, "plugins", lambda: PluginSet((odd,)))
     with pytest.warns(PluginWarning):
@@ -128,13 +147,19 @@ def test_odd_places_are_one_warning(file: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_contexts_and_plurals_are_passed_over(file: Path) -> None:
-    file.write_bytes(catalog({"menu\4Shares": "x", "Shares\0Share": "a\0b", "Shares": "Anteile"}))
+    file.write_bytes(
+        catalog({"menu\4Shares": "x", "Shares\0Share": "a\0b", "Shares": "Anteile"})
+    )
     assert dict(read_catalog(file)) == {"Shares": "Anteile"}
 
 
 def test_fields_of_translations() -> None:
-    assert is_translation("{a} of {b:g}", "{b:g}: {a}") and is_translation("{a}", "fest")
+    assert is_translation("{a} of {b:g}", "{b:g}: {a}") and is_translation(
+        "{a}", "fest"
+    )
     assert (
-        not is_translation("a", "{a}") and not is_translation("{a}", "{a!r}") and not is_translation("a", "")
+        not is_translation("a", "{a}")
+        and not is_translation("{a}", "{a!r}")
+        and not is_translation("a", "")
     )
     assert is_translation("a}", "b{") and not is_translation("{a}", "{")

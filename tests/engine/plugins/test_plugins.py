@@ -19,7 +19,10 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import MethodRegistry
-from rankstudio.engine.methods.catalog.description import described_method, description_of
+from rankstudio.engine.methods.catalog.description import (
+    described_method,
+    description_of,
+)
 from rankstudio.engine.methods.foreign.permission import add_by_user
 from rankstudio.engine.plugins.loader import plugins
 
@@ -86,11 +89,17 @@ def test_a_plugin_is_listed_and_can_be_left_out(tmp_path: Path) -> None:
     listed = json.loads(ended.stdout)
     assert [p["name"] for p in listed["plugins"]] == [*OWN, "good", "odd"]
     added = {plugin["name"]: plugin for plugin in listed["plugins"]}
-    assert "letor" in added["data-formats"]["data_formats"] and added["data-formats"]["methods"] == []
+    assert (
+        "letor" in added["data-formats"]["data_formats"]
+        and added["data-formats"]["methods"] == []
+    )
     assert added["good"]["methods"] == ["spread"]
     assert added["odd"]["methods"] == ["fine-gas"]
-    without_needs = {failed.name for failed in plugins().failed}  # the folder of an ability may be absent
-    assert {failure["name"] for failure in listed["failed"]} == set(BROKEN) | without_needs
+    # the folder of an ability may be absent
+    without_needs = {failed.name for failed in plugins().failed}
+    assert {failure["name"] for failure in listed["failed"]} == set(
+        BROKEN
+    ) | without_needs
     assert "Traceback" not in ended.stderr and "\x1b" not in ended.stderr
     ended = rankstudio(tmp_path, "plugins", "--json", "--without", "good")
     listed = json.loads(ended.stdout)
@@ -108,20 +117,37 @@ def test_a_file_can_be_checked_and_named_twice_in_one_process(
     assert main(["plugins", "--json", "--check", f"{path}:spread"]) == 0
     checks = json.loads(capsys.readouterr().out)
     assert len(checks) > 5 and not any(check["problem"] for check in checks)
-    assert add_named_code(["--method", f"{path}:spread"]) == ["--method", checks[0]["method"]]
+    assert add_named_code(["--method", f"{path}:spread"]) == [
+        "--method",
+        checks[0]["method"],
+    ]
 
 
 def test_a_study_without_its_plugin_is_read_and_not_resumed(tmp_path: Path) -> None:
     install(tmp_path, "good", GOOD)
     out = str(tmp_path / "out")
-    command = ("run", "--sample", "--folds", "1", "--lambda", "1", "--out", out, "--json")
+    command = (
+        "run",
+        "--sample",
+        "--folds",
+        "1",
+        "--lambda",
+        "1",
+        "--out",
+        out,
+        "--json",
+    )
     ended = rankstudio(tmp_path, *command, "--method", "spread", "--workers", "1")
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["versions"]["rankstudio-good"] == "1.2"
     study = f"{out}/study.rankstudio"
     empty = tmp_path / "empty"
     empty.mkdir()
-    for words in (("studies", study), ("compare", study), ("report", study, "--out", f"{out}/r.html")):
+    for words in (
+        ("studies", study),
+        ("compare", study),
+        ("report", study, "--out", f"{out}/r.html"),
+    ):
         if words[0] not in known_commands():  # the folder of an ability may be absent
             continue
         ended = rankstudio(empty, *words)
@@ -133,15 +159,23 @@ def test_a_study_without_its_plugin_is_read_and_not_resumed(tmp_path: Path) -> N
 
 
 def test_a_file_of_a_study_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("def spread(X, y): return X.var(axis=0)\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text(
+        "def spread(X, y): return X.var(axis=0)\n", encoding="utf-8"
+    )
     out = str(tmp_path / "out")
-    users = {"RANKSTUDIO_DATA_DIR": str(tmp_path / "a")}, {"RANKSTUDIO_DATA_DIR": str(tmp_path / "b")}
+    users = (
+        {"RANKSTUDIO_DATA_DIR": str(tmp_path / "a")},
+        {"RANKSTUDIO_DATA_DIR": str(tmp_path / "b")},
+    )
     command = ("run", "--sample", "--folds", "1", "--lambda", "1", "--out", out)
-    ended = rankstudio(tmp_path, *command, "--method", f"{tmp_path}/mine.py:spread", **users[0])
+    ended = rankstudio(
+        tmp_path, *command, "--method", f"{tmp_path}/mine.py:spread", **users[0]
+    )
     assert ended.returncode == 0, ended.stderr
     first = (tmp_path / "out" / "metrics.csv").read_bytes()
     again = ("run", f"{out}/plan.toml", "--out", f"{out}2", "--force")
-    assert rankstudio(tmp_path, *again, **users[0]).returncode == 0  # made here: not asked again
+    # made here: not asked again
+    assert rankstudio(tmp_path, *again, **users[0]).returncode == 0
     (tmp_path / "mine.py").rename(tmp_path / "out" / "mine.py")
     ended = rankstudio(tmp_path, *again, **users[1])
     assert ended.returncode == 1 and "--allow-code" in ended.stderr
@@ -149,7 +183,9 @@ def test_a_file_of_a_study_is_asked_for(tmp_path: Path) -> None:
     assert (tmp_path / "out2" / "metrics.csv").read_bytes() == first
 
 
-def test_results_are_shown_without_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_shown_without_the_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
     path = tmp_path / "mine.py"
     path.write_text("def spread(X, y): return X.var(axis=0)\n", encoding="utf-8")
@@ -169,9 +205,21 @@ def test_results_are_shown_without_the_code(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.ability("report")
-def test_a_report_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_of_nothing_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     Study.create(tmp_path / "s.rankstudio").close()
-    assert main(["report", str(tmp_path / "s.rankstudio"), "--out", str(tmp_path / "r.html")]) == 1
+    assert (
+        main(
+            [
+                "report",
+                str(tmp_path / "s.rankstudio"),
+                "--out",
+                str(tmp_path / "r.html"),
+            ]
+        )
+        == 1
+    )
     assert not (tmp_path / "r.html").exists()
     assert "no finished run" in capsys.readouterr().err
 
@@ -185,7 +233,17 @@ def test_workers_of_a_cluster_have_the_plugin_or_say_what_they_lack(
     site.mkdir()
     install(site, "good", GOOD)
     monkeypatch.syspath_prepend(site)
-    words = ["run", "--sample", "--folds", "1", "--method", "spread", "--lambda", "1", "--scheduler"]
+    words = [
+        "run",
+        "--sample",
+        "--folds",
+        "1",
+        "--method",
+        "spread",
+        "--lambda",
+        "1",
+        "--scheduler",
+    ]
     results = []
     for without in ("", "good"):
         monkeypatch.setenv("RANKSTUDIO_WITHOUT", without)
@@ -194,7 +252,9 @@ def test_workers_of_a_cluster_have_the_plugin_or_say_what_they_lack(
         out = str(tmp_path / f"out-{without}")
         with closing(LocalCluster(folder)) as cluster:
             cluster.add_worker()
-            ended = rankstudio(site, *words, cluster.address, "--out", out, RANKSTUDIO_WITHOUT="")
+            ended = rankstudio(
+                site, *words, cluster.address, "--out", out, RANKSTUDIO_WITHOUT=""
+            )
         assert "Traceback" not in ended.stderr
         results.append(ended)
     assert results[0].returncode == 0, results[0].stderr

@@ -32,11 +32,20 @@ def order(a: float, b: float) -> float:
 
 
 @given(rows)
-def test_pooled_and_averaged_are_shares_of_pairs(given_rows: tuple[list[int], list[int], list[int]]) -> None:
+def test_pooled_and_averaged_are_shares_of_pairs(
+    given_rows: tuple[list[int], list[int], list[int]],
+) -> None:
     scores, labels, folds = given_rows
-    every = [(i, j) for i in range(len(labels)) for j in range(len(labels)) if labels[i] > labels[j]]
+    every = [
+        (i, j)
+        for i in range(len(labels))
+        for j in range(len(labels))
+        if labels[i] > labels[j]
+    ]
     pooled = share([order(scores[i], scores[j]) for i, j in every])
-    averaged = share([order(scores[i], scores[j]) for i, j in every if folds[i] == folds[j]])
+    averaged = share(
+        [order(scores[i], scores[j]) for i, j in every if folds[i] == folds[j]]
+    )
     assert pooled_auc(scores, labels) == pytest.approx(pooled, nan_ok=True)
     assert averaged_auc(scores, labels, folds) == pytest.approx(averaged, nan_ok=True)
 
@@ -46,7 +55,10 @@ def test_leave_pair_out_compares_within_a_pair(m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     held_out, labels = rng.integers(0, 3, (m, m)).astype(float), rng.integers(0, 3, m)
     right = [
-        order(held_out[i, j], held_out[j, i]) for i in range(m) for j in range(m) if labels[i] > labels[j]
+        order(held_out[i, j], held_out[j, i])
+        for i in range(m)
+        for j in range(m)
+        if labels[i] > labels[j]
     ]
     assert pair_auc(held_out, labels) == pytest.approx(share(right), nan_ok=True)
 
@@ -61,11 +73,14 @@ def test_what_does_not_fit_together_is_refused() -> None:
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.integers(0, 10**6), st.booleans())
-def test_delongs_interval_is_that_of_its_kernel_matrix(m: int, n: int, seed: int, tied: bool) -> None:
+def test_delongs_interval_is_that_of_its_kernel_matrix(
+    m: int, n: int, seed: int, tied: bool
+) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, m + n).astype(float) if tied else rng.normal(size=m + n)
     relevant = np.arange(m + n) < m
-    matrix = np.array([[order(a, b) for b in scores[m:]] for a in scores[:m]])  # psi of each pair
+    # psi of each pair
+    matrix = np.array([[order(a, b) for b in scores[m:]] for a in scores[:m]])
     variance = matrix.mean(axis=1).var(ddof=1) / m + matrix.mean(axis=0).var(ddof=1) / n
     half = 1.959963984540054 * np.sqrt(variance)
     mixed = rng.permutation(m + n)
@@ -82,7 +97,8 @@ def test_no_interval_without_two_documents_of_each_kind() -> None:
 
 def test_the_interval_of_a_mean_holds_it_as_often_as_it_says() -> None:
     rng = np.random.default_rng(1)
-    truth = (0.7602499389065233 + 0.5) / 2  # one model separates the kinds by 1, the other does not
+    # one model separates the kinds by 1, the other does not
+    truth = (0.7602499389065233 + 0.5) / 2
     relevant, few = np.arange(120) < 40, np.arange(60) < 25
     held, alone = 0, 0
     for _ in range(400):

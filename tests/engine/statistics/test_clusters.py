@@ -11,7 +11,9 @@ def naive(correlations: np.ndarray, alike: float) -> set[frozenset[int]]:
     groups = [frozenset([i]) for i in range(len(correlations))]
     while len(groups) > 1:
         pairs = [(a, b) for i, a in enumerate(groups) for b in groups[i + 1 :]]
-        means = [np.abs(correlations[np.ix_(sorted(a), sorted(b))]).mean() for a, b in pairs]
+        means = [
+            np.abs(correlations[np.ix_(sorted(a), sorted(b))]).mean() for a, b in pairs
+        ]
         best = int(np.argmax(means))
         if means[best] < alike:
             break
@@ -27,7 +29,12 @@ def correlated(seed: int, n: int, noise: float) -> np.ndarray:
     return np.corrcoef(X + noise * rng.normal(size=X.shape), rowvar=False).reshape(n, n)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 14), st.floats(0.05, 1.0), st.floats(0.3, 0.99))
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 14),
+    st.floats(0.05, 1.0),
+    st.floats(0.3, 0.99),
+)
 def test_clusters_are_those_of_a_naive_computation(seed, n, noise, alike):
     correlations = correlated(seed, n, noise)
     found = clusters(correlations, alike)

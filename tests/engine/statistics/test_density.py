@@ -8,7 +8,10 @@ from scipy.stats import norm
 from rankstudio.engine.statistics.density import gaussian_density, silverman_bandwidth
 
 
-@given(arrays(np.float64, st.integers(1, 60), elements=st.floats(0, 1)), st.floats(0.02, 0.5))
+@given(
+    arrays(np.float64, st.integers(1, 60), elements=st.floats(0, 1)),
+    st.floats(0.02, 0.5),
+)
 def test_binned_density_is_close_to_the_sum_of_kernels(values, bandwidth):
     grid = np.linspace(0, 1, 128)
     exact = norm.pdf(grid[:, None], values[None, :], bandwidth).mean(axis=1)
@@ -18,10 +21,14 @@ def test_binned_density_is_close_to_the_sum_of_kernels(values, bandwidth):
 
 def test_silverman_follows_the_formula_and_survives_a_spike():
     values = np.random.default_rng(1).exponential(size=300)
-    spread = min(values.std(ddof=1), np.subtract(*np.percentile(values, [75, 25])) / 1.34)
+    spread = min(
+        values.std(ddof=1), np.subtract(*np.percentile(values, [75, 25])) / 1.34
+    )
     assert silverman_bandwidth(values) == pytest.approx(0.9 * spread * 300**-0.2)
     spike = np.concatenate((np.zeros(99), [1.0]))
-    assert silverman_bandwidth(spike) == pytest.approx(0.9 * spike.std(ddof=1) * 100**-0.2)
+    assert silverman_bandwidth(spike) == pytest.approx(
+        0.9 * spike.std(ddof=1) * 100**-0.2
+    )
     assert silverman_bandwidth(np.full(5, 3.0)) == 0.0
     assert silverman_bandwidth(np.array([3.0])) == 0.0
 

@@ -25,7 +25,8 @@ from rankstudio.engine.statistics.paired import (
 
 NAN = float("nan")
 
-tenths = st.integers(0, 10).map(lambda tenth: tenth / 10)  # as P@10: full of ties, and inexact in binary
+# as P@10: full of ties, and inexact in binary
+tenths = st.integers(0, 10).map(lambda tenth: tenth / 10)
 rows = st.lists(st.tuples(tenths, tenths), min_size=1, max_size=10)
 
 
@@ -78,10 +79,25 @@ def test_t_claims_nothing_where_the_difference_does_not_vary(b):
 
 def test_one_query_and_none():
     one = compare_paired([0.5], [0.2])
-    assert (one.t, one.p_t, one.p_randomisation, one.low, one.high) == (0.0, 1.0, 1.0, 0.3, 0.3)
+    assert (one.t, one.p_t, one.p_randomisation, one.low, one.high) == (
+        0.0,
+        1.0,
+        1.0,
+        0.3,
+        0.3,
+    )
     none = compare_paired([NAN, 0.2], [0.1, NAN])
     assert none.n == none.wins == none.ties == none.losses == 0
-    assert np.isnan([none.mean_difference, none.t, none.p_t, none.p_randomisation, none.low, none.high]).all()
+    assert np.isnan(
+        [
+            none.mean_difference,
+            none.t,
+            none.p_t,
+            none.p_randomisation,
+            none.low,
+            none.high,
+        ]
+    ).all()
 
 
 @given(rows, st.integers(0, 5))
@@ -89,7 +105,11 @@ def test_the_order_of_the_runs_only_turns_the_sign(pairs, seed):
     a, b = split(pairs)
     one = compare_paired(a, b, n_assignments=99, n_resamples=99, seed=seed)
     other = compare_paired(b, a, n_assignments=99, n_resamples=99, seed=seed)
-    assert (one.mean_difference, one.t, one.p_t) == (-other.mean_difference, -other.t, other.p_t)
+    assert (one.mean_difference, one.t, one.p_t) == (
+        -other.mean_difference,
+        -other.t,
+        other.p_t,
+    )
     assert one.p_randomisation == other.p_randomisation
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-14)
     assert (one.wins, one.ties, one.losses) == (other.losses, other.ties, other.wins)
@@ -103,12 +123,19 @@ def test_bootstrap_is_the_percentile_interval_of_scipy():
     a, b = runs(200, 0.02)
     n = 20_000
     reference = stats.bootstrap(
-        (a - b,), np.mean, n_resamples=n, method="percentile", confidence_level=0.9, rng=3
+        (a - b,),
+        np.mean,
+        n_resamples=n,
+        method="percentile",
+        confidence_level=0.9,
+        rng=3,
     )
     low, high = bootstrap_interval(a, b, 0.9, n)
     # A drawn quantile at q has variance q (1 - q) / (n f²), f the density of the mean there; two are drawn.
     error = reference.standard_error
-    room = 5 * np.sqrt(2 * 0.05 * 0.95 / n) * error / stats.norm.pdf(stats.norm.ppf(0.05))
+    room = (
+        5 * np.sqrt(2 * 0.05 * 0.95 / n) * error / stats.norm.pdf(stats.norm.ppf(0.05))
+    )
     assert low == pytest.approx(reference.confidence_interval.low, abs=room)
     assert high == pytest.approx(reference.confidence_interval.high, abs=room)
 
@@ -183,12 +210,16 @@ def test_errors_name_the_parameter(call, name):
     assert caught.value.name == name
 
 
-@given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=10))
+@given(
+    st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=10)
+)
 def test_exact_p_is_the_count_over_all_signs_in_whole_numbers(pairs):
     differences = [a - b for a, b in pairs]
     signs = product((1, -1), repeat=len(pairs))
     sums = [sum(s * d for s, d in zip(row, differences, strict=True)) for row in signs]
-    expected = Fraction(sum(abs(total) >= abs(sum(differences)) for total in sums), len(sums))
+    expected = Fraction(
+        sum(abs(total) >= abs(sum(differences)) for total in sums), len(sums)
+    )
     a, b = np.array(pairs).T / 10
     assert randomisation(a, b, n=1024) == float(expected)
 
@@ -210,7 +241,10 @@ def test_exactly_as_many_assignments_as_asked_are_still_enumerated():
 
 def test_queries_without_a_difference_change_nothing():
     a, b = runs(8, 0.1)
-    more_a, more_b = np.concatenate((a, np.full(50, 0.4))), np.concatenate((b, np.full(50, 0.4)))
+    more_a, more_b = (
+        np.concatenate((a, np.full(50, 0.4))),
+        np.concatenate((b, np.full(50, 0.4))),
+    )
     assert randomisation(more_a, more_b) == randomisation(a, b)
 
 
@@ -248,12 +282,20 @@ def enumerated(a, b):
     tenths = tenths[tenths != 0]
     ranks = stats.rankdata(np.abs(tenths))
     mean, positive = ranks.sum() / 2, ranks[tenths > 0].sum()
-    sums = [ranks @ np.array(signs) for signs in product((0.0, 1.0), repeat=tenths.size)]
-    return positive, np.mean([abs(one - mean) >= abs(positive - mean) for one in sums]), tenths.size
+    sums = [
+        ranks @ np.array(signs) for signs in product((0.0, 1.0), repeat=tenths.size)
+    ]
+    return (
+        positive,
+        np.mean([abs(one - mean) >= abs(positive - mean) for one in sums]),
+        tenths.size,
+    )
 
 
 @given(rows)
-def test_p_counts_every_assignment_of_signs_with_zeros_left_out_and_ties_averaged(pairs):
+def test_p_counts_every_assignment_of_signs_with_zeros_left_out_and_ties_averaged(
+    pairs,
+):
     a, b = np.transpose(pairs)
     assert signed_ranks(a, b) == pytest.approx(enumerated(a, b), abs=1e-15)
 
@@ -272,9 +314,15 @@ def test_without_ties_it_is_scipys_exact_test(n):
 def test_of_many_differences_it_is_scipys_with_ties(n, steps):
     a, b = np.random.default_rng(n).uniform(size=(2, n))
     a, b = (np.rint(a * steps), np.rint(b * steps)) if steps else (a, b)
-    found = stats.wilcoxon(a, b, zero_method="wilcox", correction=False, method="approx")
+    found = stats.wilcoxon(
+        a, b, zero_method="wilcox", correction=False, method="approx"
+    )
     assert signed_ranks(a, b).n == np.sum(a != b) > 50
-    assert signed_ranks(b, a).p == signed_ranks(a, b).p == pytest.approx(found.pvalue, rel=1e-12)
+    assert (
+        signed_ranks(b, a).p
+        == signed_ranks(a, b).p
+        == pytest.approx(found.pvalue, rel=1e-12)
+    )
 
 
 def test_the_normal_distribution_takes_over_where_the_exact_p_is_almost_the_same():
@@ -288,13 +336,19 @@ def test_the_normal_distribution_takes_over_where_the_exact_p_is_almost_the_same
 
 def test_what_rounding_explains_is_no_difference_and_makes_no_order():
     # In binary 0.1 - 0.0, 0.2 - 0.1 and 0.7 - 0.6 are not the same number, and 0.3 is not 0.1 + 0.2.
-    assert signed_ranks([0.1, 0.2, 0.6, 0.3], [0.0, 0.1, 0.7, 0.1 + 0.2]) == (4.0, 1.0, 3)
+    assert signed_ranks([0.1, 0.2, 0.6, 0.3], [0.0, 0.1, 0.7, 0.1 + 0.2]) == (
+        4.0,
+        1.0,
+        3,
+    )
 
 
 @pytest.mark.parametrize("exponent", [-600, 500])
 def test_it_does_not_see_the_unit_of_the_measure(exponent):
     a, b = np.random.default_rng(0).normal(size=(2, 17))
-    assert signed_ranks(np.ldexp(a, exponent), np.ldexp(b, exponent)) == signed_ranks(a, b)
+    assert signed_ranks(np.ldexp(a, exponent), np.ldexp(b, exponent)) == signed_ranks(
+        a, b
+    )
 
 
 def test_without_any_difference_p_is_1_and_without_a_query_there_is_none():
@@ -304,7 +358,9 @@ def test_without_any_difference_p_is_1_and_without_a_query_there_is_none():
 
 
 def test_rows_are_checked_and_queries_without_a_value_left_out():
-    assert signed_ranks([0.5, np.nan, 0.2], [0.1, 0.3, 0.1]) == signed_ranks([0.5, 0.2], [0.1, 0.1])
+    assert signed_ranks([0.5, np.nan, 0.2], [0.1, 0.3, 0.1]) == signed_ranks(
+        [0.5, 0.2], [0.1, 0.1]
+    )
     with pytest.raises(ParameterError):
         signed_ranks([0.1], [0.1, 0.2])
 

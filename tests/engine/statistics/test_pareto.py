@@ -10,7 +10,10 @@ NAN = float("nan")
 
 # Few values, so that there are ties in size, in value and in both; halves and quarters are exact.
 models = st.lists(
-    st.tuples(st.integers(1, 5), st.one_of(st.integers(0, 6).map(lambda v: v / 4), st.just(NAN))),
+    st.tuples(
+        st.integers(1, 5),
+        st.one_of(st.integers(0, 6).map(lambda v: v / 4), st.just(NAN)),
+    ),
     min_size=1,
     max_size=9,
 )
@@ -27,7 +30,9 @@ def test_the_front_is_what_no_model_beats(found, higher):
     sign = 1 if higher else -1
     front = pareto_front(*zip(*found, strict=True), higher_is_better=higher).tolist()
     there = [i for i, (_, value) in enumerate(found) if not np.isnan(value)]
-    unbeaten = [i for i in there if not any(beats(found[j], found[i], sign) for j in there)]
+    unbeaten = [
+        i for i in there if not any(beats(found[j], found[i], sign) for j in there)
+    ]
     firsts = [i for i in unbeaten if found.index(found[i]) == i]
     assert sorted(front) == firsts
     assert [found[i][0] for i in front] == sorted(found[i][0] for i in front)

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics.stability import membership, nogueira, similarity, stability
+from rankstudio.engine.statistics.stability import (
+    membership,
+    nogueira,
+    similarity,
+    stability,
+)
 
 
 @st.composite
@@ -61,14 +66,18 @@ def test_nogueira_is_the_paper_number_by_number(selection):
     assert found.value == pytest.approx(value, abs=1e-13)
     assert found.variance == pytest.approx(spread, abs=1e-11)
     room = NormalDist().inv_cdf(0.975) * sqrt(found.variance)
-    assert (found.low, found.high) == pytest.approx((found.value - room, found.value + room), abs=1e-12)
+    assert (found.low, found.high) == pytest.approx(
+        (found.value - room, found.value + room), abs=1e-12
+    )
     assert -1 / (len(sets) - 1) - 1e-12 <= found.value <= 1
 
 
 def test_variance_is_that_of_the_influence_of_each_set():
     # The derivative of Φ's numerator and denominator in the weight of one set, numerically: they are
     # quadratic in the weights, so that central differences are exact but for rounding.
-    z = (np.random.default_rng(0).random((12, 7)) < np.linspace(0.1, 0.9, 7)).astype(float)
+    z = (np.random.default_rng(0).random((12, 7)) < np.linspace(0.1, 0.9, 7)).astype(
+        float
+    )
     found = nogueira(membership([np.flatnonzero(row).tolist() for row in z], 7))
 
     def parts(weights):
@@ -79,7 +88,9 @@ def test_variance_is_that_of_the_influence_of_each_set():
     influence = np.empty(12)
     for i in range(12):
         towards = np.eye(12)[i] - even
-        above, below = (parts(even + 1e-3 * towards) - parts(even - 1e-3 * towards)) / 2e-3
+        above, below = (
+            parts(even + 1e-3 * towards) - parts(even - 1e-3 * towards)
+        ) / 2e-3
         influence[i] = ((1 - found.value) * below - above) / parts(even)[1]
     assert found.variance == pytest.approx(np.mean(influence**2) / 12, rel=1e-9)
 
@@ -108,7 +119,9 @@ def test_sets_of_different_sizes_have_lustgartens_index(selection):
 
     expected = pairwise(sets, index)
     matrix = similarity(membership(sets, d), "Lustgarten")
-    assert matrix[np.triu_indices(len(sets), 1)].mean() == pytest.approx(expected, abs=1e-14)
+    assert matrix[np.triu_indices(len(sets), 1)].mean() == pytest.approx(
+        expected, abs=1e-14
+    )
     assert np.abs(matrix).max() <= 1
     found = stability(sets, d)
     if found.index == "Lustgarten":
@@ -124,9 +137,13 @@ def test_jaccard_similarity_and_sizes(selection):
         return len(a & b) / len(a | b) if a | b else 1.0
 
     found = stability(sets, d)
-    assert found.similarity.tolist() == [[index(set(a), set(b)) for b in sets] for a in sets]
+    assert found.similarity.tolist() == [
+        [index(set(a), set(b)) for b in sets] for a in sets
+    ]
     assert found.jaccard == pytest.approx(pairwise(sets, index), abs=1e-14)
-    np.testing.assert_array_equal(found.corrected, similarity(membership(sets, d), found.index))
+    np.testing.assert_array_equal(
+        found.corrected, similarity(membership(sets, d), found.index)
+    )
     assert found.sizes.tolist() == [len(s) for s in sets]
 
 
@@ -134,7 +151,9 @@ def test_a_textbook_case():
     # Two sets of 5 of 10 with 4 in common: (4 × 10 - 25) / 25.
     sets = [[0, 1, 2, 3, 4], [0, 1, 2, 3, 9]]
     assert stability(sets, 10).consistency == pytest.approx(0.6)
-    assert similarity(membership(sets, 10), "Kuncheva") == pytest.approx(np.array([[1, 0.6], [0.6, 1]]))
+    assert similarity(membership(sets, 10), "Kuncheva") == pytest.approx(
+        np.array([[1, 0.6], [0.6, 1]])
+    )
     assert stability(sets, 10).jaccard == pytest.approx(4 / 6)
 
 

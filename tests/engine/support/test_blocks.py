@@ -20,12 +20,16 @@ def test_blocks_are_whole_groups_one_after_the_other(
     found = list(group_blocks(ptr, width))
     assert [first for first, _ in found] == [0, *(last for _, last in found[:-1])]
     assert found[-1][1] == len(sizes)
-    assert all(first < last for first, last in found), "a last group of more than a block is no second one"
+    assert all(first < last for first, last in found), (
+        "a last group of more than a block is no second one"
+    )
     rows = max(1, 16 // width)
     assert all(ptr[last - 1] - ptr[first] < rows for first, last in found)
 
 
-def test_a_triangle_is_solved_for_some_columns_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_triangle_is_solved_for_some_columns_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(1)
     factor, right = np.tril(rng.random((9, 9))) + 3 * np.eye(9), rng.random((50, 9)).T
     whole = scipy.linalg.solve_triangular(factor, right, lower=True)

@@ -8,7 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankstudio.engine.support.file_pages import empty_in_file, in_file, joined_rows, release, taken_rows
+from rankstudio.engine.support.file_pages import (
+    empty_in_file,
+    in_file,
+    joined_rows,
+    release,
+    taken_rows,
+)
 
 
 def resident() -> int:
@@ -30,8 +36,12 @@ def test_rows_of_a_mapped_matrix_are_let_go_and_read_again(tmp_path: Path) -> No
     assert rows.sum() == total
 
 
-@pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="the system takes no such advice")
-@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the system does not tell")
+@pytest.mark.skipif(
+    not hasattr(mmap, "MADV_DONTNEED"), reason="the system takes no such advice"
+)
+@pytest.mark.skipif(
+    not Path("/proc/self/status").is_file(), reason="the system does not tell"
+)
 def test_they_no_longer_count_as_memory(tmp_path: Path) -> None:
     np.save(tmp_path / "X.npy", np.ones((200_000, 20)))  # 32 MB
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
@@ -56,7 +66,8 @@ def test_rows_that_are_taken_of_a_file_are_in_a_file(tmp_path: Path) -> None:
     taken = taken_rows(np.load(tmp_path / "X.npy", mmap_mode="r"), rows, tmp_path)
     assert in_file(taken)
     assert np.array_equal(taken, values[rows])
-    assert [path.name for path in tmp_path.iterdir()] == ["X.npy"]  # the file has no name
+    # the file has no name
+    assert [path.name for path in tmp_path.iterdir()] == ["X.npy"]
 
 
 def test_an_array_in_a_file_keeps_what_is_written(tmp_path: Path) -> None:

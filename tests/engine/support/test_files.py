@@ -8,7 +8,12 @@ from wording import naming
 from rankstudio.engine.errors import DataError, OutputError, PlanError
 from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.export.models import load_model
-from rankstudio.engine.support.files import create_file, is_there, read_text, write_bytes
+from rankstudio.engine.support.files import (
+    create_file,
+    is_there,
+    read_text,
+    write_bytes,
+)
 
 
 def test_a_file_is_written_and_replaced(tmp_path):

@@ -91,7 +91,8 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return temporary
 
 
-@pytest.mark.smoke  # with the lowest version of numba, whose classes the cache stands on
+# with the lowest version of numba, whose classes the cache stands on
+@pytest.mark.smoke
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("how", ["a bit", "zeros", "cut", "empty", "gone"])
 def test_what_is_damaged_is_compiled_anew(folder: Path, suffix: str, how: str) -> None:
@@ -113,14 +114,17 @@ def test_what_is_damaged_is_compiled_anew(folder: Path, suffix: str, how: str) -
     assert not compiled()
 
 
-def test_code_of_another_source_is_compiled_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_of_another_source_is_compiled_anew(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert compiled()
     (code,) = folder.rglob("*.nbc")
     old = code.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(compiled_kernels, "_source_digest", lambda _: "another")
         assert compiled()
-        code.write_bytes(old)  # as when the new index was written, and the code was not any more
+        # as when the new index was written, and the code was not any more
+        code.write_bytes(old)
         assert compiled()
 
 
@@ -131,7 +135,9 @@ def test_code_is_of_the_source_of_the_kernels_of_other_modules_too(
     jit = "from rankstudio.engine.support.jit import inlined\n\n\n@inlined\n"
     inner, outer = tmp_path / "inner_kernel.py", tmp_path / "outer_kernel.py"
     inner.write_text(f"{jit}def once(value):\n    return value\n")
-    outer.write_text(f"from inner_kernel import once\n{jit}def twice(value):\n    return 2 * once(value)\n")
+    outer.write_text(
+        f"from inner_kernel import once\n{jit}def twice(value):\n    return 2 * once(value)\n"
+    )
     twice = importlib.import_module("outer_kernel").twice.py_func
     before = compiled_kernels._source_digest(twice)
     assert compiled_kernels._source_digest(twice) == before
@@ -139,13 +145,21 @@ def test_code_is_of_the_source_of_the_kernels_of_other_modules_too(
     assert compiled_kernels._source_digest(twice) != before
 
 
-def test_code_of_another_kernel_or_for_other_types_is_compiled_anew(folder: Path) -> None:
+def test_code_of_another_kernel_or_for_other_types_is_compiled_anew(
+    folder: Path,
+) -> None:
     def thrice(value: float) -> float:
         return 3 * value
 
     assert (doubled()(21), kernel(thrice)(7), kernel(thrice)(0.5)) == (42, 21, 1.5)
-    other, one, two = sorted(folder.rglob("*.nbc"), key=lambda path: (path.name.split(".")[1], path.name))
-    for path, code in ((one, two.read_bytes()), (two, one.read_bytes()), (one, other.read_bytes())):
+    other, one, two = sorted(
+        folder.rglob("*.nbc"), key=lambda path: (path.name.split(".")[1], path.name)
+    )
+    for path, code in (
+        (one, two.read_bytes()),
+        (two, one.read_bytes()),
+        (one, other.read_bytes()),
+    ):
         path.write_bytes(code)
         assert (kernel(thrice)(7), kernel(thrice)(0.5)) == (21, 1.5)
 
@@ -153,7 +167,8 @@ def test_code_of_another_kernel_or_for_other_types_is_compiled_anew(folder: Path
 def test_an_index_that_names_the_code_of_other_types_is_not_believed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:  # both processes find no index, and write the same names
+    # both processes find no index, and write the same names
+    with monkeypatch.context() as patch:
         patch.setattr(compiled_kernels._CheckedFiles, "_load_index", lambda _: {})
         assert (doubled()(0.25), doubled()(21)) == (0.5, 42)
         (code,) = folder.rglob("*.nbc")
@@ -163,7 +178,9 @@ def test_an_index_that_names_the_code_of_other_types_is_not_believed(
     assert (doubled()(0.25), doubled()(21)) == (0.5, 42)
 
 
-def test_what_came_with_the_program_is_neither_compiled_nor_written(shipped: Path, folder: Path) -> None:
+def test_what_came_with_the_program_is_neither_compiled_nor_written(
+    shipped: Path, folder: Path
+) -> None:
     before = {path: path.read_bytes() for path in shipped.iterdir()}
     assert not compiled()
     assert {path: path.read_bytes() for path in shipped.iterdir()} == before
@@ -186,14 +203,18 @@ def test_what_came_with_the_program_is_not_believed_of_another_source_or_process
     assert not compiled()
 
 
-def test_what_came_with_the_program_and_is_damaged_is_compiled_anew(shipped: Path) -> None:
+def test_what_came_with_the_program_and_is_damaged_is_compiled_anew(
+    shipped: Path,
+) -> None:
     (code,) = shipped.glob("*.nbc")
     code.write_bytes(code.read_bytes()[:-1])
     assert compiled()
     assert not compiled()
 
 
-def test_where_the_disk_is_full_nothing_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_disk_is_full_nothing_is_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -202,7 +223,9 @@ def test_where_the_disk_is_full_nothing_is_kept(folder: Path, monkeypatch: pytes
     assert compiled()
 
 
-def test_where_nothing_can_be_written_a_temporary_folder_serves(read_only: Path) -> None:
+def test_where_nothing_can_be_written_a_temporary_folder_serves(
+    read_only: Path,
+) -> None:
     with pytest.warns(CacheWarning, match=naming("NUMBA_CACHE_DIR")) as warned:
         assert compiled()
         assert not compiled()
@@ -220,7 +243,9 @@ def test_without_temporary_files_nothing_is_kept(read_only: Path) -> None:
     assert len(warned) == 1
 
 
-def test_processes_share_the_temporary_folder_and_it_goes_with_their_owner(tmp_path: Path) -> None:
+def test_processes_share_the_temporary_folder_and_it_goes_with_their_owner(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "sitecustomize.py").write_text(READ_ONLY)
     script = (
         "import os\n"
@@ -229,10 +254,21 @@ def test_processes_share_the_temporary_folder_and_it_goes_with_their_owner(tmp_p
         "    found = [pool.submit(os.getenv, 'NUMBA_CACHE_DIR').result() for _ in range(4)]\n"
         "    print(*{os.getenv('NUMBA_CACHE_DIR'), *found})\n"
     )
-    environment = {name: value for name, value in os.environ.items() if name != compiled_kernels.VARIABLE}
-    environment |= {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}", "TMPDIR": str(tmp_path)}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name != compiled_kernels.VARIABLE
+    }
+    environment |= {
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}",
+        "TMPDIR": str(tmp_path),
+    }
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     (folder,) = done.stdout.split()
     assert Path(folder).parent == tmp_path
@@ -245,7 +281,9 @@ def test_a_folder_that_others_can_write_to_is_not_unpickled_from(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert compiled() and not compiled()
-    (place,) = (path for path in folder.rglob("*") if path.is_dir() and any(path.glob("*.nbi")))
+    (place,) = (
+        path for path in folder.rglob("*") if path.is_dir() and any(path.glob("*.nbi"))
+    )
     read: list[object] = []
     monkeypatch.setattr(compiled_kernels.pickle, "loads", read.append)
     compiled_kernels._use_temporary_folder.cache_clear()
@@ -256,10 +294,18 @@ def test_a_folder_that_others_can_write_to_is_not_unpickled_from(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such modes")
-def test_who_may_write_to_a_trusted_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_may_write_to_a_trusted_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = tmp_path / "source.py"
     source.touch()
-    for mode, trusted in ((0o700, True), (0o755, True), (0o775, True), (0o757, False), (0o1777, False)):
+    for mode, trusted in (
+        (0o700, True),
+        (0o755, True),
+        (0o775, True),
+        (0o757, False),
+        (0o1777, False),
+    ):
         (tmp_path / oct(mode)).mkdir()
         (tmp_path / oct(mode)).chmod(mode)
         assert compiled_kernels.only_ours(tmp_path / oct(mode), source) is trusted

@@ -17,10 +17,14 @@ GIB = 1 << 30
 MEMINFO = f"MemTotal: {8 * GIB // 1024} kB\nMemFree: 5 kB\nMemAvailable: {6 * GIB // 1024} kB\n"
 
 
-def system(monkeypatch: pytest.MonkeyPatch, own: float | None = None, **files: str) -> None:
+def system(
+    monkeypatch: pytest.MonkeyPatch, own: float | None = None, **files: str
+) -> None:
     """Let the files of the system hold something else, by their names with _ for any other sign."""
     monkeypatch.setattr(
-        memory, "_system_file", lambda file: files.get(file.replace("/", "_").replace(".", "_"), "")
+        memory,
+        "_system_file",
+        lambda file: files.get(file.replace("/", "_").replace(".", "_"), ""),
     )
     monkeypatch.setattr(memory, "_address_space", lambda: own)
 
@@ -30,8 +34,13 @@ def test_what_is_free_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     assert memory.available() == 6 * GIB
 
 
-def test_a_control_group_has_less_and_gives_pages_of_files_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    group = {"sys_fs_cgroup_memory_max": f"{2 * GIB}\n", "sys_fs_cgroup_memory_current": f"{GIB}\n"}
+def test_a_control_group_has_less_and_gives_pages_of_files_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    group = {
+        "sys_fs_cgroup_memory_max": f"{2 * GIB}\n",
+        "sys_fs_cgroup_memory_current": f"{GIB}\n",
+    }
     system(monkeypatch, proc_meminfo=MEMINFO, **group)
     assert memory.available() == GIB
     stat = f"anon 1\ninactive_file {GIB // 2}\n"
@@ -48,17 +57,25 @@ def test_the_groups_around_that_of_the_process_limit_it_too(
     own, most, taken = (
         ("0::/user.slice/one", "memory.max", "memory.current")
         if version == 2
-        else ("4:cpu,memory:/user.slice/one", "memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")
+        else (
+            "4:cpu,memory:/user.slice/one",
+            "memory/memory.limit_in_bytes",
+            "memory/memory.usage_in_bytes",
+        )
     )
     files = {"proc/meminfo": MEMINFO, "proc/self/cgroup": f"9:pids:/none\n{own}\n"}
 
     def put(group: str, name: str, value: int) -> None:
         folder, _, last = name.rpartition("/")
-        files[f"sys/fs/cgroup/{folder}/{group}/{last}".replace("//", "/")] = f"{value}\n"
+        files[f"sys/fs/cgroup/{folder}/{group}/{last}".replace("//", "/")] = (
+            f"{value}\n"
+        )
 
     monkeypatch.setattr(memory, "_address_space", lambda: None)
     monkeypatch.setattr(
-        memory, "_system_file", lambda file: files.get(file.replace("//", "/").replace("/./", "/"), "")
+        memory,
+        "_system_file",
+        lambda file: files.get(file.replace("//", "/").replace("/./", "/"), ""),
     )
     assert memory.available() == 6 * GIB
     put("user.slice", most, 3 * GIB)
@@ -71,7 +88,9 @@ def test_the_groups_around_that_of_the_process_limit_it_too(
     assert memory.available() == 2 * GIB
 
 
-def test_an_address_space_without_room_for_the_program_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_space_without_room_for_the_program_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for limit in (None, 4.0 * GIB):
         system(monkeypatch, limit)
         memory.refuse_small_limit()
@@ -92,13 +111,20 @@ def test_a_limit_of_the_address_space_counts(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_limit_of_a_real_process() -> None:
     code = "from rankstudio.engine.support import memory; print(memory.available())"
     limited = f"ulimit -v 3000000; exec {sys.executable} -c '{code}'"
-    said = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["bash", "-c", limited], capture_output=True, text=True, check=True
+    ).stdout
     assert 0 < float(said) < 3000000 * 1024
 
 
-def test_running_out_of_memory_becomes_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_becomes_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(memory, "available", lambda: 2.5e9)
-    with pytest.raises(OutOfMemoryError) as refused, memory.sufficient("RankRLS on fold 1"):
+    with (
+        pytest.raises(OutOfMemoryError) as refused,
+        memory.sufficient("RankRLS on fold 1"),
+    ):
         np.empty(1 << 58)
     assert str(refused.value) == (
         "RankRLS on fold 1: not enough memory: Unable to allocate 2.00 EiB for an array with shape "

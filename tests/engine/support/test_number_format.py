@@ -1,13 +1,20 @@
 import pytest
 
-from rankstudio.engine.support.number_format import correlation_text, fixed, signed, significant
+from rankstudio.engine.support.number_format import (
+    correlation_text,
+    fixed,
+    signed,
+    significant,
+)
 
 
 def test_signs_are_true_ones():
     assert signed(0.239) == "+0.24"
     assert signed(-0.1) == "−0.10"
     assert signed(float("nan")) == significant(float("nan")) == "–"
-    assert significant(-0.12345) == "−0.123" and significant(0.5, 2, sign=True) == "+0.5"
+    assert (
+        significant(-0.12345) == "−0.123" and significant(0.5, 2, sign=True) == "+0.5"
+    )
 
 
 @pytest.mark.parametrize(

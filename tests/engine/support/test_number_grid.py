@@ -84,7 +84,9 @@ def test_ten_thousand_numbers_are_taken_and_no_more() -> None:
         ((1.0, 2.0, 3.0), "1, 2, 3"),
     ],
 )
-def test_a_grid_is_written_as_briefly_as_people_write_it(values: tuple[float, ...], text: str) -> None:
+def test_a_grid_is_written_as_briefly_as_people_write_it(
+    values: tuple[float, ...], text: str
+) -> None:
     assert format_grid(values) == text
 
 
@@ -95,7 +97,9 @@ def test_whole_numbers_are_written_without_a_point_below_a_thousand_billions() -
     assert [format_power(v) for v in (1.0, 3.0, 8.0)] == ["2^0", "3", "2^3"]
 
 
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8))
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8)
+)
 def test_a_grid_reads_back_bit_for_bit(values: list[float]) -> None:
     assert parse_grid(format_grid(values)) == tuple(values)
 

@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rankstudio.engine.support.packed_rows import IndexTuples, PackedRows, PlainRows, packed_rows
+from rankstudio.engine.support.packed_rows import (
+    IndexTuples,
+    PackedRows,
+    PlainRows,
+    packed_rows,
+)
 
-PATTERNS = st.sampled_from([0, 1 << 63, 0x7FF8 << 48, 0xFFF8 << 48, 0x7FF8_0000_0000_0001, 0x3FF0 << 48])
+PATTERNS = st.sampled_from(
+    [0, 1 << 63, 0x7FF8 << 48, 0xFFF8 << 48, 0x7FF8_0000_0000_0001, 0x3FF0 << 48]
+)
 """Bits of 0, -0, NaN, NaN with a sign, NaN with a payload, 1."""
 MATRICES = arrays(
     np.uint64,
@@ -27,14 +34,21 @@ def bits(row: np.ndarray) -> list[int]:
 @given(MATRICES, st.sampled_from([0.0, np.nan]))
 def test_every_bit_comes_back(pattern: np.ndarray, fill: float) -> None:
     rows = list(pattern.view(np.float64))
-    for kept in (packed_rows(rows, fill), *([PackedRows.of(rows, fill)] if rows[0].size else [])):
+    for kept in (
+        packed_rows(rows, fill),
+        *([PackedRows.of(rows, fill)] if rows[0].size else []),
+    ):
         for there in (kept, pickle.loads(pickle.dumps(kept))):
-            assert [bits(there.row(k)) for k in range(len(rows))] == [bits(row) for row in rows]
+            assert [bits(there.row(k)) for k in range(len(rows))] == [
+                bits(row) for row in rows
+            ]
 
 
 TUPLES = st.lists(st.integers(0, 400), max_size=6).map(tuple)
 PATHS = TUPLES.flatmap(
-    lambda whole: st.lists(st.integers(0, len(whole)).map(lambda k: whole[:k]), min_size=1)
+    lambda whole: st.lists(
+        st.integers(0, len(whole)).map(lambda k: whole[:k]), min_size=1
+    )
 )
 
 
@@ -47,8 +61,12 @@ def test_tuples_come_back(rows: list[tuple[int, ...]]) -> None:
     for k, row in enumerate(rows):
         before, added = rows[k - 1] if k else (), kept.added(k)
         assert row in (added, before + added)
-        if rows == sorted(rows, key=len) and all(row == rows[-1][: len(row)] for row in rows):
-            assert len(added) == len(row) - len(before), "the shortest, as this is what is fast"
+        if rows == sorted(rows, key=len) and all(
+            row == rows[-1][: len(row)] for row in rows
+        ):
+            assert len(added) == len(row) - len(before), (
+                "the shortest, as this is what is fast"
+            )
 
 
 def test_a_path_of_all_features_takes_what_the_formula_says() -> None:
@@ -56,9 +74,16 @@ def test_a_path_of_all_features_takes_what_the_formula_says() -> None:
     rng = np.random.default_rng(0)
     lower = np.tril(rng.random((n, n)))
     kept = packed_rows(list(lower), 0.0)
-    values, places, starts, headers = 8 * n * (n + 1) // 2, n * -(-n // 8), 8 * (n + 1), 3 * 112
+    values, places, starts, headers = (
+        8 * n * (n + 1) // 2,
+        n * -(-n // 8),
+        8 * (n + 1),
+        3 * 112,
+    )
     assert kept.n_bytes == values + places + starts + headers
-    assert IndexTuples.of([tuple(range(k)) for k in range(n)]).flat.nbytes == 2 * (n - 1)
+    assert IndexTuples.of([tuple(range(k)) for k in range(n)]).flat.nbytes == 2 * (
+        n - 1
+    )
 
 
 def test_few_of_many_take_little() -> None:
@@ -70,7 +95,9 @@ def test_few_of_many_take_little() -> None:
     assert kept.n_bytes < sum(row.nbytes for row in rows) / 60
 
 
-def test_arrays_that_would_not_become_smaller_or_are_one_stay_the_objects_they_are() -> None:
+def test_arrays_that_would_not_become_smaller_or_are_one_stay_the_objects_they_are() -> (
+    None
+):
     full = list(np.random.default_rng(0).random((3, 50)))
     assert all(packed_rows(full, 0.0).row(k) is row for k, row in enumerate(full))
     one = np.zeros(50)

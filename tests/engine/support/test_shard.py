@@ -18,9 +18,15 @@ def test_shards_hold_all_queries_in_order_and_are_as_large_as_they_may(
     ptr = np.cumsum([0, *sizes])
     shards = shards_of(ptr, documents)
     assert (shards[0].first_query, shards[-1].end_query) == (0, len(sizes))
-    assert all(a.end_query == b.first_query and a.end_row == b.first_row for a, b in pairwise(shards))
+    assert all(
+        a.end_query == b.first_query and a.end_row == b.first_row
+        for a, b in pairwise(shards)
+    )
     for shard in shards:
-        assert (shard.first_row, shard.end_row) == (ptr[shard.first_query], ptr[shard.end_query])
+        assert (shard.first_row, shard.end_row) == (
+            ptr[shard.first_query],
+            ptr[shard.end_query],
+        )
         assert shard.n_documents <= documents or shard.n_queries == 1
         if shard.end_query < len(sizes):
             assert ptr[shard.end_query + 1] - shard.first_row > documents

@@ -7,7 +7,14 @@ from threading import Event, get_ident
 import pytest
 
 from rankstudio.engine.support import threads
-from rankstudio.engine.support.threads import STEADY, at_most, available, blas, share, steadily
+from rankstudio.engine.support.threads import (
+    STEADY,
+    at_most,
+    available,
+    blas,
+    share,
+    steadily,
+)
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2, 5])
@@ -53,7 +60,10 @@ def test_what_fails_on_another_thread_is_raised_here() -> None:
             raise ValueError("on the other thread")
         assert begun.wait(60.0)
 
-    with ThreadPoolExecutor(1) as executor, pytest.raises(ValueError, match="on the other thread"):
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(ValueError, match="on the other thread"),
+    ):
         share(executor, 2, work, range(2))
 
 
@@ -123,5 +133,9 @@ def test_a_limit_waits_until_nobody_holds_blas_to_one_thread() -> None:
 def test_no_limit_is_taken_back_while_others_hold_theirs() -> None:
     # A limit of threadpoolctl puts back what it found when it began, whoever has set another one since then.
     engine = Path(threads.__file__).parent.parent
-    own = [path.name for path in engine.rglob("*.py") if "blas().limit" in path.read_text(encoding="utf-8")]
+    own = [
+        path.name
+        for path in engine.rglob("*.py")
+        if "blas().limit" in path.read_text(encoding="utf-8")
+    ]
     assert own == []

@@ -18,11 +18,17 @@ if folder := os.environ.pop("WATCHED_WINDOW", ""):
     def look(window: QMainWindow) -> None:
         """Keep the window's picture and what it says."""
         try:
-            pages = [w for w in window.findChildren(QAbstractButton) if w.objectName().startswith("page-")]
+            pages = [
+                w
+                for w in window.findChildren(QAbstractButton)
+                if w.objectName().startswith("page-")
+            ]
             seen = {
                 "title": window.windowTitle(),
                 "menus": [action.text() for action in window.menuBar().actions()],
-                "actions": sorted({action.text() for action in window.findChildren(QAction)}),
+                "actions": sorted(
+                    {action.text() for action in window.findChildren(QAction)}
+                ),
                 "pages": [page.text() for page in pages],
             }
             window.grab().save(str(Path(folder, "window.png")))
@@ -32,7 +38,9 @@ if folder := os.environ.pop("WATCHED_WINDOW", ""):
 
     def watched() -> int:
         """Handle events as the application does, and look at the window after those of its start."""
-        window = next(w for w in QApplication.topLevelWidgets() if isinstance(w, QMainWindow))
+        window = next(
+            w for w in QApplication.topLevelWidgets() if isinstance(w, QMainWindow)
+        )
         QTimer.singleShot(0, window, lambda: look(window))
         return run_events()
 

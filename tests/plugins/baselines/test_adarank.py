@@ -22,7 +22,13 @@ def slow_adarank(
 ) -> list[np.ndarray]:
     def measured(scores: np.ndarray) -> dict[int, float]:
         result = evaluate(y, scores, qid, measures=[measure])
-        return dict(zip(result.query_ids.tolist(), result.per_query[measure].tolist(), strict=True))
+        return dict(
+            zip(
+                result.query_ids.tolist(),
+                result.per_query[measure].tolist(),
+                strict=True,
+            )
+        )
 
     rankers = {(s, k): measured(s * X[:, k]) for s in signs for k in range(X.shape[1])}
     P = dict.fromkeys(qid.tolist(), 1.0 / len(set(qid.tolist())))
@@ -47,20 +53,28 @@ def slow_adarank(
 
 
 @pytest.mark.parametrize("measure", ["NDCG@10", "MAP"])
-@pytest.mark.parametrize(("direction", "signs"), [("both", (1, -1)), ("descending", (1,))])
+@pytest.mark.parametrize(
+    ("direction", "signs"), [("both", (1, -1)), ("descending", (1,))]
+)
 @pytest.mark.parametrize("repeats", [True, False])
 def test_rounds_are_those_of_the_figure(
     measure: str, direction: str, signs: tuple[int, ...], repeats: bool
 ) -> None:
     for seed in range(4):
         X, y, qid = ranking_problem(seed)
-        steps = list(AdaRank(measure, n_rounds=8, direction=direction, repeats=repeats).steps(X, y, qid=qid))
+        steps = list(
+            AdaRank(measure, n_rounds=8, direction=direction, repeats=repeats).steps(
+                X, y, qid=qid
+            )
+        )
         expected = slow_adarank(X, y, qid, measure, 8, signs, repeats)
         assert repeats or len({step.selected for step in steps}) == len(steps)
         assert len(steps) == len(expected)
         for step, coef in zip(steps, expected, strict=True):
             np.testing.assert_allclose(step.coef, coef, rtol=1e-9, atol=1e-12)
-            assert step.criterion == pytest.approx(-evaluate(y, X @ coef, qid, measures=[measure])[measure])
+            assert step.criterion == pytest.approx(
+                -evaluate(y, X @ coef, qid, measures=[measure])[measure]
+            )
 
 
 @given(problems())
@@ -69,7 +83,9 @@ def test_any_shape_gives_finite_weights(problem: Problem) -> None:
     y = np.clip(np.round(y), 0, 2)
     found = AdaRank("NDCG@2", n_rounds=5).fit(X, y, qid=qid)
     assert np.isfinite(found.coef_).all()
-    assert found.value_ == pytest.approx(evaluate(y, found.predict(X), qid, measures=["NDCG@2"])["NDCG@2"])
+    assert found.value_ == pytest.approx(
+        evaluate(y, found.predict(X), qid, measures=["NDCG@2"])["NDCG@2"]
+    )
 
 
 def test_it_ends_with_a_perfect_ranking() -> None:
@@ -84,5 +100,7 @@ def test_it_ends_with_a_perfect_ranking() -> None:
 
 def test_a_measure_of_errors_is_refused() -> None:
     X, y, qid = ranking_problem()
-    with pytest.raises(ParameterError, match="measure: expected a measure for which higher is better"):
+    with pytest.raises(
+        ParameterError, match="measure: expected a measure for which higher is better"
+    ):
         AdaRank("Disagreement").fit(X, y, qid=qid)

@@ -21,7 +21,9 @@ def test_a_line_search_takes_the_best_of_the_grid() -> None:
         X, y, qid = ranking_problem(seed)
         with ascent_search(training_data(group(X, y, qid)), "MAP", "letor4") as opened:
             ascent = finish(opened)
-            scale = np.sqrt(np.mean([X[qid == q].var(axis=0) for q in range(10)], axis=0))
+            scale = np.sqrt(
+                np.mean([X[qid == q].var(axis=0) for q in range(10)], axis=0)
+            )
             np.testing.assert_allclose(ascent.scale, scale)
             coef = ascent.normalise(np.random.default_rng(seed).normal(size=6))
             value = evaluate(y, X @ coef, qid, measures=["MAP"])["MAP"]
@@ -33,7 +35,9 @@ def test_a_line_search_takes_the_best_of_the_grid() -> None:
             found, best = finish(ascent.searching(coef, value, 2))
             assert best == pytest.approx(max(value, *tried), abs=1e-12)
             assert np.abs(found * scale).sum() == pytest.approx(1.0)
-            np.testing.assert_allclose(np.delete(found, 2) * coef[0], np.delete(coef, 2) * found[0])
+            np.testing.assert_allclose(
+                np.delete(found, 2) * coef[0], np.delete(coef, 2) * found[0]
+            )
 
 
 @given(problems())
@@ -51,7 +55,11 @@ def test_steps_never_get_worse_and_tell_the_value_of_predict(problem: Problem) -
         if not np.isnan(value):
             assert method.value_ == value
             assert criteria[-1] == -sign * value
-        constant = [j for j in range(X.shape[1]) if all(np.ptp(X[qid == q, j]) == 0 for q in qid)]
+        constant = [
+            j
+            for j in range(X.shape[1])
+            if all(np.ptp(X[qid == q, j]) == 0 for q in qid)
+        ]
         assert (method.coef_[constant] == 0).all()
 
 
@@ -67,8 +75,16 @@ def test_it_finds_the_direction_that_ranks_perfectly() -> None:
 
 def test_the_seed_makes_the_model() -> None:
     X, y, qid = ranking_problem()
-    coefs = [CoordinateAscent(seed=s, tolerance=1e-6).fit(X, y, qid=qid).coef_ for s in (3, 3, 4)]
+    coefs = [
+        CoordinateAscent(seed=s, tolerance=1e-6).fit(X, y, qid=qid).coef_
+        for s in (3, 3, 4)
+    ]
     assert (coefs[0] == coefs[1]).all()
     assert (coefs[0] != coefs[2]).any()
     more = CoordinateAscent(seed=3, tolerance=1e-6, n_restarts=6).fit(X, y, qid=qid)
-    assert more.value_ >= CoordinateAscent(seed=3, tolerance=1e-6, n_restarts=1).fit(X, y, qid=qid).value_
+    assert (
+        more.value_
+        >= CoordinateAscent(seed=3, tolerance=1e-6, n_restarts=1)
+        .fit(X, y, qid=qid)
+        .value_
+    )

@@ -21,7 +21,11 @@ def slow_objective(w: np.ndarray, problem: Problem) -> float:
     for query in set(qid.tolist()):
         labels, scores = y[qid == query], X[qid == query] @ w
         for label, score in zip(labels, scores, strict=True):
-            total -= np.exp(label) / np.exp(labels).sum() * np.log(np.exp(score) / np.exp(scores).sum())
+            total -= (
+                np.exp(label)
+                / np.exp(labels).sum()
+                * np.log(np.exp(score) / np.exp(scores).sum())
+            )
     return float(total)
 
 
@@ -37,19 +41,29 @@ def test_objective_and_gradient(problem: Problem) -> None:
     value, gradient = objective(w)
     assert value == pytest.approx(slow_objective(w, problem), rel=1e-10)
     numeric = approx_fprime(w, lambda v: objective(v)[0], 1e-7)
-    np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-4 * (1 + problem.regularization))
+    np.testing.assert_allclose(
+        gradient, numeric, rtol=1e-4, atol=1e-4 * (1 + problem.regularization)
+    )
 
 
 @given(problems())
 def test_the_minimum_is_scipys(problem: Problem) -> None:
     X, y, qid, regularization = problem
-    found = ListNet(regularization=regularization, tol=1e-9, max_iter=5000).fit(X, y, qid=qid)
+    found = ListNet(regularization=regularization, tol=1e-9, max_iter=5000).fit(
+        X, y, qid=qid
+    )
     with top_one_cross_entropy(training_data(group(X, y, qid)), regularization) as work:
         reference = minimize(
-            lambda w: finish(work(w)), np.zeros(X.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9}
+            lambda w: finish(work(w)),
+            np.zeros(X.shape[1]),
+            jac=True,
+            method="BFGS",
+            options={"gtol": 1e-9},
         )
     assert found.objective_ <= reference.fun + 1e-6 * max(1.0, abs(reference.fun))
-    assert found.objective_ == pytest.approx(slow_objective(found.coef_, problem), rel=1e-9)
+    assert found.objective_ == pytest.approx(
+        slow_objective(found.coef_, problem), rel=1e-9
+    )
 
 
 def test_steps_descend_and_large_scores_do_not_overflow() -> None:

@@ -28,7 +28,9 @@ def thresholds_of(values: np.ndarray, n_thresholds: int | None) -> list[float]:
 
 @pytest.mark.parametrize("n_thresholds", [None, 2, 5])
 @given(problem=problems())
-def test_every_round_is_the_best_there_is(n_thresholds: int | None, problem: Problem) -> None:
+def test_every_round_is_the_best_there_is(
+    n_thresholds: int | None, problem: Problem
+) -> None:
     X, y, qid, _ = problem
     pairs = pairs_of(y, qid)
     method = RankBoost(n_rounds=6, n_thresholds=n_thresholds)
@@ -40,7 +42,9 @@ def test_every_round_is_the_best_there_is(n_thresholds: int | None, problem: Pro
         for j in range(X.shape[1]):
             for theta in thresholds_of(X[:, j], n_thresholds):
                 h = X[:, j] > theta
-                r_of[j, theta] = sum(w * (int(h[b]) - int(h[a])) for (a, b), w in D.items())
+                r_of[j, theta] = sum(
+                    w * (int(h[b]) - int(h[a])) for (a, b), w in D.items()
+                )
         best = max(map(abs, r_of.values()), default=0.0)
         if len(step.thresholds) == before:
             assert best < 1e-9
@@ -49,7 +53,9 @@ def test_every_round_is_the_best_there_is(n_thresholds: int | None, problem: Pro
         r = r_of[weak.feature, weak.theta]
         assert abs(r) == pytest.approx(best, abs=1e-9)
         if best < 1 - 1e-8:
-            assert weak.weight == pytest.approx(0.5 * np.log((1 + r) / (1 - r)), rel=1e-6, abs=1e-9)
+            assert weak.weight == pytest.approx(
+                0.5 * np.log((1 + r) / (1 - r)), rel=1e-6, abs=1e-9
+            )
         H += weak.weight * (X[:, weak.feature] > weak.theta)
         np.testing.assert_allclose(step.scores(X.T), H)
         losses = {(a, b): np.exp(H[a] - H[b]) for a, b in pairs}
@@ -68,7 +74,9 @@ def test_the_loss_falls_and_predict_is_the_last_step() -> None:
     np.testing.assert_allclose(method.predict(X), steps[-1].scores(X.T), atol=1e-9)
     assert method.n_steps(6) == 40
     for j in range(6):
-        assert method.coef_[j] == pytest.approx(sum(t.weight for t in method.thresholds_ if t.feature == j))
+        assert method.coef_[j] == pytest.approx(
+            sum(t.weight for t in method.thresholds_ if t.feature == j)
+        )
 
 
 def test_it_ends_where_every_pair_is_in_order_or_none_can_be() -> None:

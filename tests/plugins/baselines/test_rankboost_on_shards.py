@@ -36,11 +36,15 @@ def rounds(found: list[Step]) -> list[BoostStep]:
 @pytest.mark.parametrize("n_thresholds", [None, 6])
 @settings(max_examples=6)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
-def test_rounds_are_those_of_the_whole(n_thresholds: int | None, documents: int, seed: int) -> None:
+def test_rounds_are_those_of_the_whole(
+    n_thresholds: int | None, documents: int, seed: int
+) -> None:
     data = problem(seed=seed, rounded=False)
     method = RankBoost(8, n_thresholds=n_thresholds)
     with threads.at_most(1):
-        whole, sharded = (rounds(steps(method, d)) for d in (data, cut(data, documents)))
+        whole, sharded = (
+            rounds(steps(method, d)) for d in (data, cut(data, documents))
+        )
     assert [step.selected for step in sharded] == [step.selected for step in whole]
     m, before = data.y.size, 0.0
     for one, other in zip(whole[-1].thresholds, sharded[-1].thresholds, strict=True):
@@ -55,14 +59,23 @@ def test_rounds_are_those_of_the_whole(n_thresholds: int | None, documents: int,
         assert other.criterion == pytest.approx(one.criterion, rel=2 * before)
 
 
-def test_many_values_are_tried_at_ranks_as_far_apart_as_they_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_values_are_tried_at_ranks_as_far_apart_as_they_can_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(0)
-    X = np.stack([rng.standard_normal(3000), rng.integers(0, 256, 3000), np.zeros(3000)], axis=1)
+    X = np.stack(
+        [rng.standard_normal(3000), rng.integers(0, 256, 3000), np.zeros(3000)], axis=1
+    )
     X[:, 2] = np.where(rng.random(3000) < 0.9, 0.0, rng.standard_normal(3000))
-    y, ptr = np.clip(np.round(X[:, 0] + rng.standard_normal(3000)), 0, 2), np.arange(0, 3001, 30)
+    y, ptr = (
+        np.clip(np.round(X[:, 0] + rng.standard_normal(3000)), 0, 2),
+        np.arange(0, 3001, 30),
+    )
     found = finish(thresholds(TrainingData(X, y, ptr, documents=400), 256, 255))
     sorted_ = np.sort(X, axis=0)
-    assert found.of(0).tolist() == [sorted_[k * 3000 // 256 - 1, 0] for k in range(1, 256)]
+    assert found.of(0).tolist() == [
+        sorted_[k * 3000 // 256 - 1, 0] for k in range(1, 256)
+    ]
     assert found.of(1).tolist() == list(range(255))
     assert found.fewer.tolist() == [True, False, True]
     own = found.of(2)
@@ -81,7 +94,9 @@ def test_many_values_are_tried_at_ranks_as_far_apart_as_they_can_be(monkeypatch:
 
 
 @given(st.integers(1, 120), st.integers(0, 3), st.sampled_from([3, 20, 255]))
-def test_thresholds_do_not_depend_on_the_shards(documents: int, seed: int, most: int) -> None:
+def test_thresholds_do_not_depend_on_the_shards(
+    documents: int, seed: int, most: int
+) -> None:
     data = problem(seed=seed)
     X = data.X.copy()
     X[::7, 0] *= -0.0  # and so has a sign where it is 0
@@ -100,7 +115,9 @@ def test_thresholds_do_not_depend_on_the_shards(documents: int, seed: int, most:
 
 def assert_same_thresholds(one: Thresholds, other: Thresholds) -> None:
     for field in fields(Thresholds):
-        assert getattr(one, field.name).tobytes() == getattr(other, field.name).tobytes()
+        assert (
+            getattr(one, field.name).tobytes() == getattr(other, field.name).tobytes()
+        )
 
 
 def test_thresholds_of_some_features_are_cut_out() -> None:
@@ -131,8 +148,16 @@ def test_the_number_of_values_alone_decides_whether_all_are_tried(
 ) -> None:
     monkeypatch.setattr(rankboost, "MOST_VALUES", 100)
     rng = np.random.default_rng(1)
-    values = np.concatenate([np.arange(n_values), rng.integers(0, n_values, 300 - n_values)])
-    data = QueryData(values[:, None].astype(float), rng.integers(0, 3, 300) * 1.0, np.arange(0, 301, 30))
+    values = np.concatenate(
+        [np.arange(n_values), rng.integers(0, n_values, 300 - n_values)]
+    )
+    data = QueryData(
+        values[:, None].astype(float),
+        rng.integers(0, 3, 300) * 1.0,
+        np.arange(0, 301, 30),
+    )
     for whole_or_cut in (data, cut(data, 60)):
-        notes = [note for note in RankBoost(2).work(whole_or_cut) if isinstance(note, Note)]
+        notes = [
+            note for note in RankBoost(2).work(whole_or_cut) if isinstance(note, Note)
+        ]
         assert [note.kind for note in notes] == [FewerThresholdsWarning] * told

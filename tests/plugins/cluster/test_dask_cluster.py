@@ -42,8 +42,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 
 
 def test_a_run_on_a_cluster_has_the_same_bits(cluster: LocalCluster) -> None:
-    plans = (PLAN, Plan("small", "gas", ranker="rankrls", ranker_parameters={"regularization": 1.0}))
-    alone = [run_plan(plan, dataset()) for plan in plans]  # first, so that kernels are compiled once
+    plans = (
+        PLAN,
+        Plan(
+            "small", "gas", ranker="rankrls", ranker_parameters={"regularization": 1.0}
+        ),
+    )
+    # first, so that kernels are compiled once
+    alone = [run_plan(plan, dataset()) for plan in plans]
     with on_cluster(cluster.address) as workers:
         for plan, expected in zip(plans, alone, strict=True):
             assert_same(run_plan(plan, dataset(), executor=workers), expected)
@@ -59,7 +65,9 @@ def test_workers_that_do_not_see_this_disk_are_sent_the_data(
     monkeypatch.setattr(module, "write_folds", lambda _: files)
     monkeypatch.setattr(module, "Delivery", lambda _: delivery)
     with on_cluster(cluster.address) as workers:
-        assert_same(run_plan(PLAN, dataset(3), executor=workers), run_plan(PLAN, dataset(3)))
+        assert_same(
+            run_plan(PLAN, dataset(3), executor=workers), run_plan(PLAN, dataset(3))
+        )
 
 
 def test_a_result_that_is_lost_on_the_way_ends_the_wait(
@@ -77,18 +85,34 @@ def test_a_result_that_is_lost_on_the_way_ends_the_wait(
             workers.submit(divmod, 1, 0).result(60)
 
 
-def test_what_dask_tries_when_a_scheduler_ends_is_not_printed(cluster: LocalCluster) -> None:
-    names = ("distributed.batched", "distributed.client", "distributed.core", "tornado.application")
+def test_what_dask_tries_when_a_scheduler_ends_is_not_printed(
+    cluster: LocalCluster,
+) -> None:
+    names = (
+        "distributed.batched",
+        "distributed.client",
+        "distributed.core",
+        "tornado.application",
+    )
     before = [logging.getLogger(name).getEffectiveLevel() for name in names]
     with on_cluster(cluster.address):
-        assert {logging.getLogger(name).getEffectiveLevel() for name in names} == {logging.CRITICAL}
+        assert {logging.getLogger(name).getEffectiveLevel() for name in names} == {
+            logging.CRITICAL
+        }
     assert [logging.getLogger(name).getEffectiveLevel() for name in names] == before
 
 
-def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
-    plan = PLAN.changed(parameters={"regularization": tuple(1.0 + e for e in range(100))})
+def test_a_worker_that_is_killed_costs_nothing(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    plan = PLAN.changed(
+        parameters={"regularization": tuple(1.0 + e for e in range(100))}
+    )
     shown = 0
-    with Study.create(tmp_path / "study.rankstudio") as study, on_cluster(cluster.address) as workers:
+    with (
+        Study.create(tmp_path / "study.rankstudio") as study,
+        on_cluster(cluster.address) as workers,
+    ):
         for event in run_stored(plan, dataset(), study, executor=workers):
             shown += isinstance(event, UnitFinished)
             if shown == 10:
@@ -101,13 +125,21 @@ def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "127.0.0.1"])
 def test_a_scheduler_that_is_not_there_is_named(address: str) -> None:
-    with pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"), on_cluster(address):
+    with (
+        pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"),
+        on_cluster(address),
+    ):
         pass
 
 
-def test_a_scheduler_without_tls_is_named(cluster: LocalCluster, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_scheduler_without_tls_is_named(
+    cluster: LocalCluster, capfd: pytest.CaptureFixture[str]
+) -> None:
     address = cluster.address.replace("tcp", "tls")
-    with pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"), on_cluster(address):
+    with (
+        pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"),
+        on_cluster(address),
+    ):
         pass
     assert capfd.readouterr().err == ""
 
@@ -119,17 +151,26 @@ def test_a_scheduler_that_does_not_shake_hands_is_named(
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with (
-            pytest.raises(WorkerError, match=f"^{address}: no response from a scheduler"),
+            pytest.raises(
+                WorkerError, match=f"^{address}: no response from a scheduler"
+            ),
             on_cluster(address),
         ):
             pass
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 64, b"\0" * 64])
-def test_what_is_no_scheduler_is_named(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 64, b"\0" * 64]
+)
+def test_what_is_no_scheduler_is_named(
+    answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 1)
-    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        ThreadPoolExecutor(1) as pool,
+    ):
         server.settimeout(60)  # so that a failure ends too
 
         def serve() -> None:
@@ -157,7 +198,8 @@ def test_a_run_that_begins_when_the_scheduler_is_gone_ends_in_one_sentence(
     with closing(LocalCluster(tmp_path)) as ending:
         ending.add_worker()
         with on_cluster(ending.address) as workers:
-            workers._client._timeout = 0.5  # for which dask looks for the scheduler, 10 seconds else
+            # for which dask looks for the scheduler, 10 seconds else
+            workers._client._timeout = 0.5
             ending.scheduler.kill()
             ending.scheduler.wait(10)
             with pytest.raises(WorkerError, match=naming("workers")):
@@ -175,7 +217,9 @@ def test_workers_of_another_version_are_refused(
         pass
 
 
-def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_without_workers_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
     with (
         closing(LocalCluster(tmp_path)) as empty,
@@ -202,17 +246,27 @@ def test_a_cluster_with_certificates_listens_to_who_has_one(tmp_path: Path) -> N
         made.add_worker()
         assert made.address.startswith("tls://127.0.0.1:")
         with on_cluster(made.address, Certificates(*files)) as workers:
-            assert_same(run_plan(PLAN, dataset(), executor=workers), run_plan(PLAN, dataset()))
-        with pytest.raises(WorkerError, match="no response from a scheduler"), on_cluster(made.address):
+            assert_same(
+                run_plan(PLAN, dataset(), executor=workers), run_plan(PLAN, dataset())
+            )
+        with (
+            pytest.raises(WorkerError, match="no response from a scheduler"),
+            on_cluster(made.address),
+        ):
             pass
 
 
-def test_without_certificates_a_network_has_to_be_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_certificates_a_network_has_to_be_trusted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "connected", lambda *_: nullcontext())
     for address in ("tcp://127.0.0.1:8786", "localhost:8786", "tls://10.0.0.1:8786"):
         with on_cluster(address):
             pass
-    with pytest.warns(OpenClusterWarning, match="TLS"), on_cluster("tcp://10.0.0.1:8786"):
+    with (
+        pytest.warns(OpenClusterWarning, match="TLS"),
+        on_cluster("tcp://10.0.0.1:8786"),
+    ):
         pass
 
 

@@ -14,10 +14,18 @@ from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import branch_and_bound
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import open_branches
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import (
+    _subset_kernel as kernels,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import (
+    branch_and_bound,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import (
+    open_branches,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
+    SubsetProblem,
+)
 from rankstudio.engine.support.threads import at_most
 from rankstudio.plugins.evidence.best_subset import SubsetSpace, find_best_subset
 from tests.engine.oracles import leave_query_out_error
@@ -37,7 +45,11 @@ def planted(seed=0, n=9, queries=12, noise=0.5):
 def by_retraining(problem: Problem, size: int, allowed=lambda columns: True):
     """The criterion of each set of a size, learned anew without each query."""
     X, y, qid, regularization = problem
-    varying = [j for j in range(X.shape[1]) if any(np.ptp(X[qid == q, j]) > 0 for q in np.unique(qid))]
+    varying = [
+        j
+        for j in range(X.shape[1])
+        if any(np.ptp(X[qid == q, j]) > 0 for q in np.unique(qid))
+    ]
     return {
         columns: leave_query_out_error(X, y, qid, list(columns), regularization)
         for columns in combinations(varying, size)
@@ -49,7 +61,9 @@ def by_retraining(problem: Problem, size: int, allowed=lambda columns: True):
 @given(problems(most_features=7, fewest_queries=2))
 def test_each_size_has_the_best_of_all_sets_learned_anew(problem):
     X, y, qid, regularization = problem
-    found = best_subset(X, y, qid=qid, n_features=X.shape[1], regularization=regularization)
+    found = best_subset(
+        X, y, qid=qid, n_features=X.shape[1], regularization=regularization
+    )
     relative, absolute = tolerance(problem)
     for one in found.sizes:
         every = by_retraining(problem, one.size)
@@ -94,13 +108,27 @@ def test_no_set_is_below_a_bound(problem, size):
     # With prefixes of each length: every set is below one branch, whose bound is below its criterion.
     for length in range(size):
         rows = comb(made.most, length)
-        prefixes, bounds = np.empty((rows, max(1, length)), dtype=np.int64), np.empty(rows)
+        prefixes, bounds = (
+            np.empty((rows, max(1, length)), dtype=np.int64),
+            np.empty(rows),
+        )
         count = kernels.branches(
-            size, length, 0, made.totals, made.starts, made.ridge, np.inf, np.inf, prefixes, bounds
+            size,
+            length,
+            0,
+            made.totals,
+            made.starts,
+            made.ridge,
+            np.inf,
+            np.inf,
+            prefixes,
+            bounds,
         )
         columns = made.totals[2]
         covered = 0
-        for prefix, bound in zip(prefixes[:count, :length], bounds[:count], strict=True):
+        for prefix, bound in zip(
+            prefixes[:count, :length], bounds[:count], strict=True
+        ):
             after = range(int(prefix[-1]) + 1 if length else 0, made.most)
             for rest in combinations(after, size - length):
                 chosen = tuple(sorted(columns[[*prefix, *rest]].tolist()))
@@ -114,7 +142,9 @@ def test_pins_bans_groups_and_a_budget_restrict_the_search():
     problem = Problem(X, y, qid, 1.0)
 
     def best(size, **restrictions):
-        found = best_subset(X, y, qid=qid, n_features=size, regularization=1.0, **restrictions)
+        found = best_subset(
+            X, y, qid=qid, n_features=size, regularization=1.0, **restrictions
+        )
         return found.features, found.criterion
 
     def least(size, allowed):
@@ -122,24 +152,36 @@ def test_pins_bans_groups_and_a_budget_restrict_the_search():
         return min(every, key=every.__getitem__), pytest.approx(min(every.values()))
 
     assert best(3, required=[0]) == least(3, lambda s: 0 in s)
-    assert best(3, required=[5, 0], excluded=[1]) == least(3, lambda s: {0, 5} <= set(s) and 1 not in s)
+    assert best(3, required=[5, 0], excluded=[1]) == least(
+        3, lambda s: {0, 5} <= set(s) and 1 not in s
+    )
     assert best(2, required=[6, 3]) == least(2, lambda s: s == (3, 6))
     costs = [1.0, 3.0, 1.0, 1.0, 2.0, 1.0, 1.0, 3.0]
-    assert best(3, costs=costs, budget=5) == least(3, lambda s: sum(costs[j] for j in s) <= 5)
+    assert best(3, costs=costs, budget=5) == least(
+        3, lambda s: sum(costs[j] for j in s) <= 5
+    )
     assert best(3, costs=costs, budget=5, required=[1]) == least(
         3, lambda s: 1 in s and sum(costs[j] for j in s) <= 5
     )
     groups = [[0, 1], [2, 3, 5]]
     of = {0: 0, 1: 0, 2: 1, 3: 1, 5: 1, 4: 2, 6: 3, 7: 4}
-    every = {tuple(sorted(j for j in of if of[j] in chosen)): None for chosen in combinations(range(5), 3)}
+    every = {
+        tuple(sorted(j for j in of if of[j] in chosen)): None
+        for chosen in combinations(range(5), 3)
+    }
     criteria = {s: leave_query_out_error(X, y, qid, list(s), 1.0) for s in every}
     found = best(3, groups=groups)
-    assert found == (min(criteria, key=criteria.__getitem__), pytest.approx(min(criteria.values())))
+    assert found == (
+        min(criteria, key=criteria.__getitem__),
+        pytest.approx(min(criteria.values())),
+    )
 
 
 def test_no_set_within_the_budget_is_no_set():
     X, y, qid = planted(3, n=6)
-    found = best_subset(X, y, qid=qid, n_features=3, regularization=1.0, costs=[2.0] * 6, budget=3.0)
+    found = best_subset(
+        X, y, qid=qid, n_features=3, regularization=1.0, costs=[2.0] * 6, budget=3.0
+    )
     assert found.of_size(1).features
     assert [found.of_size(size).features for size in (2, 3)] == [(), ()]
     assert found.proved
@@ -147,7 +189,8 @@ def test_no_set_within_the_budget_is_no_set():
 
 
 @pytest.mark.parametrize(
-    ("cost", "weighting"), [("unit", "pairs"), ("inverse", "none"), ("magnitude", "pairs")]
+    ("cost", "weighting"),
+    [("unit", "pairs"), ("inverse", "none"), ("magnitude", "pairs")],
 )
 def test_the_loss_of_pairs_is_that_of_greedy_rankrls(cost, weighting):
     X, y, qid = planted(4, n=7)
@@ -157,7 +200,9 @@ def test_the_loss_of_pairs_is_that_of_greedy_rankrls(cost, weighting):
     for one in found.sizes:
         criteria = {}
         for columns in combinations(range(7), one.size):
-            selector = GreedyRankRLS(one.size, 0.1, pinned=columns, **loss).fit(X, y, qid=qid)
+            selector = GreedyRankRLS(one.size, 0.1, pinned=columns, **loss).fit(
+                X, y, qid=qid
+            )
             criteria[columns] = selector.criterion_path_[-1]
         assert one.features == min(criteria, key=criteria.__getitem__)
         assert one.criterion == pytest.approx(min(criteria.values()))
@@ -178,7 +223,8 @@ def test_the_result_does_not_depend_on_threads_or_the_size_of_branches(monkeypat
     with at_most(3):
         assert found() == alone
     assert [one[:2] for one in alone] == [one[:2] for one in whole]
-    assert not any(11 in one[0] and 1 not in one[0] for one in alone)  # of equal sets the lowest columns
+    # of equal sets the lowest columns
+    assert not any(11 in one[0] and 1 not in one[0] for one in alone)
 
 
 def test_an_interrupted_search_has_a_valid_gap(monkeypatch):
@@ -201,7 +247,9 @@ def test_an_interrupted_search_has_a_valid_gap(monkeypatch):
 
 def test_the_time_limit_ends_the_search_early():
     X, y, qid = planted(7, n=20, queries=5, noise=3.0)
-    found = best_subset(X, y, qid=qid, n_features=9, regularization=1.0, max_seconds=0.0)
+    found = best_subset(
+        X, y, qid=qid, n_features=9, regularization=1.0, max_seconds=0.0
+    )
     assert not found.proved
     assert 0 < found.gap < found.criterion
     assert len(found.features) == 9
@@ -222,7 +270,9 @@ def test_the_time_limit_ends_the_search_early():
 def test_an_error_names_the_parameter(name, changed):
     X, y, qid = planted()
     with pytest.raises(ParameterError) as raised:
-        best_subset(X, y, qid=qid, **{"n_features": 2, "regularization": 1.0, **changed})
+        best_subset(
+            X, y, qid=qid, **{"n_features": 2, "regularization": 1.0, **changed}
+        )
     assert raised.value.name == name
 
 

@@ -24,7 +24,10 @@ def chosen(problem: Problem, removed: tuple[int, ...], before: list[int]) -> int
     names = list(dict.fromkeys(qid.tolist()))
     rows = ~np.isin(qid, [names[query] for query in removed])
     left = [j for j in range(X.shape[1]) if j not in before]
-    errors = [leave_query_out_error(X[rows], y[rows], qid[rows], [*before, j], regularization) for j in left]
+    errors = [
+        leave_query_out_error(X[rows], y[rows], qid[rows], [*before, j], regularization)
+        for j in left
+    ]
     return left[int(np.argmin(errors))]
 
 
@@ -58,7 +61,10 @@ def test_they_are_about_as_few_as_of_all_sets() -> None:
         sizes = (
             size
             for size in (1, 2, 3)
-            if any(chosen(problem, some, []) != step.feature for some in combinations(range(12), size))
+            if any(
+                chosen(problem, some, []) != step.feature
+                for some in combinations(range(12), size)
+            )
         )
         fewest.append(next(sizes))
         found.append(len(step.queries))
@@ -78,6 +84,10 @@ def test_a_clear_step_has_none_and_a_pinned_one_neither() -> None:
 def test_it_tells_the_steps_so_far() -> None:
     X, y, qid = planted(0)
     told = list(deciding_steps(GreedyRankRLS(3), group(X, y, qid)))
-    assert [len(one.found) for one in told if isinstance(one, PartialResult)] == [1, 2, 3]
+    assert [len(one.found) for one in told if isinstance(one, PartialResult)] == [
+        1,
+        2,
+        3,
+    ]
     with pytest.raises(DatasetError):
         deciding_queries(GreedyRankRLS(3), X, y, qid=qid // 40)

@@ -14,12 +14,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import Problem
 
-from rankstudio.engine import GAS, FSMRank, GreedyRankRLS, L1Path, RankRLS, SingleFeatureRanking
+from rankstudio.engine import (
+    GAS,
+    FSMRank,
+    GreedyRankRLS,
+    L1Path,
+    RankRLS,
+    SingleFeatureRanking,
+)
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics
-from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import SummedRows, summed_rows
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
+    gram_statistics,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import (
+    SummedRows,
+    summed_rows,
+)
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.memory import within
@@ -51,7 +63,9 @@ def assert_same(one: Any, other: Any, name: str = "") -> None:
     if is_dataclass(one):
         for field in fields(one):
             if field.name not in NOT_NUMBERS:
-                assert_same(getattr(one, field.name), getattr(other, field.name), field.name)
+                assert_same(
+                    getattr(one, field.name), getattr(other, field.name), field.name
+                )
     elif isinstance(one, Mapping):
         assert one.keys() == other.keys(), name
         for key in one:
@@ -87,7 +101,9 @@ def wide(n_queries: int, n: int, documents: int) -> TrainingData:
     """Data of a shape, without documents to speak of."""
     nothing = np.broadcast_to(0.0, (2 * n_queries, n))
     ptr = np.arange(0, 2 * n_queries + 1, 2)
-    return TrainingData(nothing, np.broadcast_to(0.0, 2 * n_queries), ptr, documents=documents)
+    return TrainingData(
+        nothing, np.broadcast_to(0.0, 2 * n_queries), ptr, documents=documents
+    )
 
 
 def judged(seed: int = 0, n: int = 8) -> QueryData:
@@ -96,11 +112,15 @@ def judged(seed: int = 0, n: int = 8) -> QueryData:
 
 
 @given(untied(), st.integers(5, 20), st.sampled_from(["magnitude", "unit", "inverse"]))
-def test_matrices_of_the_queries_are_those_of_their_rows(problem: Problem, documents: int, cost: str) -> None:
+def test_matrices_of_the_queries_are_those_of_their_rows(
+    problem: Problem, documents: int, cost: str
+) -> None:
     """Catches queries in the place of others, where shards begin inside a block, and another loss."""
     data, loss = grouped(problem), PairCost(cost, cost == "magnitude")
     expected = gram_statistics(summed_rows(training_data(data), loss))
-    rows = summed_rows(TrainingData(data.X, data.y, data.ptr, documents=documents), loss)
+    rows = summed_rows(
+        TrainingData(data.X, data.y, data.ptr, documents=documents), loss
+    )
     found = gram_statistics(rows)
     assert_same(found, expected)
     if isinstance(rows, SummedRows):
@@ -154,24 +174,39 @@ def test_candidates_with_prices_are_tested_by_shards_too() -> None:
 
 
 @pytest.mark.parametrize("measure", ["", "MAP", "NDCG@5"])
-@pytest.mark.parametrize("judge", [RankRLS(2.0), RankRLS(2.0, cost="unit"), GreedyRankRLS(2, 2.0)], ids=repr)
+@pytest.mark.parametrize(
+    "judge", [RankRLS(2.0), RankRLS(2.0, cost="unit"), GreedyRankRLS(2, 2.0)], ids=repr
+)
 def test_losses_by_any_measure(judge: Any, measure: str) -> None:
     data, exchange = judged(), judge.exact_exchange()
-    losses = [feature_losses(exchange, one, (2, 0, 5), measure) for one in (data, cut(data, 100))]
+    losses = [
+        feature_losses(exchange, one, (2, 0, 5), measure)
+        for one in (data, cut(data, 100))
+    ]
     assert_same(*losses)
 
 
 @pytest.mark.parametrize(
     "method",
-    [GreedyRankRLS(regularization=2.0), GAS(3), L1Path(3), SingleFeatureRanking(3), FSMRank(tol=1e-4)],
+    [
+        GreedyRankRLS(regularization=2.0),
+        GAS(3),
+        L1Path(3),
+        SingleFeatureRanking(3),
+        FSMRank(tol=1e-4),
+    ],
     ids=repr,
 )
-def test_all_evidence_of_a_mapped_file_within_little_memory(method: Any, tmp_path: Path) -> None:
+def test_all_evidence_of_a_mapped_file_within_little_memory(
+    method: Any, tmp_path: Path
+) -> None:
     """Catches a part that asks for all documents at once: the limit is less than these take."""
     data = judged()
     there = TrainingData(mapped(data.X, tmp_path), data.y, data.ptr, documents=100)
     judge = None if isinstance(method, GreedyRankRLS) else RankRLS(2.0)
-    options = EvidenceOptions(n_features=3, n_halves=4, n_permutations=19, measure="MAP", judge=judge)
+    options = EvidenceOptions(
+        n_features=3, n_halves=4, n_permutations=19, measure="MAP", judge=judge
+    )
     expected = finish(evidence_steps(method, data, options))
     with within(0.5 * data.X.nbytes):
         found = finish(evidence_steps(method, there, options))
@@ -181,15 +216,21 @@ def test_all_evidence_of_a_mapped_file_within_little_memory(method: Any, tmp_pat
 
 
 @pytest.mark.parametrize("documents", [100, None], ids=["shards", "memory"])
-def test_all_evidence_is_the_same_on_any_number_of_threads(documents: int | None) -> None:
+def test_all_evidence_is_the_same_on_any_number_of_threads(
+    documents: int | None,
+) -> None:
     """Catches halves, branches or permutations in the order in which threads finish."""
     found = []
     for threads in (1, 3):
         data = judged()  # anew: nothing is kept from before
-        options = EvidenceOptions(n_features=3, n_steps=5, n_halves=6, n_permutations=19)
+        options = EvidenceOptions(
+            n_features=3, n_steps=5, n_halves=6, n_permutations=19
+        )
         with at_most(threads):
             rows = cut(data, documents) if documents else training_data(data)
-            found.append(finish(evidence_steps(GreedyRankRLS(regularization=2.0), rows, options)))
+            found.append(
+                finish(evidence_steps(GreedyRankRLS(regularization=2.0), rows, options))
+            )
     assert found[0].done == PARTS
     assert_same(*found)
 
@@ -198,7 +239,8 @@ def test_all_evidence_is_the_same_on_any_number_of_threads(documents: int | None
     ("n_queries", "n", "documents", "sums", "repeated"),
     [
         (13_000, 136, 1000, True, True),
-        (14_000, 136, 1000, True, False),  # each path without a query copies from all others
+        # each path without a query copies from all others
+        (14_000, 136, 1000, True, False),
         (14_000, 136, 10**6, False, False),  # in memory, whatever its limit
         (100_000, 136, 1000, True, False),
         (20_000, 700, 1000, False, False),

@@ -33,7 +33,10 @@ def plans(data: Path) -> dict[str, tuple[Plan, str]]:
     greedy = {"regularization": (4.0,), "n_features_to_select": 3}
     filters = {"n_features_to_select": 2, "regularization": (2.0,)}
     return {
-        "greedy": (Plan(str(data), "greedy-rankrls", greedy, folds=(2,), seed=3), "MAP"),
+        "greedy": (
+            Plan(str(data), "greedy-rankrls", greedy, folds=(2,), seed=3),
+            "MAP",
+        ),
         "searched": (
             Plan(
                 str(data),
@@ -60,7 +63,9 @@ def plans(data: Path) -> dict[str, tuple[Plan, str]]:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("code") / "with blanks & 'quotes'"
-    return save_folds(folder, 2, n_queries=20, n_redundant=1, n_noise=2, n_constant=1, seed=5)
+    return save_folds(
+        folder, 2, n_queries=20, n_redundant=1, n_noise=2, n_constant=1, seed=5
+    )
 
 
 def expected(plan: Plan, measure: str, named: bool = False) -> Expected:
@@ -69,7 +74,9 @@ def expected(plan: Plan, measure: str, named: bool = False) -> Expected:
     ids = dataset.feature_ids
     convention = plan.convention or dataset.convention
     options = EvidenceOptions(measure=measure, convention=convention, seed=plan.seed)
-    *_, last = JudgedSelection.of_plan(plan, dataset, plan.entry.defaults, options).steps()
+    *_, last = JudgedSelection.of_plan(
+        plan, dataset, plan.entry.defaults, options
+    ).steps()
     names = dataset.feature_names if named else tuple(map(str, ids.tolist()))
     rows = evidence_rows(last.found, ids, lambda column: names[column])
     return rows, evidence_sentences(last.found, lambda column: str(ids[column]))
@@ -83,15 +90,17 @@ def test_the_command_prints_the_numbers(data: Path, key: str, answer) -> None:
     assert command[:2] == ["rankstudio", "evidence"]
     printed = answer([*command[1:], "--json"])
     rows, sentences = expected(plan, measure)
-    assert json.dumps([without_names(row) for row in printed["features"]]) == json.dumps(
-        [without_names(row) for row in rows]
-    )
+    assert json.dumps(
+        [without_names(row) for row in printed["features"]]
+    ) == json.dumps([without_names(row) for row in rows])
     assert printed["sentences"] == sentences
 
 
 def without_names(row: dict[str, Any]) -> dict[str, Any]:
     """A row without what the command calls by full names."""
-    return {name: value for name, value in row.items() if name not in ("name", "reason")}
+    return {
+        name: value for name, value in row.items() if name not in ("name", "reason")
+    }
 
 
 @pytest.mark.thorough
@@ -99,8 +108,12 @@ def without_names(row: dict[str, Any]) -> dict[str, Any]:
 def test_the_program_prints_the_numbers(data: Path, key: str, tmp_path: Path) -> None:
     plan, measure = plans(data)[key]
     rows, sentences = expected(plan, measure)
-    (tmp_path / "evidence.py").write_text(evidence_as_python(plan, measure), encoding="utf-8")
-    lines = in_a_fresh_process(sys.executable, "evidence.py", folder=tmp_path).splitlines()
+    (tmp_path / "evidence.py").write_text(
+        evidence_as_python(plan, measure), encoding="utf-8"
+    )
+    lines = in_a_fresh_process(
+        sys.executable, "evidence.py", folder=tmp_path
+    ).splitlines()
     assert [ast.literal_eval(line) for line in lines[: len(rows)]] == rows
     assert lines[len(rows) :] == sentences
 
@@ -115,6 +128,8 @@ def test_the_notebook_shows_the_numbers(data: Path, tmp_path: Path) -> None:
     run_notebook(place)
     *_, table, said = nbformat.read(place, 4).cells
     shown = table.outputs[0].data["text/html"]
-    assert all(f"{row['feature']}</td>" in shown and row["name"] in shown for row in rows)
+    assert all(
+        f"{row['feature']}</td>" in shown and row["name"] in shown for row in rows
+    )
     assert all(f"{row['probability']:.2f}" in shown for row in rows)
     assert said.outputs[0].text.splitlines() == sentences

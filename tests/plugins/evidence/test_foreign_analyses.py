@@ -104,7 +104,11 @@ def outcome(analysis: Callable[[], Any]) -> Any:
     try:
         found = analysis()
     except RankStudioError as error:
-        assert str(error).strip() and "\n" not in str(error) and "Traceback" not in str(error)
+        assert (
+            str(error).strip()
+            and "\n" not in str(error)
+            and "Traceback" not in str(error)
+        )
         return str(error)
     return found
 
@@ -119,7 +123,9 @@ def of_evidence(plan: Plan, data: FoldedDataset) -> Any:
 FOLDER = Path(rankstudio.plugins.__file__).parent
 ANALYSES: dict[str, Callable[[LinearRanker, TrainingData], Any]] = {
     "stability": lambda method, data: finish(stability_steps(method, data, 1)),
-    "deciding": lambda method, data: finish(deciding_steps(method, data, 2, n_refits=6)),
+    "deciding": lambda method, data: finish(
+        deciding_steps(method, data, 2, n_refits=6)
+    ),
     "repeated": lambda method, data: finish(left_out_steps(method, data)),
     "significance": lambda method, data: finish(significance_steps(method, data, 2)),
     "changes": lambda method, data: changes_of(method, data, (0, 1)),
@@ -133,7 +139,9 @@ if (FOLDER / "queries").is_dir():  # of an ability, which may be absent
 if (FOLDER / "permutation").is_dir():
     from rankstudio.plugins.permutation.label_permutation import permutation_steps
 
-    ANALYSES["permutation"] = lambda method, data: finish(permutation_steps(method, data, 2))
+    ANALYSES["permutation"] = lambda method, data: finish(
+        permutation_steps(method, data, 2)
+    )
     BY_REFITS.add("permutation")
 
 
@@ -155,19 +163,28 @@ def test_every_analysis_gives_a_result_or_a_sentence(kind: str, tmp_path: Path) 
         assert given == set()
     else:
         assert given == BY_REFITS
-        assert all(step.exact for step in found["deciding"]) and len(found["deciding"]) == 2
+        assert (
+            all(step.exact for step in found["deciding"])
+            and len(found["deciding"]) == 2
+        )
     values = plan.combinations[0].parameters
-    weighed = partial(feature_penalties, plan, values, group_training(fold), ids, [0], [1])
+    weighed = partial(
+        feature_penalties, plan, values, group_training(fold), ids, [0], [1]
+    )
     assert isinstance(outcome(weighed), str)
 
 
 def test_the_evidence_has_deciding_queries_by_training_again(tmp_path: Path) -> None:
     entry = add_by_user(door("Correlated", tmp_path)[0])
-    found = of_evidence(Plan("here", entry.key, {"regularization": 1.0}, folds=(1,)), dataset())
+    found = of_evidence(
+        Plan("here", entry.key, {"regularization": 1.0}, folds=(1,)), dataset()
+    )
     assert found is not None and {"stability", "losses", "deciding"} <= set(found.done)
     assert not found.deciding_by_margins and len(found.deciding) == 2
     ranker = add_by_user(door("Cubes", tmp_path)[0])
-    refused = outcome(lambda: of_evidence(Plan("here", ranker.key, folds=(1,)), dataset()))
+    refused = outcome(
+        lambda: of_evidence(Plan("here", ranker.key, folds=(1,)), dataset())
+    )
     assert isinstance(refused, str)
 
 
@@ -178,7 +195,11 @@ def test_a_method_that_compares_no_densities_says_so(tmp_path: Path) -> None:
     (path,) = ended(run(plan, dataset())).folds[0].paths
     rows = group_training(dataset().folds[0]).whole("here")
     densities = pytest.importorskip("rankstudio.plugins.features.compared_densities")
-    told = outcome(partial(densities.compared_densities, plan, path, rows, dataset().feature_ids, [0]))
+    told = outcome(
+        partial(
+            densities.compared_densities, plan, path, rows, dataset().feature_ids, [0]
+        )
+    )
     assert isinstance(told, str) and entry.label in told
 
 
@@ -222,7 +243,9 @@ def test_without_the_queries_a_feature_is_not_selected_as_early() -> None:
             continue
         for removed, stays in ((step.queries, False), (step.queries[:-1], True)):
             kept = ~np.isin(qid, removed)
-            order = method.fit(X[kept], y[kept], qid=qid[kept]).selection_order_[: place + 1]
+            order = method.fit(X[kept], y[kept], qid=qid[kept]).selection_order_[
+                : place + 1
+            ]
             assert (step.feature in order) == stays
 
 

@@ -29,15 +29,32 @@ from rankstudio.plugins.evidence.model_importance import (
 
 
 @pytest.mark.parametrize("method", ["ranksvm", "lambdamart"])
-def test_json_is_what_the_function_returns(folder: Path, method: str, tmp_path: Path, answer, done) -> None:
+def test_json_is_what_the_function_returns(
+    folder: Path, method: str, tmp_path: Path, answer, done
+) -> None:
     """Catches another convention, seed, measure or number of permutations, and features of other columns."""
     few = ["--rounds", "20"] if method == "lambdamart" else ["--C", "1"]
     out = tmp_path / "out"
-    done(["run", "--data", str(folder), "--method", method, *few, "--folds", "1", "--out", str(out)])
+    done(
+        [
+            "run",
+            "--data",
+            str(folder),
+            "--method",
+            method,
+            *few,
+            "--folds",
+            "1",
+            "--out",
+            str(out),
+        ]
+    )
     model = next((out / "models").glob("*.json"))
     options = ["--measure", "MAP", "--repeats", "3", "--seed", "5"]
     test = folder / "Fold1" / "test.txt"
-    printed = answer(["importance", str(test), "--model", str(model), *options, "--json"])
+    printed = answer(
+        ["importance", str(test), "--model", str(model), *options, "--json"]
+    )
     part = open_dataset(folder).folds[0].test
     found = permutation_importance(
         lambda X: load_model(model).predict(X, part.feature_ids),
@@ -55,10 +72,16 @@ def test_json_is_what_the_function_returns(folder: Path, method: str, tmp_path: 
     for row in printed["features"]:
         column = at[row["feature"]]
         told = [row["permuted"][key] for key in ("mean", "low", "high")]
-        np.testing.assert_allclose(told, [found.mean[column], found.low[column], found.high[column]])
+        np.testing.assert_allclose(
+            told, [found.mean[column], found.low[column], found.high[column]]
+        )
     rest = set(at) - {row["feature"] for row in printed["features"]}
-    assert all(found.mean[at[feature]] == 0 for feature in rest), "the model does not use them"
-    lines = done(["importance", str(test), "--model", str(model), *options]).out.splitlines()
+    assert all(found.mean[at[feature]] == 0 for feature in rest), (
+        "the model does not use them"
+    )
+    lines = done(
+        ["importance", str(test), "--model", str(model), *options]
+    ).out.splitlines()
     assert "MAP" in lines[0] and len(lines) == 4 + len(losses)
 
 
@@ -66,7 +89,9 @@ def test_a_model_of_a_run_is_permuted_as_any_other(folder: Path) -> None:
     part = open_dataset(folder).folds[0]
     result = run_plan(Plan(str(folder), "ranksvm", {"C": (1.0,)}, folds=(1,)))
     step = result.folds[0].chosen.step
-    found = finish(step_importance(step, part.vali, measure("NDCG@5"), "standard", 4, 2))
+    found = finish(
+        step_importance(step, part.vali, measure("NDCG@5"), "standard", 4, 2)
+    )
     expected = permutation_importance(
         lambda X: X @ step.coef,
         part.vali.X,
@@ -87,16 +112,23 @@ def test_what_cannot_be_asked_is_refused(folder: Path, tmp_path: Path, refused) 
     refused(["importance", test, "--model", test], "--model")
     model = tmp_path / "model.json"
     model.write_text("{}", encoding="utf-8")
-    refused(["importance", test, "--model", str(model), "--measure", "beauty"], "beauty")
+    refused(
+        ["importance", test, "--model", str(model), "--measure", "beauty"], "beauty"
+    )
 
 
 @pytest.mark.ability("foreign_models")
 def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -> None:
     """By brute force: a weighted sum without a feature is the sum with the weight 0."""
     rng = np.random.default_rng(5)
-    X, y, qid = rng.random((40, 3)).round(3), rng.integers(0, 3, 40), np.repeat(np.arange(1, 9), 5)
+    X, y, qid = (
+        rng.random((40, 3)).round(3),
+        rng.integers(0, 3, 40),
+        np.repeat(np.arange(1, 9), 5),
+    )
     lines = [
-        f"{grade} qid:{q} " + " ".join(f"{i}:{value}" for i, value in enumerate(row, start=1))
+        f"{grade} qid:{q} "
+        + " ".join(f"{i}:{value}" for i, value in enumerate(row, start=1))
         for grade, q, row in zip(y, qid, X, strict=True)
     ]
     data, model = tmp_path / "test.txt", tmp_path / "ranklib.txt"
@@ -111,7 +143,9 @@ def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -
         less = weights * (np.arange(3) != row["feature"] - 1)
         expected = whole - evaluate(y, X @ less, qid, measures=["NDCG@3"])["NDCG@3"]
         assert row["without"]["mean"] == pytest.approx(expected, abs=1e-12)
-        assert row["permuted"]["low"] <= row["permuted"]["mean"] <= row["permuted"]["high"]
+        assert (
+            row["permuted"]["low"] <= row["permuted"]["mean"] <= row["permuted"]["high"]
+        )
     assert {row["feature"] for row in found["features"]} == {1, 3}
     assert naming("2 3 features NDCG@3 8 queries").search(done(command).out)
 
@@ -121,12 +155,37 @@ def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
 ) -> None:
     """Catches another fold, part, seed or model, and what the window would not find again."""
     place = tmp_path / "made.rankstudio"
-    done(["run", "--data", str(folder), "--method", "ranksvm", "--C", "1,10", "--study", str(place)])
-    command = ["importance", str(place), "--fold", "2", "--measure", "MAP", "--repeats", "3", "--seed", "4"]
+    done(
+        [
+            "run",
+            "--data",
+            str(folder),
+            "--method",
+            "ranksvm",
+            "--C",
+            "1,10",
+            "--study",
+            str(place),
+        ]
+    )
+    command = [
+        "importance",
+        str(place),
+        "--fold",
+        "2",
+        "--measure",
+        "MAP",
+        "--repeats",
+        "3",
+        "--seed",
+        "4",
+    ]
     printed = answer([*command, "--json"])
     with Study.open(place, reading=True) as study:
         source, (summary,) = read_study(study), study.runs()
-        chosen = next(fold for fold in study.result(summary.key).folds if fold.fold == 2).chosen
+        chosen = next(
+            fold for fold in study.result(summary.key).folds if fold.fold == 2
+        ).chosen
         step = chosen.step
         model = model_place(chosen.unit.position, step.selected)
         name = importance_place("validation", "MAP", "standard", model)
@@ -141,11 +200,13 @@ def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
     permuted = {row["feature"]: row["permuted"]["mean"] for row in printed["features"]}
     ids = part.feature_ids
     assert permuted == {
-        int(ids[group[0]]): mean for group, mean in zip(found.groups, found.mean, strict=True)
+        int(ids[group[0]]): mean
+        for group, mean in zip(found.groups, found.mean, strict=True)
     }
     assert printed["queries"] == part.n_queries
     done(command)  # once more: it replaces what was kept
-    with monkeypatch.context() as read_only:  # a study of somebody else: printed all the same
+    # a study of somebody else: printed all the same
+    with monkeypatch.context() as read_only:
         read_only.setattr(os, "access", lambda place, mode: mode != os.W_OK)
         told = done([*command, "--json"])
         assert json.loads(told.out) == printed and "not stored" in told.err
@@ -153,14 +214,28 @@ def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
         assert len(read_study(study).runs[0].evidence) == 1
     out = tmp_path / "written"
     assert "Written" in done([*command, "--out", str(out)]).err
-    (header, *lines) = csv.reader((out / "importance.csv").read_text(encoding="utf-8").splitlines())
-    assert header == ["feature", "name", "without", "without_low", "without_high", *header[5:]]
+    (header, *lines) = csv.reader(
+        (out / "importance.csv").read_text(encoding="utf-8").splitlines()
+    )
+    assert header == [
+        "feature",
+        "name",
+        "without",
+        "without_low",
+        "without_high",
+        *header[5:],
+    ]
     assert {int(line[0]): float(line[5]) for line in lines} == permuted
-    assert {path.suffix for path in out.glob("evidence-importance.*")} >= {".pdf", ".csv"}
+    assert {path.suffix for path in out.glob("evidence-importance.*")} >= {
+        ".pdf",
+        ".csv",
+    }
     assert main([*command, "--out", str(out)]) == 1
     assert main([*command, "--out", str(out), "--force"]) == 0
     done(["report", str(place), "--out", str(tmp_path / "report.html")])
-    assert "permutation importance" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "permutation importance" in (tmp_path / "report.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_data_file_without_a_model_is_refused(folder: Path, refused) -> None:

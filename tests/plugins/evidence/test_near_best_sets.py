@@ -19,7 +19,10 @@ def noisy(seed=0, n=8, queries=40):
 
 def errors_by_query(X, y, qid, columns, regularization):
     """The squared error of each query by the model learned without it."""
-    Xc, yc = centred_by_loops(X, qid)[:, columns], centred_by_loops(y[:, None], qid)[:, 0]
+    Xc, yc = (
+        centred_by_loops(X, qid)[:, columns],
+        centred_by_loops(y[:, None], qid)[:, 0],
+    )
     found = []
     for query in dict.fromkeys(qid.tolist()):
         held = qid == query
@@ -32,7 +35,9 @@ def errors_by_query(X, y, qid, columns, regularization):
 @pytest.mark.parametrize(("seed", "window"), [(0, 0.5), (1, 0.5), (1, None)])
 def test_they_are_those_within_the_paired_interval(seed, window):
     X, y, qid = noisy(seed)
-    for sized in near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=window):
+    for sized in near_best_sets(
+        X, y, qid=qid, n_features=3, regularization=2.0, window=window
+    ):
         reference = errors_by_query(X, y, qid, list(sized.best.features), 2.0)
         expected = {}
         for columns in combinations(range(8), sized.size):
@@ -41,7 +46,9 @@ def test_they_are_those_within_the_paired_interval(seed, window):
             inside = window is None or d.sum() <= window * reference.sum()
             if inside and d.sum() <= 1.96 * se:
                 expected[columns] = d.sum(), se
-        assert {one.features for one in sized.sets} == set(expected) | {sized.best.features}
+        assert {one.features for one in sized.sets} == set(expected) | {
+            sized.best.features
+        }
         for one in sized.sets:
             if one.features in expected:
                 difference, se = expected[one.features]
@@ -56,7 +63,9 @@ def test_the_window_grows_until_its_outer_half_is_empty(monkeypatch):
     monkeypatch.setattr(near_best, "_MIN_SETS", 5)
     X, y, qid = noisy(7, queries=200)
     found = near_best_sets(X, y, qid=qid, n_features=2, regularization=2.0)[-1]
-    wide = near_best_sets(X, y, qid=qid, n_features=2, regularization=2.0, window=2 * found.window)[-1]
+    wide = near_best_sets(
+        X, y, qid=qid, n_features=2, regularization=2.0, window=2 * found.window
+    )[-1]
     assert found.complete
     assert found.window < 1
     assert {one.features for one in wide.sets} == {one.features for one in found.sets}
@@ -66,7 +75,11 @@ def test_few_sets_are_all_compared_however_far_apart_they_are():
     rng = np.random.default_rng(1000)
     X, qid = rng.normal(size=(480, 2)), np.repeat(np.arange(80), 6)
     (found,) = near_best_sets(
-        X, X.sum(axis=1) + 2 * rng.normal(size=480), qid=qid, n_features=1, regularization=1.0
+        X,
+        X.sum(axis=1) + 2 * rng.normal(size=480),
+        qid=qid,
+        n_features=1,
+        regularization=1.0,
     )
     assert found.complete
     assert [one.features for one in found.sets] == [(0,), (1,)]
@@ -107,18 +120,26 @@ def test_a_necessary_feature_is_in_all_of_them():
 def test_required_and_excluded_features_move_the_best_set():
     X, y, qid = noisy(3)
     restricted = {"required": [2], "excluded": [0]}
-    sized = near_best_sets(X, y, qid=qid, n_features=2, regularization=2.0, **restricted)[-1]
+    sized = near_best_sets(
+        X, y, qid=qid, n_features=2, regularization=2.0, **restricted
+    )[-1]
     best = best_subset(X, y, qid=qid, n_features=2, regularization=2.0, **restricted)
     assert sized.best.features == best.features
     assert all(2 in one.features and 0 not in one.features for one in sized.sets)
 
 
 def test_more_sets_than_there_was_room_for_are_all_kept(monkeypatch):
-    from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import near_search  # noqa: PLC0415
+    from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import (  # noqa: PLC0415
+        near_search,
+    )
 
     X, y, qid = noisy(4)
-    whole = near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=0.5)[-1]
+    whole = near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=0.5)[
+        -1
+    ]
     monkeypatch.setattr(near_search, "_ROWS", 1)
-    again = near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=0.5)[-1]
+    again = near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=0.5)[
+        -1
+    ]
     assert len(whole.sets) > 8
     assert [one.features for one in again.sets] == [one.features for one in whole.sets]

@@ -20,7 +20,11 @@ from rankstudio.engine import GAS, SingleFeatureRanking, stability_selection
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.splitting.query_halves import half_of_queries, halved
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.experiment.execution.executors import on_cluster, on_processes, on_threads
+from rankstudio.engine.experiment.execution.executors import (
+    on_cluster,
+    on_processes,
+    on_threads,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
@@ -48,7 +52,9 @@ def assert_same(one: Any, other: Any) -> None:
 
 def by_arrays(method: Any, data: RankingDataset, n_halves: int, seed: int = 0) -> Any:
     qid = np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))
-    return stability_selection(method, data.X, data.y, qid=qid, n_halves=n_halves, seed=seed)
+    return stability_selection(
+        method, data.X, data.y, qid=qid, n_halves=n_halves, seed=seed
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,11 +65,19 @@ def by_arrays(method: Any, data: RankingDataset, n_halves: int, seed: int = 0) -
         ("rfe", {"regularization": 1.0, "n_features_to_select": 3}),
         ("l1-path", {"n_features_to_select": 3}),
         ("fsmrank", {"lambda1": 0.1, "lambda2": 1e-4}),
-        ("greedy-rankrls", {"regularization": 4.0, "search": "swap", "n_features_to_select": 4}),
-        ("greedy-rankrls", {"regularization": 4.0, "n_features_to_select": 4, "pinned": (7,)}),
+        (
+            "greedy-rankrls",
+            {"regularization": 4.0, "search": "swap", "n_features_to_select": 4},
+        ),
+        (
+            "greedy-rankrls",
+            {"regularization": 4.0, "n_features_to_select": 4, "pinned": (7,)},
+        ),
     ],
 )
-def test_the_numbers_are_those_of_refitting_estimators(key: str, parameters: dict[str, Any]) -> None:
+def test_the_numbers_are_those_of_refitting_estimators(
+    key: str, parameters: dict[str, Any]
+) -> None:
     plan, data = Plan("small", key, parameters), part()
     options = dict(parameters)
     if "pinned" in options:
@@ -74,7 +88,11 @@ def test_the_numbers_are_those_of_refitting_estimators(key: str, parameters: dic
 
 def test_what_chooses_and_ranks_does_not_count() -> None:
     plan = GAS_PLAN.changed(
-        ranker="rankrls", select_by="NDCG@10", folds=(1,), protocol="5-fold", rule="smallest"
+        ranker="rankrls",
+        select_by="NDCG@10",
+        folds=(1,),
+        protocol="5-fold",
+        rule="smallest",
     )
     expected = stability_by_refitting(GAS_PLAN, part(), n_halves=2)
     assert_same(stability_by_refitting(plan, part(), n_halves=2), expected)
@@ -85,7 +103,10 @@ def test_any_executor_gives_the_same() -> None:
     expected = by_arrays(GAS(n_features_to_select=3), data, 3)
     with on_threads(3) as threads, on_processes(2) as processes:
         for executor in (threads, processes, AtOnce()):
-            assert_same(stability_by_refitting(GAS_PLAN, data, n_halves=3, executor=executor), expected)
+            assert_same(
+                stability_by_refitting(GAS_PLAN, data, n_halves=3, executor=executor),
+                expected,
+            )
 
 
 @pytest.mark.thorough
@@ -130,7 +151,9 @@ def test_halves_of_several_shards() -> None:
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(1900), 70)  # each half has more documents than a shard
     X = rng.normal(size=(qid.size, 2))
-    data = RankingDataset.from_arrays(X, np.round(np.clip(X[:, 1] + rng.normal(size=qid.size), 0, 2)), qid)
+    data = RankingDataset.from_arrays(
+        X, np.round(np.clip(X[:, 1] + rng.normal(size=qid.size), 0, 2)), qid
+    )
     plan = Plan("large", "single-feature", {"n_features_to_select": 1})
     expected = by_arrays(SingleFeatureRanking(n_features_to_select=1), data, 1)
     assert_same(stability_by_refitting(plan, data, n_halves=1), expected)
@@ -146,7 +169,11 @@ def test_halves_are_folds_of_any_run() -> None:
         np.testing.assert_array_equal(half.X, data.X[rows])
         np.testing.assert_array_equal(half.y, data.y[rows])
         assert half.query_ids == tuple(data.query_ids[q] for q in queries)
-        assert (half.n_documents, half.n_queries, half.n_features) == (rows.size, queries.size, 8)
+        assert (half.n_documents, half.n_queries, half.n_features) == (
+            rows.size,
+            queries.size,
+            8,
+        )
     result = run_plan(GAS_PLAN.changed(select_by="criterion"), folds)
     assert [len(fold.selected) for fold in result.folds] == [3] * 4
 
@@ -154,7 +181,10 @@ def test_halves_are_folds_of_any_run() -> None:
 def test_what_a_study_has_is_not_learned_again(tmp_path: Path) -> None:
     data, path = part(), tmp_path / "halves.rankstudio"
     expected = stability_by_refitting(GAS_PLAN, data, n_halves=4)
-    with Study.create(path) as study, closing(refitting_steps(GAS_PLAN, data, study, 4)) as work:
+    with (
+        Study.create(path) as study,
+        closing(refitting_steps(GAS_PLAN, data, study, 4)) as work,
+    ):
         done = 0
         for told in work:
             if isinstance(told, PartialResult):
@@ -168,7 +198,11 @@ def test_what_a_study_has_is_not_learned_again(tmp_path: Path) -> None:
         (run,) = study.runs()
         before = run.n_finished
         assert before >= 3
-        told = [one for one in refitting_steps(GAS_PLAN, data, study, 4) if isinstance(one, PartialResult)]
+        told = [
+            one
+            for one in refitting_steps(GAS_PLAN, data, study, 4)
+            if isinstance(one, PartialResult)
+        ]
         assert [one.found.n_paths for one in told] == list(range(before, 9))
         assert_same(told[-1].found, expected)
         assert_same(stability_by_refitting(GAS_PLAN, data, study, n_halves=4), expected)
@@ -197,14 +231,18 @@ if __name__ == "__main__":
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("executor", ["on_threads(1)", "on_processes(2)"])
-def test_a_killed_process_loses_no_half_that_was_told_of(executor: str, tmp_path: Path) -> None:
+def test_a_killed_process_loses_no_half_that_was_told_of(
+    executor: str, tmp_path: Path
+) -> None:
     folder = Path(__file__).parent
     study = tmp_path / "halves.rankstudio"
     tests = folder.parents[1]
     paths = [str(folder), str(tests / "engine"), str(tests), str(tests.parent)]
     program = tmp_path / "halves.py"
     program.write_text(KILLED.format(paths=paths, study=str(study), executor=executor))
-    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        [sys.executable, str(program)], stdout=subprocess.PIPE, text=True
+    ) as running:
         assert running.stdout is not None
         told = [running.stdout.readline() for _ in range(7)]
         running.kill()
@@ -219,10 +257,13 @@ def test_a_killed_process_loses_no_half_that_was_told_of(executor: str, tmp_path
         (run,) = opened.runs()
         assert 7 <= run.n_finished < 400
         begun = next(
-            one for one in refitting_steps(GAS_PLAN, part(), opened, 200) if isinstance(one, PartialResult)
+            one
+            for one in refitting_steps(GAS_PLAN, part(), opened, 200)
+            if isinstance(one, PartialResult)
         )
         assert begun.found.n_paths == run.n_finished
-        done = sorted(fold - 1 for fold, _ in opened.finished_units(run.key))  # processes finish in any order
+        # processes finish in any order
+        done = sorted(fold - 1 for fold, _ in opened.finished_units(run.key))
     expected = by_arrays(GAS(n_features_to_select=3), part(), done[-1] // 2 + 1)
     np.testing.assert_array_equal(begun.found.places, expected.places[done])
 
@@ -233,7 +274,12 @@ def test_the_time_is_estimated_from_the_size_of_the_work() -> None:
     assert once > 0
     assert refitting_seconds(GAS_PLAN, data, 50) == pytest.approx(5 * once)
     assert refitting_seconds(GAS_PLAN, data, 10, workers=4) == pytest.approx(once / 4)
-    assert refitting_seconds(Plan("small", "fs-bfs", {"n_features_to_select": 3}), data, 10) > once
+    assert (
+        refitting_seconds(
+            Plan("small", "fs-bfs", {"n_features_to_select": 3}), data, 10
+        )
+        > once
+    )
     ran = run_plan(GAS_PLAN.changed(select_by="criterion"), data)
     known = refitting_seconds(GAS_PLAN, data, 10, finished=[ran])
     assert known == pytest.approx(20 * ran.seconds / 2, rel=0.5)
@@ -244,8 +290,12 @@ def test_what_cannot_be_done_is_refused() -> None:
     with pytest.raises(ParameterError, match="a method that selects features"):
         stability_by_refitting(Plan("small", "ranksvm", {}), data)
     with pytest.raises(ParameterError, match="one value for stability selection"):
-        stability_by_refitting(Plan("small", "greedy-rankrls", {"regularization": (1.0, 2.0)}), data)
+        stability_by_refitting(
+            Plan("small", "greedy-rankrls", {"regularization": (1.0, 2.0)}), data
+        )
     with pytest.raises(ParameterError):
         stability_by_refitting(GAS_PLAN, data, n_halves=0)
     with pytest.raises(DatasetError):
-        stability_by_refitting(GAS_PLAN, RankingDataset.from_arrays(data.X[:9], data.y[:9], [1] * 9))
+        stability_by_refitting(
+            GAS_PLAN, RankingDataset.from_arrays(data.X[:9], data.y[:9], [1] * 9)
+        )

@@ -14,7 +14,10 @@ from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.work import finish
 from rankstudio.plugins.evidence.partial_result import PartialResult
-from rankstudio.plugins.evidence.repeated_left_out import RepeatedLeftOut, left_out_steps
+from rankstudio.plugins.evidence.repeated_left_out import (
+    RepeatedLeftOut,
+    left_out_steps,
+)
 
 
 @settings(max_examples=max(settings().max_examples // 2, 5))
@@ -28,16 +31,23 @@ def test_errors_are_those_of_selecting_without_each_query(problem: Problem) -> N
     Xc, yc = centred_by_loops(X, qid), centred_by_loops(y[:, None], qid)[:, 0]
     for place, query in enumerate(dict.fromkeys(qid.tolist())):
         held = qid == query
-        path, _ = greedy_by_retraining(X[~held], y[~held], qid[~held], n, regularization)
+        path, _ = greedy_by_retraining(
+            X[~held], y[~held], qid[~held], n, regularization
+        )
         assert list(found.selected[place]) == path
         assert found.empty[place] == pytest.approx(yc[held] @ yc[held])
         for size in range(1, n + 1):
             columns = path[:size]
-            w = rankrls_on_pairs(X[~held][:, columns], y[~held], qid[~held], regularization)
+            w = rankrls_on_pairs(
+                X[~held][:, columns], y[~held], qid[~held], regularization
+            )
             error = np.sum((yc[held] - Xc[held][:, columns] @ w) ** 2)
-            assert found.repeated[place, size - 1] == pytest.approx(error, rel=1e-6, abs=1e-9)
+            assert found.repeated[place, size - 1] == pytest.approx(
+                error, rel=1e-6, abs=1e-9
+            )
     gain = yc @ yc - found.usual_criterion
-    lost = np.where(gain > 1e-9 * (yc @ yc), found.criterion - criteria, np.nan)  # where there is a gain
+    # where there is a gain
+    lost = np.where(gain > 1e-9 * (yc @ yc), found.criterion - criteria, np.nan)
     np.testing.assert_allclose(found.optimism * gain, lost, atol=1e-6 * (yc @ yc))
 
 
@@ -76,7 +86,9 @@ def test_a_path_that_ends_early_keeps_its_last_model() -> None:
 
 
 def test_without_a_gain_there_is_no_optimism() -> None:
-    found = RepeatedLeftOut(np.array([[3.0, 1.0]]), np.array([[4.0, 1.5]]), np.array([2.0]), ((0, 1),))
+    found = RepeatedLeftOut(
+        np.array([[3.0, 1.0]]), np.array([[4.0, 1.5]]), np.array([2.0]), ((0, 1),)
+    )
     np.testing.assert_array_equal(found.optimism, [np.nan, 0.5])
     assert found.no_gain(1)
     assert found.no_gain(2) == ""

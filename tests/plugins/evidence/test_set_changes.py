@@ -16,7 +16,9 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 
 @settings(max_examples=10)
 @given(untied(), st.data())
-def test_each_change_is_the_error_after_it(problem: Problem, data: st.DataObject) -> None:
+def test_each_change_is_the_error_after_it(
+    problem: Problem, data: st.DataObject
+) -> None:
     X, y, qid, regularization = problem
     n = X.shape[1]
     features = data.draw(st.lists(st.integers(0, n - 1), unique=True, max_size=n))
@@ -31,20 +33,28 @@ def test_each_change_is_the_error_after_it(problem: Problem, data: st.DataObject
         rest = [column for column in features if column != removed]
         np.testing.assert_allclose(found.without[place], error(rest), **exact)
         for other in set(range(n)) - set(features):
-            np.testing.assert_allclose(found.swapped[place, other], error([*rest, other]), **exact)
+            np.testing.assert_allclose(
+                found.swapped[place, other], error([*rest, other]), **exact
+            )
     for other in set(range(n)) - set(features):
-        np.testing.assert_allclose(found.added[other], error([*features, other]), **exact)
+        np.testing.assert_allclose(
+            found.added[other], error([*features, other]), **exact
+        )
     assert np.isnan(found.added[features]).all()
     assert np.isnan(found.swapped[:, features]).all()
     assert not np.isnan(np.delete(found.added, features)).any()
 
 
 @pytest.mark.parametrize("weighting", ["size", "pairs"])
-def test_the_best_addition_is_the_next_step_of_greedy_with_its_loss(weighting: str) -> None:
+def test_the_best_addition_is_the_next_step_of_greedy_with_its_loss(
+    weighting: str,
+) -> None:
     X, y, qid = planted(3)
     method = GreedyRankRLS(5, weighting=weighting)
     for step in method.steps(X, np.round(y), qid=qid):
-        found = set_changes(method, X, np.round(y), qid=qid, features=step.selected[:-1])
+        found = set_changes(
+            method, X, np.round(y), qid=qid, features=step.selected[:-1]
+        )
         assert int(np.nanargmin(found.added)) == step.selected[-1]
         assert found.criterion == pytest.approx(step.before, rel=1e-9)
         assert np.nanmin(found.added) == pytest.approx(step.criterion, rel=1e-9)

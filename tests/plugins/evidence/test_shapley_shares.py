@@ -25,12 +25,15 @@ def test_values_are_those_of_all_orders(problem: Problem) -> None:
     columns = list(range(X.shape[1]))[::-1]
     empty = leave_query_out_error(X, y, qid, [], regularization)
     gain = {
-        frozenset(some): empty - leave_query_out_error(X, y, qid, list(some), regularization)
+        frozenset(some): empty
+        - leave_query_out_error(X, y, qid, list(some), regularization)
         for size in range(len(columns) + 1)
         for some in combinations(columns, size)
     }
     found = shapley_shares(RankRLS(regularization), X, y, qid=qid, features=columns)
-    np.testing.assert_allclose(found.values, shapley_by_orders(gain, columns), atol=1e-8 * empty)
+    np.testing.assert_allclose(
+        found.values, shapley_by_orders(gain, columns), atol=1e-8 * empty
+    )
     prefixes = [gain[frozenset(columns[:size])] for size in range(len(columns) + 1)]
     np.testing.assert_allclose(found.in_order, np.diff(prefixes), atol=1e-8 * empty)
     assert found.values.sum() == pytest.approx(found.gain)
@@ -45,13 +48,17 @@ def test_twins_share_equally_whichever_comes_first() -> None:
 
 
 @pytest.mark.parametrize("weighting", ["size", "pairs"])
-def test_greedy_selects_the_features_and_its_drops_are_the_gains_in_order(weighting: str) -> None:
+def test_greedy_selects_the_features_and_its_drops_are_the_gains_in_order(
+    weighting: str,
+) -> None:
     X, y, qid = planted(0)
     method = GreedyRankRLS(4, weighting=weighting)
     found = shapley_shares(method, X, np.round(y), qid=qid)
     *_, last = steps = list(method.steps(X, np.round(y), qid=qid))
     assert found.features == last.selected
-    np.testing.assert_allclose(found.in_order, [step.before - step.criterion for step in steps])
+    np.testing.assert_allclose(
+        found.in_order, [step.before - step.criterion for step in steps]
+    )
 
 
 def test_it_tells_how_far_it_is_and_refuses_what_it_cannot() -> None:

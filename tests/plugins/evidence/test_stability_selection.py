@@ -36,15 +36,22 @@ from rankstudio.plugins.evidence.stability_selection import (
 def halves(qid: np.ndarray, seed: int, count: int) -> list[np.ndarray]:
     """Which rows are in each of so many halves."""
     names = np.array(list(dict.fromkeys(qid.tolist())))
-    return [np.isin(qid, names[half_of_queries(names.size, seed, number)]) for number in range(count)]
+    return [
+        np.isin(qid, names[half_of_queries(names.size, seed, number)])
+        for number in range(count)
+    ]
 
 
 @settings(max_examples=10)
 @given(untied(), st.integers(0, 2**32 - 1))
-def test_paths_from_sums_are_those_of_retraining_on_the_halves(problem: Problem, seed: int) -> None:
+def test_paths_from_sums_are_those_of_retraining_on_the_halves(
+    problem: Problem, seed: int
+) -> None:
     X, y, qid, regularization = problem
     n = X.shape[1]
-    found = stability_selection(GreedyRankRLS(n, regularization), X, y, qid=qid, n_halves=2, seed=seed)
+    found = stability_selection(
+        GreedyRankRLS(n, regularization), X, y, qid=qid, n_halves=2, seed=seed
+    )
     counts = np.zeros((n, n))
     for number, rows in enumerate(halves(qid, seed, 4)):
         order, _ = greedy_by_retraining(X[rows], y[rows], qid[rows], n, regularization)
@@ -139,8 +146,12 @@ def test_bounds_are_the_closed_forms_and_what_stabs_prints() -> None:
     # stabs' example, p = 9 of bodyfat, cutoff 0.75, q = 2: PFER (*): 0.454.
     assert round(selection_bound(0.75, 2, 9, 50), 3) == 0.454
     assert selection_bound(0.9, 5, 100) == pytest.approx(25 / (0.8 * 100))
-    assert selection_bound(0.75, 5, 100, 50) == pytest.approx(25 / 100 / (2 * (0.5 - 0.01)))
-    assert selection_bound(0.9, 5, 100, 50) == pytest.approx(25 / 100 * 4 * (0.1 + 0.01) / 1.02)
+    assert selection_bound(0.75, 5, 100, 50) == pytest.approx(
+        25 / 100 / (2 * (0.5 - 0.01))
+    )
+    assert selection_bound(0.9, 5, 100, 50) == pytest.approx(
+        25 / 100 * 4 * (0.1 + 0.01) / 1.02
+    )
     # q / p above 1 / √3: the theorem does not hold, and the worst case does.
     assert selection_bound(0.9, 6, 10, 50) == selection_bound(0.9, 6, 10)
     taus = np.arange(52, 101) / 100
@@ -160,7 +171,8 @@ def test_a_result_counts_by_its_threshold() -> None:
     # Shares of ten halves are tenths: 0.75 asks for 0.8.
     assert found.bound(0.75) == found.bound(0.8)
     np.testing.assert_array_equal(
-        found.positions, [[1, 2, 1, np.inf], [1, 2, np.inf, np.inf], [2, np.inf, np.inf, np.inf]]
+        found.positions,
+        [[1, 2, 1, np.inf], [1, 2, np.inf, np.inf], [2, np.inf, np.inf, np.inf]],
     )
     for threshold in (0.5, 1.01, np.nan):
         with pytest.raises(ParameterError):

@@ -7,7 +7,12 @@ import pytest
 from evidence_problems import planted, untied
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import centred_by_loops, greedy_by_retraining, leave_query_out_error, rankrls_on_pairs
+from oracles import (
+    centred_by_loops,
+    greedy_by_retraining,
+    leave_query_out_error,
+    rankrls_on_pairs,
+)
 from strategies import Problem
 
 from rankstudio.engine import GreedyRankRLS, RankSVM, step_significance
@@ -20,17 +25,27 @@ from rankstudio.plugins.evidence.step_significance import forward_stop
 
 @settings(max_examples=10)
 @given(untied(), st.integers(0, 2**32 - 1))
-def test_drops_are_those_of_retraining_with_permuted_residuals(problem: Problem, seed: int) -> None:
+def test_drops_are_those_of_retraining_with_permuted_residuals(
+    problem: Problem, seed: int
+) -> None:
     regularization = problem.regularization
     data = group(problem.X, problem.y, problem.qid)
-    X, y, qid = data.X, data.y, np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+    X, y, qid = (
+        data.X,
+        data.y,
+        np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr)),
+    )
     n = X.shape[1]
-    found = step_significance(GreedyRankRLS(n, regularization), X, y, qid=qid, n_permutations=3, seed=seed)
+    found = step_significance(
+        GreedyRankRLS(n, regularization), X, y, qid=qid, n_permutations=3, seed=seed
+    )
     path, criteria = greedy_by_retraining(X, y, qid, n, regularization)
     assert list(found.selected) == path
     centred = centred_by_loops(y[:, None], qid)[:, 0]
     scale = float(centred @ centred)
-    np.testing.assert_allclose(found.drops, -np.diff([scale, *criteria]), atol=1e-8 * scale)
+    np.testing.assert_allclose(
+        found.drops, -np.diff([scale, *criteria]), atol=1e-8 * scale
+    )
     for number in range(3):
         order = permuted_rows(data.ptr, seed, number)
         for step in range(n):
@@ -45,7 +60,9 @@ def test_drops_are_those_of_retraining_with_permuted_residuals(problem: Problem,
                 for j in range(n)
                 if j not in before
             ]
-            drop = leave_query_out_error(X, labels, qid, before, regularization) - min(errors)
+            drop = leave_query_out_error(X, labels, qid, before, regularization) - min(
+                errors
+            )
             assert found.permuted[number, step] == pytest.approx(drop, abs=1e-8 * scale)
 
 
@@ -64,7 +81,11 @@ def test_p_of_noise_is_uniform() -> None:
     rng, qid = np.random.default_rng(0), np.repeat(np.arange(12), 5)
     p = [
         step_significance(
-            GreedyRankRLS(2), rng.normal(size=(60, 5)), rng.normal(size=60), qid=qid, n_permutations=19
+            GreedyRankRLS(2),
+            rng.normal(size=(60, 5)),
+            rng.normal(size=60),
+            qid=qid,
+            n_permutations=19,
         ).p_values
         for _ in range(150)
     ]
@@ -82,21 +103,32 @@ def test_forward_stop_is_its_definition() -> None:
     assert forward_stop([0.15, 0.01], 0.1) == 2
     p = np.random.default_rng(0).random(30) ** 3
     means = [np.mean(-np.log(1 - p[:k])) for k in range(1, 31)]
-    assert forward_stop(p, 0.2) == max((k for k in range(1, 31) if means[k - 1] <= 0.2), default=0)
+    assert forward_stop(p, 0.2) == max(
+        (k for k in range(1, 31) if means[k - 1] <= 0.2), default=0
+    )
     with pytest.raises(ParameterError):
         forward_stop(p, 1.0)
 
 
 def test_a_path_that_may_end_early_has_no_drop_there() -> None:
     X, y, qid = planted(0)
-    found = step_significance(GreedyRankRLS(25, size_penalty=0.05), X, y, qid=qid, n_permutations=9)
+    found = step_significance(
+        GreedyRankRLS(25, size_penalty=0.05), X, y, qid=qid, n_permutations=9
+    )
     assert 0 < len(found.selected) < 25
     assert found.permuted.shape == (9, len(found.selected))
     assert (found.permuted >= 0).all()
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"pinned": (7, 0)}, {"size_penalty": 0.01}, {"banned": (1,)}, {"weighting": "pairs"}]
+    "options",
+    [
+        {},
+        {"pinned": (7, 0)},
+        {"size_penalty": 0.01},
+        {"banned": (1,)},
+        {"weighting": "pairs"},
+    ],
 )
 def test_drops_of_all_permutations_at_once_are_those_of_a_path_each(
     options: dict[str, object], monkeypatch: pytest.MonkeyPatch
@@ -117,13 +149,20 @@ def test_drops_of_all_permutations_at_once_are_those_of_a_path_each(
 
 def test_costs_and_random_candidates_have_paths_of_their_own() -> None:
     X, y, qid = planted(4)
-    options = {"costs": list(range(1, 26)), "budget": 40.0}, {"n_candidates": 5, "seed": 2}
+    options = (
+        {"costs": list(range(1, 26)), "budget": 40.0},
+        {"n_candidates": 5, "seed": 2},
+    )
     for one in options:
-        found = step_significance(GreedyRankRLS(3, **one), X, y, qid=qid, n_permutations=4)  # type: ignore[arg-type]
+        found = step_significance(
+            GreedyRankRLS(3, **one), X, y, qid=qid, n_permutations=4
+        )  # type: ignore[arg-type]
         assert found.permuted.shape == (4, len(found.selected))
 
 
-@pytest.mark.parametrize("method", [RankSVM(), GreedyRankRLS(search="floating"), GreedyRankRLS(ties=False)])
+@pytest.mark.parametrize(
+    "method", [RankSVM(), GreedyRankRLS(search="floating"), GreedyRankRLS(ties=False)]
+)
 def test_other_methods_are_refused(method: GreedyRankRLS) -> None:
     X, y, qid = planted(0)
     with pytest.raises(ParameterError):

@@ -20,7 +20,9 @@ from rankstudio.plugins.features.compared_densities import compared_densities, n
 
 
 def learned(**parameters: object) -> tuple[Plan, Fold, PathResult, QueryData]:
-    fold = make_ranking(30, n_informative=3, n_redundant=2, n_noise=2, n_constant=1, seed=3).folds[0]
+    fold = make_ranking(
+        30, n_informative=3, n_redundant=2, n_noise=2, n_constant=1, seed=3
+    ).folds[0]
     plan = Plan("x", "expected-divergence", {"regularization": (1.0,), **parameters})
     context = make_fold_context(plan, fold)
     return plan, fold, context.path(Unit(1, 0, plan.combinations[0])), context.train
@@ -35,7 +37,9 @@ def kernel_sums(train: np.ndarray, at: np.ndarray, shrinks: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("density", ["normalised", "released"])
 @pytest.mark.parametrize("kde", ["fast", "exact"])
-def test_densities_are_the_sums_of_kernels_that_were_compared(density: str, kde: str) -> None:
+def test_densities_are_the_sums_of_kernels_that_were_compared(
+    density: str, kde: str
+) -> None:
     plan, fold, path, train = learned(density=density, kde=kde)
     column = path.steps[-1].selected[0]
     (found,) = compared_densities(plan, path, train, fold.train.feature_ids, [column])
@@ -46,7 +50,9 @@ def test_densities_are_the_sums_of_kernels_that_were_compared(density: str, kde:
         normalised = density == "normalised"
         raw = kernel_sums(inside, at, normalised)
         wanted = raw / raw.sum() if normalised else raw
-        np.testing.assert_allclose(shown.density, np.interp(found.grid, at, wanted), rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(
+            shown.density, np.interp(found.grid, at, wanted), rtol=1e-6, atol=1e-12
+        )
         assert shown.n_documents == inside.size
 
 
@@ -55,15 +61,23 @@ def test_divergence_and_score_are_those_of_the_method(density: str) -> None:
     plan, fold, path, train = learned(density=density)
     columns = range(fold.train.X.shape[1])
     found = compared_densities(plan, path, train, fold.train.feature_ids, columns)
-    d = divergences(fold.train.X, fold.train.y, fold.vali.X, normalised=density == "normalised")
+    d = divergences(
+        fold.train.X, fold.train.y, fold.vali.X, normalised=density == "normalised"
+    )
     np.testing.assert_array_equal([each.divergence for each in found], d)
-    np.testing.assert_array_equal([each.score for each in found], path.steps[0].candidates)
+    np.testing.assert_array_equal(
+        [each.score for each in found], path.steps[0].candidates
+    )
     for each in found:
         scores = fold.train.X[:, each.column]
-        alone = evaluate(fold.train.y, scores, qid=fold.train.qid, measures=["NDCG@10"])["NDCG@10"]
+        alone = evaluate(
+            fold.train.y, scores, qid=fold.train.qid, measures=["NDCG@10"]
+        )["NDCG@10"]
         assert each.importance == pytest.approx(alone, abs=1e-12)
         order = path.steps[-1].selected
-        assert each.place == (order.index(each.column) + 1 if each.column in order else 0)
+        assert each.place == (
+            order.index(each.column) + 1 if each.column in order else 0
+        )
 
 
 def test_many_zeros_are_a_share_and_not_part_of_the_curve() -> None:
@@ -78,7 +92,8 @@ def test_many_zeros_are_a_share_and_not_part_of_the_curve() -> None:
     places, counts = np.unique(at[:, column], return_counts=True)
     for shown in found.classes:
         rest = float((shown.density * counts[np.isin(places, found.grid)]).sum())
-        assert shown.zeros + rest == pytest.approx(1.0)  # normalised: one over the validation documents
+        # normalised: one over the validation documents
+        assert shown.zeros + rest == pytest.approx(1.0)
 
 
 def test_a_feature_with_one_value_has_nothing_to_draw() -> None:

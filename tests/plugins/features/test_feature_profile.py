@@ -10,7 +10,9 @@ from rankstudio.plugins.features import feature_profile as inspection
 from rankstudio.plugins.features.feature_profile import FeatureProfile, Inspector
 
 
-def profile(dataset: RankingDataset, column: int, convention: str = "letor4") -> FeatureProfile:
+def profile(
+    dataset: RankingDataset, column: int, convention: str = "letor4"
+) -> FeatureProfile:
     return Inspector(dataset, convention).profile(column)
 
 
@@ -19,10 +21,19 @@ def make(y=None, seed=0, sizes=(4, 1, 6, 9)):
     ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     m = int(ptr[-1])
     X = rng.normal(size=(m, 5))
-    X[:, 1] = -2.0 * X[:, 0] + 0.1 * rng.normal(size=m) + 50.0 * np.repeat(rng.normal(size=len(sizes)), sizes)
-    X[:, 2] = np.repeat(rng.normal(size=len(sizes)), sizes)  # constant inside every query
+    X[:, 1] = (
+        -2.0 * X[:, 0]
+        + 0.1 * rng.normal(size=m)
+        + 50.0 * np.repeat(rng.normal(size=len(sizes)), sizes)
+    )
+    # constant inside every query
+    X[:, 2] = np.repeat(rng.normal(size=len(sizes)), sizes)
     X[:, 3] = 7.0
-    labels = rng.integers(0, 3, size=m).astype(np.float64) if y is None else np.asarray(y, dtype=np.float64)
+    labels = (
+        rng.integers(0, 3, size=m).astype(np.float64)
+        if y is None
+        else np.asarray(y, dtype=np.float64)
+    )
     return RankingDataset(
         X=X,
         y=labels,
@@ -34,13 +45,18 @@ def make(y=None, seed=0, sizes=(4, 1, 6, 9)):
 
 
 def centred(dataset, column):
-    parts = [dataset.X[a:b, column] for a, b in zip(dataset.query_ptr, dataset.query_ptr[1:], strict=False)]
+    parts = [
+        dataset.X[a:b, column]
+        for a, b in zip(dataset.query_ptr, dataset.query_ptr[1:], strict=False)
+    ]
     return np.concatenate([part - part.mean() for part in parts])
 
 
 def average_precision(y):
     hits = [i for i, label in enumerate(y) if label >= 1]
-    return sum((n + 1) / (i + 1) for n, i in enumerate(hits)) / len(hits) if hits else 0.0
+    return (
+        sum((n + 1) / (i + 1) for n, i in enumerate(hits)) / len(hits) if hits else 0.0
+    )
 
 
 def mean_average_precision(dataset, scores):
@@ -57,7 +73,9 @@ def test_correlations_are_pearsons_of_query_centred_columns(monkeypatch, block):
     dataset = make()
     found = Inspector(dataset).correlations
     for i, j in [(0, 1), (0, 4), (1, 4)]:
-        assert found[i, j] == pytest.approx(np.corrcoef(centred(dataset, i), centred(dataset, j))[0, 1])
+        assert found[i, j] == pytest.approx(
+            np.corrcoef(centred(dataset, i), centred(dataset, j))[0, 1]
+        )
     assert not found[2].any()
     assert not found[:, 3].any()
 
@@ -83,9 +101,16 @@ def test_alone_is_the_better_direction():
 def test_densities_are_those_of_the_relevance_classes():
     dataset = make()
     found = profile(dataset, 0)
-    assert [c.label for c in found.classes] == ["not relevant", "relevant", "highly relevant"]
+    assert [c.label for c in found.classes] == [
+        "not relevant",
+        "relevant",
+        "highly relevant",
+    ]
     assert found.grid.size == 128
-    assert (found.grid[0], found.grid[-1]) == (dataset.X[:, 0].min(), dataset.X[:, 0].max())
+    assert (found.grid[0], found.grid[-1]) == (
+        dataset.X[:, 0].min(),
+        dataset.X[:, 0].max(),
+    )
     for label, part in enumerate(found.classes):
         values = dataset.X[dataset.y == label, 0]
         assert part.n_documents == values.size
@@ -113,7 +138,13 @@ def test_a_constant_feature_has_a_defined_profile():
         ([-1, 1], ["relevance -1", "relevance 1"]),
         (
             [0, 1, 2, 3, 4, 5, 6],
-            ["relevance 0 to 1", "relevance 2 to 3", "relevance 4", "relevance 5", "relevance 6"],
+            [
+                "relevance 0 to 1",
+                "relevance 2 to 3",
+                "relevance 4",
+                "relevance 5",
+                "relevance 6",
+            ],
         ),
     ],
 )
@@ -128,7 +159,10 @@ def test_the_profile_goes_with_the_selected_features_as_least_squares_says():
     dataset = make(seed=3)
     found = Inspector(dataset).profile(0, (1, 4, 0))
     assert [one.feature_id for one in found.with_selected] == [20, 50]
-    target, others = centred(dataset, 0), np.column_stack([centred(dataset, c) for c in (1, 4)])
+    target, others = (
+        centred(dataset, 0),
+        np.column_stack([centred(dataset, c) for c in (1, 4)]),
+    )
     for one, column in zip(found.with_selected, others.T, strict=True):
         assert one.correlation == pytest.approx(np.corrcoef(target, column)[0, 1])
     left = target - others @ np.linalg.lstsq(others, target, rcond=None)[0]
@@ -149,7 +183,9 @@ def test_alone_it_is_measured_on_every_part_in_the_direction_of_the_training_par
     assert list(found.parts) == ["train", "test"]
     assert found.parts["train"] == found.alone
     sign = -1.0 if found.ascending else 1.0
-    assert found.parts["test"]["MAP"] == pytest.approx(mean_average_precision(test, sign * test.X[:, 0]))
+    assert found.parts["test"]["MAP"] == pytest.approx(
+        mean_average_precision(test, sign * test.X[:, 0])
+    )
 
 
 def test_another_convention_shares_the_correlations():
@@ -165,7 +201,9 @@ def test_the_measure_in_use_is_named_first_and_chooses_the_direction():
     for name, better in (("AUC", max), ("SquaredError", min)):
         found = Inspector(dataset, measure=name).profile(0)
         both = [
-            evaluate(dataset.y, s * dataset.X[:, 0], qid=dataset.qid, measures=[name])[name]
+            evaluate(dataset.y, s * dataset.X[:, 0], qid=dataset.qid, measures=[name])[
+                name
+            ]
             for s in (1.0, -1.0)
         ]
         assert found.alone[name] == pytest.approx(better(both))
@@ -184,7 +222,9 @@ def test_many_zeros_are_told_apart_from_the_other_values():
         values = X[dataset.y == label, 0]
         assert one.zeros == pytest.approx(np.mean(values == 0))
         assert one.n_documents == values.size
-        np.testing.assert_allclose(one.density, gaussian_density(values[values > 0], found.grid))
+        np.testing.assert_allclose(
+            one.density, gaussian_density(values[values > 0], found.grid)
+        )
 
 
 def test_few_zeros_are_values_like_any_other():

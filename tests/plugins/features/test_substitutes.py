@@ -40,24 +40,42 @@ def make(n: int = 8, seed: int = 0) -> RankingDataset:
 
 
 def found(
-    train: RankingDataset, k: int = 2, groups: ColumnGroups | None = None, **changes: object
+    train: RankingDataset,
+    k: int = 2,
+    groups: ColumnGroups | None = None,
+    **changes: object,
 ) -> Substitutes:
     if groups is not None:
-        names = {str(at): tuple(c + 1 for c in one) for at, one in enumerate(groups.groups) if len(one) > 1}
+        names = {
+            str(at): tuple(c + 1 for c in one)
+            for at, one in enumerate(groups.groups)
+            if len(one) > 1
+        }
         changes["groups"] = names
-    plan = Plan("sample", measures=("MAP",), **{"parameters": {"regularization": [4.0]}, **changes})
+    plan = Plan(
+        "sample",
+        measures=("MAP",),
+        **{"parameters": {"regularization": [4.0]}, **changes},
+    )
     fold = Fold(1, train, None, None)
     training = group_training(fold)
     data = training.whole("It")
     path = FoldContext(plan, fold, training).path(Unit(1, 0, plan.combinations[0]))
     correlations = Inspector(train).correlations
-    return substitutes(plan, path, k - 1, data, correlations, clusters(correlations), groups)
+    return substitutes(
+        plan, path, k - 1, data, correlations, clusters(correlations), groups
+    )
 
 
-def error(train: RankingDataset, columns: list[int], regularization: float = 4.0) -> float:
+def error(
+    train: RankingDataset, columns: list[int], regularization: float = 4.0
+) -> float:
     """Return RankRLS's leave-query-out error per document."""
     if not columns:  # no model: each document has the score 0
-        return float((centre(train.y[:, None], train.query_ptr) ** 2).sum()) / train.n_documents
+        return (
+            float((centre(train.y[:, None], train.query_ptr) ** 2).sum())
+            / train.n_documents
+        )
     model = RankRLS(regularization).fit(train.X[:, columns], train.y, qid=train.qid)
     return model.criterion_ / train.n_documents
 
@@ -71,7 +89,8 @@ def test_a_cluster_names_its_other_features_and_what_the_best_of_them_costs():
     swap = first.swaps[0]
     before = error(train, list(result.selected))
     costs = {
-        added: error(train, [added if c == selected else c for c in result.selected]) - before
+        added: error(train, [added if c == selected else c for c in result.selected])
+        - before
         for added in first.others
     }
     assert swap.added == min(costs, key=lambda added: costs[added])
@@ -105,32 +124,52 @@ def after(train: RankingDataset, selected: tuple[int, ...], swap: Swap) -> float
 
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("pinned", [(7, 8), (1, 6, 8), (1, 2)])
-def test_what_lowers_the_criterion_most_is_found(pinned: tuple[int, ...], constant: bool) -> None:
+def test_what_lowers_the_criterion_most_is_found(
+    pinned: tuple[int, ...], constant: bool
+) -> None:
     train = with_constant(make(), 3) if constant else make()
-    result = found(train, k=len(pinned), parameters={"regularization": [4.0], "pinned": list(pinned)})
+    result = found(
+        train,
+        k=len(pinned),
+        parameters={"regularization": [4.0], "pinned": list(pinned)},
+    )
     assert sorted(result.selected) == [feature - 1 for feature in pinned]
     before = error(train, list(result.selected))
     others = [column for column in range(8) if column not in result.selected]
     expected = {}
     for removed in result.selected:
-        every = {one: after(train, result.selected, Swap(removed, one, 0.0, 0.0)) for one in (None, *others)}
+        every = {
+            one: after(train, result.selected, Swap(removed, one, 0.0, 0.0))
+            for one in (None, *others)
+        }
         if min(every.values()) < before - 1e-9:
             expected[removed] = min(every.values()) - before
-    assert {swap.removed: swap.change for swap in result.better} == pytest.approx(expected)
+    assert {swap.removed: swap.change for swap in result.better} == pytest.approx(
+        expected
+    )
     for swap in result.better:
-        assert after(train, result.selected, swap) - before == pytest.approx(swap.change)
-        assert swap.added != 3 or not constant, "a constant feature would be no better than none"
+        assert after(train, result.selected, swap) - before == pytest.approx(
+            swap.change
+        )
+        assert swap.added != 3 or not constant, (
+            "a constant feature would be no better than none"
+        )
 
 
 def test_leaving_out_is_found_where_every_other_feature_is_constant() -> None:
     train = make(n=6)
     for column in range(1, 6):
         train = with_constant(train, column)
-    noise = replace(train, y=np.random.default_rng(9).integers(0, 3, train.n_documents).astype(float))
+    noise = replace(
+        train,
+        y=np.random.default_rng(9).integers(0, 3, train.n_documents).astype(float),
+    )
     assert error(noise, []) < error(noise, [0])
     result = found(noise, k=1, parameters={"regularization": [4.0], "pinned": [1]})
     assert [(swap.removed, swap.added) for swap in result.better] == [(0, None)]
-    assert [group.swaps for group in result.groups] == [()], "nothing varies that could stand for it"
+    assert [group.swaps for group in result.groups] == [()], (
+        "nothing varies that could stand for it"
+    )
 
 
 def test_a_ranker_behind_a_selector_has_its_own_criterion():
@@ -149,14 +188,22 @@ def test_a_ranker_behind_a_selector_has_its_own_criterion():
     assert swap.change == pytest.approx(change)
 
 
-@pytest.mark.parametrize("method", ["gas", "single-feature", "rfe", "fs-bfs", "expected-divergence"])
+@pytest.mark.parametrize(
+    "method", ["gas", "single-feature", "rfe", "fs-bfs", "expected-divergence"]
+)
 def test_a_filter_that_ranks_by_rankrls_has_exact_swaps(method):
     train = make()
-    result = found(train, method=method, parameters={"n_features_to_select": 2, "regularization": [4.0]})
+    result = found(
+        train,
+        method=method,
+        parameters={"n_features_to_select": 2, "regularization": [4.0]},
+    )
     assert result.why_no_swaps == ""
     swap = result.groups[0].swaps[0]
     columns = [swap.added if c == swap.removed else c for c in result.selected]
-    assert swap.change == pytest.approx(error(train, columns) - error(train, list(result.selected)))
+    assert swap.change == pytest.approx(
+        error(train, columns) - error(train, list(result.selected))
+    )
 
 
 def test_other_methods_say_why_they_have_no_changes():
@@ -204,20 +251,26 @@ def test_groups_are_swapped_as_a_whole_and_their_features_never_alone():
     assert {swap.removed for swap in result.group_swaps} == set(inside)
     for swap in result.group_swaps:
         changes = {
-            added: error(train, sorted(selected - set(swap.removed) | set(added))) - before
+            added: error(train, sorted(selected - set(swap.removed) | set(added)))
+            - before
             for added in outside
             if len(added) > 1 or len(swap.removed) > 1
         }
         assert swap.change == pytest.approx(min(changes.values()))
         assert swap.change == pytest.approx(changes[swap.added])
     joint = {column for group in groups.groups if len(group) > 1 for column in group}
-    alone = [swap for group in result.groups for swap in group.swaps] + list(result.better)
+    alone = [swap for group in result.groups for swap in group.swaps] + list(
+        result.better
+    )
     assert not any({swap.removed, swap.added} & joint for swap in alone)
 
 
 def test_swaps_are_by_the_cost_of_the_plan():
     train = make()
-    result = found(train, parameters={"regularization": [4.0], "cost": "inverse", "weighting": "pairs"})
+    result = found(
+        train,
+        parameters={"regularization": [4.0], "cost": "inverse", "weighting": "pairs"},
+    )
     swap = result.groups[0].swaps[0]
 
     def loss(columns):
@@ -232,4 +285,7 @@ def test_swaps_are_by_the_cost_of_the_plan():
 
 def test_all_pairs_over_queries_have_no_fast_swaps():
     parameters = {"regularization": [4.0], "pairs": "all"}
-    assert found(make(), 1, method="rankrls", parameters=parameters).why_no_swaps == NO_SWAPS
+    assert (
+        found(make(), 1, method="rankrls", parameters=parameters).why_no_swaps
+        == NO_SWAPS
+    )

@@ -21,14 +21,22 @@ WEIGHTS = np.array([[0.5], [0.25]])
 
 
 def saved(
-    path: Path, nodes: list[Any], constants: Any = (), made: str = "score", given: Any = DOUBLE, **more: Any
+    path: Path,
+    nodes: list[Any],
+    constants: Any = (),
+    made: str = "score",
+    given: Any = DOUBLE,
+    **more: Any,
 ) -> Path:
     X = helper.make_tensor_value_info("X", given, [None, 2])
     score = helper.make_tensor_value_info(made, FLOAT, None)
     graph = helper.make_graph(nodes, "g", [X], [score], list(constants))
     imports = {"": 17, "ai.onnx.ml": 5, "my.own": 1} | more.pop("versions", {})
     model = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid(*i) for i in imports.items()], ir_version=8, **more
+        graph,
+        opset_imports=[helper.make_opsetid(*i) for i in imports.items()],
+        ir_version=8,
+        **more,
     )
     path.write_bytes(model.SerializeToString())
     return path
@@ -55,11 +63,15 @@ def ensemble(**changes: Any) -> Any:
         "leaf_weights": numpy_helper.from_array(np.array([4.0, 1, 2, 1, 3, 5])),
         **changes,
     }
-    return helper.make_node("TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values)
+    return helper.make_node(
+        "TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values
+    )
 
 
 @pytest.mark.parametrize(("number", "first"), [(0, 4 / 3), (1, 4.0)])
-def test_trees_are_added_up_or_averaged(number: int, first: float, tmp_path: Path) -> None:
+def test_trees_are_added_up_or_averaged(
+    number: int, first: float, tmp_path: Path
+) -> None:
     parsed = read(saved(tmp_path / "m.onnx", [ensemble(aggregate_function=number)]))
     assert parsed.trees[0].leaves[0] == first
 
@@ -72,7 +84,10 @@ def test_trees_are_added_up_or_averaged(number: int, first: float, tmp_path: Pat
         ({"post_transform": 2}, "post_transform"),
         ({"n_targets": 2}, "score"),
         ({"leaf_targetids": [0, 0, 0, 0, 0, 1]}, "score"),
-        ({"nodes_modes": numpy_helper.from_array(np.full(3, 4, dtype=np.uint8))}, "BRANCH_LEQ"),
+        (
+            {"nodes_modes": numpy_helper.from_array(np.full(3, 4, dtype=np.uint8))},
+            "BRANCH_LEQ",
+        ),
         ({"base_values": [1.0]}, "base_values"),
     ],
 )
@@ -85,14 +100,18 @@ def test_trees_that_are_put_together_in_another_way_are_refused(
 
 def test_a_mode_says_which_side_a_value_goes(tmp_path: Path) -> None:
     modes = numpy_helper.from_array(np.array([1, 2, 3], dtype=np.uint8))
-    first, second, third = read(saved(tmp_path / "m.onnx", [ensemble(nodes_modes=modes)])).trees
+    first, second, third = read(
+        saved(tmp_path / "m.onnx", [ensemble(nodes_modes=modes)])
+    ).trees
     assert (first.splits[0][1], first.leaves) == (np.nextafter(0.1, 0), (4.0, 1.0))
     assert (second.splits[0][1], second.leaves) == (np.nextafter(0.2, 0), (1.0, 2.0))
     assert (third.splits[0][1], third.leaves) == (0.3, (5.0, 3.0))
 
 
 @pytest.mark.parametrize("given", [FLOAT, DOUBLE])
-def test_thresholds_are_of_the_precision_of_the_input(given: int, tmp_path: Path) -> None:
+def test_thresholds_are_of_the_precision_of_the_input(
+    given: int, tmp_path: Path
+) -> None:
     """Catches doubles that are rounded to floats, as though the program had."""
     values = {
         **{f"nodes_{key}": [0, 0, 0] for key in ("treeids", "featureids")},
@@ -105,15 +124,22 @@ def test_thresholds_are_of_the_precision_of_the_input(given: int, tmp_path: Path
         "target_nodeids": [1, 2],
         "target_weights": [1.0, 2.0],
     }
-    node = helper.make_node("TreeEnsembleRegressor", ["X"], ["score"], domain="ai.onnx.ml", **values)
+    node = helper.make_node(
+        "TreeEnsembleRegressor", ["X"], ["score"], domain="ai.onnx.ml", **values
+    )
     path = saved(tmp_path / "m.onnx", [node], given=given, versions={"ai.onnx.ml": 3})
     threshold = float(np.float32(0.1))
     expected = greatest_up_to(threshold) if given == FLOAT else threshold
     assert read(path).trees[0].splits[0][1] == expected
 
 
-def product(*before: Any, at: str = "X", domain: str = "", weights: str = "weights") -> list[Any]:
-    return [*before, helper.make_node("MatMul", [at, weights], ["score"], domain=domain)]
+def product(
+    *before: Any, at: str = "X", domain: str = "", weights: str = "weights"
+) -> list[Any]:
+    return [
+        *before,
+        helper.make_node("MatMul", [at, weights], ["score"], domain=domain),
+    ]
 
 
 CAST = helper.make_node("Cast", ["X"], ["v"], to=TensorProto.INT64)
@@ -130,7 +156,9 @@ CONSTANTS = (
 
 
 def test_operators_that_change_nothing_are_passed(tmp_path: Path) -> None:
-    assert read(saved(tmp_path / "m.onnx", product(RESHAPE, at="v"), CONSTANTS)).weights == {0: 0.5, 1: 0.25}
+    assert read(
+        saved(tmp_path / "m.onnx", product(RESHAPE, at="v"), CONSTANTS)
+    ).weights == {0: 0.5, 1: 0.25}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +169,10 @@ def test_operators_that_change_nothing_are_passed(tmp_path: Path) -> None:
         (product(TURNED, at="v"), "Reshape"),
         (product(helper.make_node("Relu", ["X"], ["v"]), at="v"), "Relu"),
         (product(helper.make_node("Flatten", ["X"], ["v"], axis=0), at="v"), "Flatten"),
-        (product(helper.make_node("Identity", ["X"], ["v"], odd=1), at="v"), "Identity odd"),
+        (
+            product(helper.make_node("Identity", ["X"], ["v"], odd=1), at="v"),
+            "Identity odd",
+        ),
         (product(weights="two"), "MatMul score"),
         (product(helper.make_node("Identity", ["X"], ["v"])), "MatMul"),
         ([helper.make_node("MatMul", ["weights", "X"], ["score"])], "MatMul"),
@@ -161,7 +192,9 @@ def test_a_version_that_is_not_known_is_refused(tmp_path: Path) -> None:
 
 def test_a_function_of_the_model_is_refused(tmp_path: Path) -> None:
     body = helper.make_node("Identity", ["a"], ["b"])
-    own = helper.make_function("", "MatMul", ["a", "c"], ["b"], [body], [helper.make_opsetid("", 17)])
+    own = helper.make_function(
+        "", "MatMul", ["a", "c"], ["b"], [body], [helper.make_opsetid("", 17)]
+    )
     with pytest.raises(DatasetError, match=r"m\.onnx"):
         read(saved(tmp_path / "m.onnx", product(), CONSTANTS, functions=[own]))
 
@@ -183,7 +216,9 @@ def test_external_data_are_those_of_the_model_s_folder(
         place.mkdir()
         (place / "weights.bin").write_bytes(b"12345678" + weights.tobytes())
     monkeypatch.chdir(elsewhere)
-    path = saved(folder / "m.onnx", product(), [external("weights.bin", offset="8", length="16")])
+    path = saved(
+        folder / "m.onnx", product(), [external("weights.bin", offset="8", length="16")]
+    )
     assert read(path).weights == {0: 0.5, 1: 0.25}
     monkeypatch.chdir(folder)
     assert read(Path("m.onnx")).weights == {0: 0.5, 1: 0.25}
@@ -215,14 +250,20 @@ def test_external_data_of_another_place_are_refused(place: str, tmp_path: Path) 
     (folder / "link.bin").symlink_to(outside)
     (folder / "linked").symlink_to(tmp_path)
     (folder / "short.bin").write_bytes(b"1234")
-    path = saved(folder / "m.onnx", product(), [external(place.format(absolute=outside))])
+    path = saved(
+        folder / "m.onnx", product(), [external(place.format(absolute=outside))]
+    )
     with pytest.raises(DatasetError, match=r"m\.onnx") as caught:
         read(path)
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("more", [{"length": "8"}, {"offset": "-8"}, {"offset": "9" * 30}, {"odd": "1"}])
-def test_external_data_of_another_size_are_refused(more: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "more", [{"length": "8"}, {"offset": "-8"}, {"offset": "9" * 30}, {"odd": "1"}]
+)
+def test_external_data_of_another_size_are_refused(
+    more: dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "weights.bin").write_bytes(WEIGHTS.tobytes())
     with pytest.raises(DatasetError, match=r"weights\.bin"):
         read(saved(tmp_path / "m.onnx", product(), [external("weights.bin", **more)]))

@@ -23,7 +23,9 @@ GRADES = (0.0, 1.0, 4.0)
 def made(seed: int, sizes: list[int]) -> RankingDataset:
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(len(sizes)), sizes)
-    return RankingDataset.from_arrays(rng.random((qid.size, 2)), rng.choice(GRADES, qid.size), qid)
+    return RankingDataset.from_arrays(
+        rng.random((qid.size, 2)), rng.choice(GRADES, qid.size), qid
+    )
 
 
 @settings(deadline=None)
@@ -47,9 +49,13 @@ def test_a_share_of_each_query_gets_other_grades(
     np.testing.assert_array_equal(more[flipped], y[flipped])
     # A query alone, as in another fold, gets the same flips.
     last = RankingDataset.from_arrays(
-        data.X[data.query_ptr[-2] :], data.y[data.query_ptr[-2] :], [data.query_ids[-1]] * sizes[-1]
+        data.X[data.query_ptr[-2] :],
+        data.y[data.query_ptr[-2] :],
+        [data.query_ids[-1]] * sizes[-1],
     )
-    np.testing.assert_array_equal(flip_labels(last, share, GRADES, seed, 1), y[data.query_ptr[-2] :])
+    np.testing.assert_array_equal(
+        flip_labels(last, share, GRADES, seed, 1), y[data.query_ptr[-2] :]
+    )
 
 
 def test_flips_have_the_share_and_equal_probabilities_on_average() -> None:
@@ -66,13 +72,22 @@ def test_flips_have_the_share_and_equal_probabilities_on_average() -> None:
 def test_shares_are_those_of_runs_one_by_one(protocol: str) -> None:
     data = dataset(2)
     plan = Plan(
-        "a.txt", parameters={"n_features_to_select": 3, "regularization": (1.0, 16.0)}, protocol=protocol
+        "a.txt",
+        parameters={"n_features_to_select": 3, "regularization": (1.0, 16.0)},
+        protocol=protocol,
     )
     *_, found = flip_steps(plan, data, (0.3, 0.1), 3, seed=5)
     assert found.shares == (0.0, 0.1, 0.3) and found.n_draws == 3
     original = run_plan(plan, data)
     divided = parse_protocol(protocol).divide(data, plan.seed)
-    grades = sorted({float(y) for fold in divided.folds for part in fold.parts.values() for y in part.y})
+    grades = sorted(
+        {
+            float(y)
+            for fold in divided.folds
+            for part in fold.parts.values()
+            for y in part.y
+        }
+    )
     for at, share in enumerate(found.shares):
         runs = []
         for draw in range(3):
@@ -80,14 +95,19 @@ def test_shares_are_those_of_runs_one_by_one(protocol: str) -> None:
                 Fold(
                     fold.number,
                     *(
-                        part and part.changed(y=flip_labels(part, share, grades, 5, draw))
+                        part
+                        and part.changed(y=flip_labels(part, share, grades, 5, draw))
                         for part in (fold.train, fold.vali)
                     ),
                     fold.test,
                 )
                 for fold in divided.folds
             ]
-            runs.append(run_plan(plan, replace(divided, folds=tuple(folds))) if share else original)
+            runs.append(
+                run_plan(plan, replace(divided, folds=tuple(folds)))
+                if share
+                else original
+            )
         for column, feature in enumerate(found.feature_ids.tolist()):
             has = [feature in fold.selected for run in runs for fold in run.folds]
             assert found.selected[at, column] == pytest.approx(np.mean(has))
@@ -96,11 +116,17 @@ def test_shares_are_those_of_runs_one_by_one(protocol: str) -> None:
             for run in runs
             for fold, own in zip(run.folds, original.folds, strict=True)
         ]
-        assert found.jaccard[at] == pytest.approx(np.mean([len(a & b) / len(a | b) for a, b in pairs]))
+        assert found.jaccard[at] == pytest.approx(
+            np.mean([len(a & b) / len(a | b) for a, b in pairs])
+        )
         for name, values in found.values.items():
-            np.testing.assert_array_equal(values[at], [run.average[name] for run in runs])
+            np.testing.assert_array_equal(
+                values[at], [run.average[name] for run in runs]
+            )
     order = found.order()
-    assert set(order.tolist()) == set(np.flatnonzero(found.selected.any(axis=0)).tolist())
+    assert set(order.tolist()) == set(
+        np.flatnonzero(found.selected.any(axis=0)).tolist()
+    )
     assert (np.diff(found.selected[0, order]) <= 0).all()
 
 
@@ -112,7 +138,13 @@ def test_what_cannot_be_flipped_is_refused() -> None:
     with pytest.raises(PlanError):
         next(flip_steps(Plan("a.txt", "rankrls"), data))
     same = [
-        Fold(1, *(part.changed(y=np.ones(part.n_documents)) for part in fold.parts.values()))
+        Fold(
+            1,
+            *(
+                part.changed(y=np.ones(part.n_documents))
+                for part in fold.parts.values()
+            ),
+        )
         for fold in data.folds
     ]
     with pytest.raises(DatasetError):

@@ -57,14 +57,20 @@ def test_it_minimises_the_loss_over_the_span_of_the_basis(
     problem: Problem, settings: dict[str, Any], n_basis: int | None, way: str
 ) -> None:
     X, y, qid, regularization = problem
-    method = KernelRankRLS(**settings, regularization=regularization, n_basis=n_basis, basis=way)
+    method = KernelRankRLS(
+        **settings, regularization=regularization, n_basis=n_basis, basis=way
+    )
     quietly(method, problem)
     features = features_of(kernel_matrix(X, settings))
     if n_basis is not None and n_basis < len(y):
         features = spanned(features, method.basis_)
     w = ridge(centred_by_loops(features, qid), centred_by_loops(y, qid), regularization)
     scores = method.predict(X)
-    close(centred_by_loops(scores[:, None], qid)[:, 0], centred_by_loops(features @ w, qid), y)
+    close(
+        centred_by_loops(scores[:, None], qid)[:, 0],
+        centred_by_loops(features @ w, qid),
+        y,
+    )
 
 
 @given(duplicated(fewest_queries=2), KERNELS, BASES, WAYS)
@@ -72,10 +78,18 @@ def test_left_out_predictions_are_those_of_retraining_without_the_query_and_its_
     problem: Problem, settings: dict[str, Any], n_basis: int | None, way: str
 ) -> None:
     X, y, qid, regularization = problem
-    method = KernelRankRLS(**settings, regularization=regularization, n_basis=n_basis, basis=way)
+    method = KernelRankRLS(
+        **settings, regularization=regularization, n_basis=n_basis, basis=way
+    )
     found = method.leave_query_out(X, y, qid=qid)
-    basis = None if n_basis is None or n_basis >= len(y) else quietly(method, problem).basis_
-    expected = left_out_by_retraining(kernel_matrix(X, settings), y, qid, regularization, basis)
+    basis = (
+        None
+        if n_basis is None or n_basis >= len(y)
+        else quietly(method, problem).basis_
+    )
+    expected = left_out_by_retraining(
+        kernel_matrix(X, settings), y, qid, regularization, basis
+    )
     close(found, expected, y)
 
 
@@ -94,7 +108,9 @@ def test_a_grid_is_what_each_value_gives_alone(
 
 
 @given(duplicated(fewest_queries=2), BASES)
-def test_the_criterion_is_the_left_out_squared_error(problem: Problem, n_basis: int | None) -> None:
+def test_the_criterion_is_the_left_out_squared_error(
+    problem: Problem, n_basis: int | None
+) -> None:
     X, y, qid, regularization = problem
     method = KernelRankRLS(gamma=1.0, regularization=regularization, n_basis=n_basis)
     residuals = centred_by_loops(y, qid) - method.leave_query_out(X, y, qid=qid)
@@ -120,7 +136,9 @@ def data(seed: int = 0, m: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 @pytest.mark.parametrize("n_basis", [None, 12])
-def test_a_precomputed_kernel_and_a_callable_give_what_the_named_one_does(n_basis: int | None) -> None:
+def test_a_precomputed_kernel_and_a_callable_give_what_the_named_one_does(
+    n_basis: int | None,
+) -> None:
     X, y, qid = data()
     shuffled = np.random.default_rng(1).permutation(y.size)
     X, y, qid = X[shuffled], y[shuffled], qid[shuffled]
@@ -130,7 +148,9 @@ def test_a_precomputed_kernel_and_a_callable_give_what_the_named_one_does(n_basi
         return kernel_by_loops(A, B, "rbf", 2.0)
 
     named = KernelRankRLS("rbf", gamma=2.0, n_basis=n_basis).fit(X, y, qid=qid)
-    given = KernelRankRLS("precomputed", n_basis=n_basis).fit(gaussian(X, X), y, qid=qid)
+    given = KernelRankRLS("precomputed", n_basis=n_basis).fit(
+        gaussian(X, X), y, qid=qid
+    )
     function = KernelRankRLS(gaussian, n_basis=n_basis).fit(X, y, qid=qid)
     expected = named.predict(new)
     np.testing.assert_allclose(function.predict(new), expected, rtol=1e-9)
@@ -138,16 +158,22 @@ def test_a_precomputed_kernel_and_a_callable_give_what_the_named_one_does(n_basi
     assert given.basis_.tolist() == named.basis_.tolist() == function.basis_.tolist()
     np.testing.assert_allclose(given.coef_[given.basis_], named.dual_coef_, rtol=1e-8)
     left_out = named.leave_query_out(X, y, qid=qid)
-    np.testing.assert_allclose(given.leave_query_out(gaussian(X, X), y, qid=qid), left_out, rtol=1e-8)
+    np.testing.assert_allclose(
+        given.leave_query_out(gaussian(X, X), y, qid=qid), left_out, rtol=1e-8
+    )
 
 
 def test_a_matrix_that_is_no_kernel_is_refused() -> None:
     X, y, qid = data(m=20)
-    with pytest.raises(DatasetError, match="expected the kernel matrix of the 20 documents"):
+    with pytest.raises(
+        DatasetError, match="expected the kernel matrix of the 20 documents"
+    ):
         KernelRankRLS("precomputed").fit(X, y, qid=qid)
     skew = np.eye(20)
     skew[0, 1] = 0.5
-    with pytest.raises(DatasetError, match=r"expected a symmetric kernel, found an asymmetry of 0\.5"):
+    with pytest.raises(
+        DatasetError, match=r"expected a symmetric kernel, found an asymmetry of 0\.5"
+    ):
         KernelRankRLS("precomputed").fit(skew, y, qid=qid)
     with pytest.raises(DatasetError, match="not positive semidefinite"):
         KernelRankRLS("precomputed").fit(-np.eye(20), y, qid=qid)
@@ -155,7 +181,9 @@ def test_a_matrix_that_is_no_kernel_is_refused() -> None:
         KernelRankRLS(lambda A, B: A @ A.T @ A).fit(X, y, qid=qid)
     with pytest.raises(DatasetError, match="finite"):
         KernelRankRLS("poly", degree=20, gamma=1e9).fit(1e12 * X, y, qid=qid)
-    with pytest.raises(ParameterError, match="kernel: expected rbf, poly or linear, got 'cubic'"):
+    with pytest.raises(
+        ParameterError, match="kernel: expected rbf, poly or linear, got 'cubic'"
+    ):
         KernelRankRLS("cubic").fit(X, y, qid=qid)
 
 
@@ -180,11 +208,15 @@ def test_basis_vectors_come_from_each_query_alike() -> None:
     X, y, qid = data()
     method = KernelRankRLS(gamma=1.0, n_basis=24, basis="per_query").fit(X, y, qid=qid)
     assert np.bincount(qid[method.basis_]).tolist() == [2] * 12
-    other = KernelRankRLS(gamma=1.0, n_basis=24, basis="per_query", seed=1).fit(X, y, qid=qid)
+    other = KernelRankRLS(gamma=1.0, n_basis=24, basis="per_query", seed=1).fit(
+        X, y, qid=qid
+    )
     assert method.basis_.tolist() != other.basis_.tolist()
 
 
-def test_what_does_not_fit_in_memory_is_refused_with_what_would(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_in_memory_is_refused_with_what_would(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     X, y, qid = data(m=400)
     monkeypatch.setattr("rankstudio.engine.support.memory.available", lambda: 1e6)
     with pytest.raises(OutOfMemoryError) as refused:
@@ -193,22 +225,34 @@ def test_what_does_not_fit_in_memory_is_refused_with_what_would(monkeypatch: pyt
         "The kernel of 400 documents needs 6.4 MB of memory, and 1.0 MB are free. Use n_basis=66."
     )
     assert KernelRankRLS(gamma=30.0, n_basis=66).fit(X, y, qid=qid).basis_.size == 66
-    with pytest.raises(OutOfMemoryError, match=r"400 documents with 90 basis vectors needs 1\.4 MB"):
+    with pytest.raises(
+        OutOfMemoryError, match=r"400 documents with 90 basis vectors needs 1\.4 MB"
+    ):
         KernelRankRLS(n_basis=90).fit(X, y, qid=qid)
 
 
-def test_one_decomposition_serves_every_regularization(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_decomposition_serves_every_regularization(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     X, y, qid = data()
     grouped = QueryData(X, y, np.arange(0, 61, 5))
     count, eigh = [], np.linalg.eigh
     monkeypatch.setattr("numpy.linalg.eigh", lambda a: count.append(a.shape) or eigh(a))
     for n_basis in (None, 10):
         for value in (0.25, 1.0, 4.0):
-            (step,) = KernelRankRLS(gamma=1.0, n_basis=n_basis, regularization=value).learn(grouped)
+            (step,) = KernelRankRLS(
+                gamma=1.0, n_basis=n_basis, regularization=value
+            ).learn(grouped)
             for columns in ((0, 1), (0, 1, 2)):
                 narrow = grouped.narrowed(columns)
-                list(KernelRankRLS(gamma=1.0, n_basis=n_basis, regularization=value).learn(narrow))
-            alone = KernelRankRLS(gamma=1.0, n_basis=n_basis, regularization=value).fit(X, y, qid=qid)
+                list(
+                    KernelRankRLS(
+                        gamma=1.0, n_basis=n_basis, regularization=value
+                    ).learn(narrow)
+                )
+            alone = KernelRankRLS(gamma=1.0, n_basis=n_basis, regularization=value).fit(
+                X, y, qid=qid
+            )
             assert alone.criterion_ == step.criterion
             count.pop()
     assert len(count) == 2 * 3
@@ -216,7 +260,9 @@ def test_one_decomposition_serves_every_regularization(monkeypatch: pytest.Monke
 
 def test_one_query_leaves_nothing_to_learn_from() -> None:
     X, y, _ = data(m=10)
-    with pytest.raises(DatasetError, match="leave-query-out predictions of kernel RankRLS: expected"):
+    with pytest.raises(
+        DatasetError, match="leave-query-out predictions of kernel RankRLS: expected"
+    ):
         KernelRankRLS().leave_query_out(X, y, qid=np.zeros(10))
 
 

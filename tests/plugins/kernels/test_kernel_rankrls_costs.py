@@ -23,7 +23,11 @@ def made(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def held_against(
-    X: np.ndarray, qid: np.ndarray, pairs: Pairs, method: KernelRankRLS, **labels: object
+    X: np.ndarray,
+    qid: np.ndarray,
+    pairs: Pairs,
+    method: KernelRankRLS,
+    **labels: object,
 ) -> None:
     """Hold weights, left-out predictions and the criterion against minimising anew."""
     M, N, owners = pairs
@@ -34,10 +38,14 @@ def held_against(
     def learned(seen: np.ndarray, own: np.ndarray) -> np.ndarray:
         """The scores of all documents; by features, as normal equations would lose half of the digits."""
         known = features if own.size == qid.size else spanned(features, own)
-        return np.asarray(known @ ridge(M[seen] @ known, N[seen], method.regularization))
+        return np.asarray(
+            known @ ridge(M[seen] @ known, N[seen], method.regularization)
+        )
 
     def same(found: np.ndarray, expected: np.ndarray) -> None:
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            found, expected, rtol=0, atol=1e-8 * np.abs(expected).max()
+        )
 
     same(method.predict(X), learned(np.ones(N.size, dtype=bool), basis))
     left_out, criterion = np.empty(qid.size), 0.0
@@ -57,7 +65,12 @@ def test_labels_have_every_loss(loss: Loss, n_basis: int | None) -> None:
     X, y, qid = made()
     cost, ties, weighting = loss
     method = KernelRankRLS(
-        gamma=0.5, regularization=0.2, n_basis=n_basis, cost=cost, ties=ties, weighting=weighting
+        gamma=0.5,
+        regularization=0.2,
+        n_basis=n_basis,
+        cost=cost,
+        ties=ties,
+        weighting=weighting,
     )
     held_against(X, qid, listed_pairs(y, qid, *loss), method, y=y)
 
@@ -67,10 +80,14 @@ def test_labels_have_every_loss(loss: Loss, n_basis: int | None) -> None:
 def test_preferences_are_learned_from(cost: str, n_basis: int | None) -> None:
     X, _, qid = made()
     rng = np.random.default_rng(1)
-    i, j = np.nonzero((qid[:, None] == qid) & (rng.random((qid.size, qid.size)) < 0.6) & (qid != 3))
+    i, j = np.nonzero(
+        (qid[:, None] == qid) & (rng.random((qid.size, qid.size)) < 0.6) & (qid != 3)
+    )
     i, j = i[i != j], j[i != j]
     preferences = Preferences(i, j, rng.random(i.size) + 0.5, rng.random(i.size) + 0.5)
-    method = KernelRankRLS(gamma=0.5, regularization=0.2, n_basis=n_basis, cost=cost, weighting="pairs")
+    method = KernelRankRLS(
+        gamma=0.5, regularization=0.2, n_basis=n_basis, cost=cost, weighting="pairs"
+    )
     pairs = listed_preferences(preferences, qid, cost, "pairs")
     held_against(X, qid, pairs, method, preferences=preferences)
 
@@ -78,17 +95,30 @@ def test_preferences_are_learned_from(cost: str, n_basis: int | None) -> None:
 def test_the_linear_kernel_is_rankrls_with_any_cost() -> None:
     X, y, qid = made()
     for cost, ties, weighting in LOSSES:
-        parameters = {"regularization": 0.5, "cost": cost, "ties": ties, "weighting": weighting}
+        parameters = {
+            "regularization": 0.5,
+            "cost": cost,
+            "ties": ties,
+            "weighting": weighting,
+        }
         linear = RankRLS(**parameters).fit(X, y, qid=qid)
         kernel = KernelRankRLS(kernel="linear", **parameters).fit(X, y, qid=qid)
-        np.testing.assert_allclose(kernel.predict(X), linear.predict(X), rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(
+            kernel.predict(X), linear.predict(X), rtol=1e-8, atol=1e-10
+        )
         assert kernel.criterion_ == pytest.approx(linear.criterion_, rel=1e-8)
 
 
 def test_pairs_are_left_out_with_the_weighting() -> None:
     X, y, _ = made()
     linear = RankRLS(0.5, weighting="none").leave_pair_out(X, y)
-    kernel = KernelRankRLS(kernel="linear", regularization=0.5, weighting="none").leave_pair_out(X, y)
-    np.testing.assert_allclose(kernel, linear, rtol=1e-8, atol=1e-8 * np.nanmax(np.abs(linear)))
-    with pytest.raises(ParameterError, match="cost: expected the cost magnitude with ties"):
+    kernel = KernelRankRLS(
+        kernel="linear", regularization=0.5, weighting="none"
+    ).leave_pair_out(X, y)
+    np.testing.assert_allclose(
+        kernel, linear, rtol=1e-8, atol=1e-8 * np.nanmax(np.abs(linear))
+    )
+    with pytest.raises(
+        ParameterError, match="cost: expected the cost magnitude with ties"
+    ):
         KernelRankRLS(cost="unit").leave_pair_out(X, y)

@@ -11,13 +11,19 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.runner import run_plan
-from rankstudio.engine.experiment.storage.codec import StoredStep, pack_path, unpack_path
+from rankstudio.engine.experiment.storage.codec import (
+    StoredStep,
+    pack_path,
+    unpack_path,
+)
 from rankstudio.engine.export.models import load_model
 from rankstudio.engine.methods.two_stage import Narrowed
 
 SETTINGS = {"kernel": "rbf", "gamma": [0.25, 1.0], "n_basis": 20}
 PLANS = {
-    "alone": Plan("small", "kernel-rankrls", {**SETTINGS, "regularization": [0.1, 1.0]}),
+    "alone": Plan(
+        "small", "kernel-rankrls", {**SETTINGS, "regularization": [0.1, 1.0]}
+    ),
     "ranksvm": Plan("small", "ranksvm", {**SETTINGS, "C": [0.1]}),
     "judge": Plan(
         "small",
@@ -30,8 +36,12 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", PLANS)
-@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning")
-def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(name: str, tmp_path: Path) -> None:
+@pytest.mark.filterwarnings(
+    "ignore::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning"
+)
+def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(
+    name: str, tmp_path: Path
+) -> None:
     dataset = make_ranking(n_queries=24, seed=1)
     result = run_plan(PLANS[name], dataset)
     chosen, ids = result.folds[0].chosen, dataset.feature_ids.tolist()
@@ -42,7 +52,9 @@ def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(name: str, 
     scores = chosen.step.scores(np.ascontiguousarray(test.X.T))
     path = next(path for path in result.folds[0].paths if path.unit == chosen.unit)
     stored = unpack_path(pack_path(path, chosen.step, ids), chosen.unit, ids)
-    (kept,) = [step for step in stored.steps if step.whole and isinstance(step, StoredStep)]
+    (kept,) = [
+        step for step in stored.steps if step.whole and isinstance(step, StoredStep)
+    ]
     assert kept.kind == "kernel"
     np.testing.assert_array_equal(kept.scores(np.ascontiguousarray(test.X.T)), scores)
     write_results(result, tmp_path)
@@ -57,5 +69,9 @@ def test_axes_are_those_that_the_kernel_has() -> None:
     assert [axis.name for axis in linear.axes] == ["C"]
     gaussian = Plan("small", "ranksvm", {"C": [1.0], "kernel": "rbf"})
     assert [axis.name for axis in gaussian.axes] == ["C", "gamma"]
-    ranked = Plan("small", "gas", ranker="kernel-rankrls", ranker_parameters={"kernel": "linear"})
-    assert [axis.name for axis in ranked.axes if axis.ranker] == ["ranker.regularization"]
+    ranked = Plan(
+        "small", "gas", ranker="kernel-rankrls", ranker_parameters={"kernel": "linear"}
+    )
+    assert [axis.name for axis in ranked.axes if axis.ranker] == [
+        "ranker.regularization"
+    ]

@@ -33,9 +33,17 @@ def near(seed: int) -> Near:
     X = rng.random((m, n)) * rng.choice([1, 1, 5])
     for _ in range(4):
         i, j = rng.integers(0, m, 2)
-        X[i] = X[j] + (rng.random(n) * 10.0 ** -rng.integers(2, 7) if rng.random() < 0.7 else 0)
+        X[i] = X[j] + (
+            rng.random(n) * 10.0 ** -rng.integers(2, 7) if rng.random() < 0.7 else 0
+        )
     y = rng.integers(0, 3, m).astype(float)
-    functions = [("rbf", 1.0), ("rbf", 0.02), ("rbf", 30.0), ("poly", 0.5), ("linear", 1.0)]
+    functions = [
+        ("rbf", 1.0),
+        ("rbf", 0.02),
+        ("rbf", 30.0),
+        ("poly", 0.5),
+        ("linear", 1.0),
+    ]
     kernel = kernel_by_loops(X, X, *functions[rng.integers(0, 5)], 2, 1.0)
     basis = np.sort(rng.choice(m, int(rng.integers(2, m)), replace=False))
     return Near(kernel, y, [0, *np.cumsum(sizes).tolist()], basis)
@@ -46,7 +54,9 @@ def left_out(problem: Near) -> tuple[np.ndarray, np.ndarray]:
     kernel, y, ptr, basis = problem
     found = NystromFeatures.of(kernel[basis], basis)
     factor = QueryFactor.centring(y, np.array(ptr))
-    system = ReducedSystem.of(found.features, found.dual(np.eye(found.basis.size)), found.basis, factor)
+    system = ReducedSystem.of(
+        found.features, found.dual(np.eye(found.basis.size)), found.basis, factor
+    )
     return system.left_out([LEAST])[0], found.basis
 
 
@@ -58,27 +68,42 @@ def bound(problem: Near, basis: np.ndarray) -> np.ndarray:
     """
     kernel, y, ptr, _ = problem
     condition = left_out_condition(kernel, y, ptr, LEAST, basis)
-    decomposition = 16 * float(np.finfo(float).eps) * (1.0 + float(np.trace(kernel)) / LEAST) * y.max()
+    decomposition = (
+        16
+        * float(np.finfo(float).eps)
+        * (1.0 + float(np.trace(kernel)) / LEAST)
+        * y.max()
+    )
     return np.maximum(1e-8 * y.max(), decomposition + (basis.size + 1) * condition)
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_left_out_predictions_are_exact_as_far_as_the_kernel_determines_them(seed: int) -> None:
+def test_left_out_predictions_are_exact_as_far_as_the_kernel_determines_them(
+    seed: int,
+) -> None:
     problem = near(seed)
     found, basis = left_out(problem)
-    expected = left_out_in_decimals(exactly(problem.kernel), *problem[1:3], LEAST, basis)
+    expected = left_out_in_decimals(
+        exactly(problem.kernel), *problem[1:3], LEAST, basis
+    )
     assert (np.abs(found - expected) <= bound(problem, basis)).all()
 
 
 @pytest.mark.parametrize("seed", [234, 155, 343, 160, 148])
-def test_basis_vectors_that_nearly_depend_on_held_out_ones_cost_no_digits(seed: int) -> None:
+def test_basis_vectors_that_nearly_depend_on_held_out_ones_cost_no_digits(
+    seed: int,
+) -> None:
     # Elimination alone is off by 6.6e-6, 4.1e-6, 1.8e-6, 4.1e-7 and 1.3e-7. What one rounding of the kernel's
     # values moves is no loss: another processor's order of sums is off by a part of it.
     problem = near(seed)
     found, basis = left_out(problem)
-    expected = left_out_in_decimals(exactly(problem.kernel), *problem[1:3], LEAST, basis)
+    expected = left_out_in_decimals(
+        exactly(problem.kernel), *problem[1:3], LEAST, basis
+    )
     rounding = left_out_condition(problem.kernel, *problem[1:3], LEAST, basis)
-    assert (np.abs(found - expected) <= np.maximum(1e-8 * problem.y.max(), rounding)).all()
+    assert (
+        np.abs(found - expected) <= np.maximum(1e-8 * problem.y.max(), rounding)
+    ).all()
 
 
 @pytest.mark.parametrize("seed", [341, 302, 470, 427])

@@ -2,4 +2,6 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("rankstudio.plugins.kernels") else ["*.py", "window/*.py"]
+collect_ignore_glob = (
+    [] if find_spec("rankstudio.plugins.kernels") else ["*.py", "window/*.py"]
+)

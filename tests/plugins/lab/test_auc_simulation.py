@@ -15,7 +15,9 @@ from rankstudio.plugins.lab.simulation.auc_simulation import (
 from rankstudio.plugins.lab.simulation.deviations import Deviations
 
 
-def learned(X: np.ndarray, y: np.ndarray, regularization: float) -> tuple[np.ndarray, float]:
+def learned(
+    X: np.ndarray, y: np.ndarray, regularization: float
+) -> tuple[np.ndarray, float]:
     """Weights and bias by least squares on explicit rows."""
     centre, n = X.mean(axis=0), X.shape[1]
     A = np.vstack((X - centre, np.sqrt(regularization) * np.eye(n)))
@@ -23,20 +25,26 @@ def learned(X: np.ndarray, y: np.ndarray, regularization: float) -> tuple[np.nda
     return w, float(y.mean() - centre @ w)
 
 
-def left_out(X: np.ndarray, y: np.ndarray, held: np.ndarray, regularization: float) -> np.ndarray:
+def left_out(
+    X: np.ndarray, y: np.ndarray, held: np.ndarray, regularization: float
+) -> np.ndarray:
     kept = np.setdiff1d(np.arange(y.size), held)
     w, bias = learned(X[kept], y[kept], regularization)
     return X[held] @ w + bias
 
 
-@pytest.mark.parametrize("size", [(30, 0.5, 4), (20, 0.1, 3), (12, 0.4, 25), (11, 0.7, 1), (6, 0.5, 2)])
+@pytest.mark.parametrize(
+    "size", [(30, 0.5, 4), (20, 0.1, 3), (12, 0.4, 25), (11, 0.7, 1), (6, 0.5, 2)]
+)
 def test_every_estimate_is_that_of_learning_anew(size: tuple[int, float, int]) -> None:
     m, positive, n = size
     data = TwoClasses(m, positive, n, n, 0.3)
     X, y = data.draw(3, np.random.default_rng(0)), data.labels
     found, weights = auc_estimates(data, X, 0.7)
     for b in range(3):
-        np.testing.assert_allclose(weights[b], learned(X[b], y, 0.7)[0], rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(
+            weights[b], learned(X[b], y, 0.7)[0], rtol=1e-8, atol=1e-10
+        )
         pairs = []
         for i in range(data.n_positive):
             for j in range(data.n_positive, m):
@@ -49,14 +57,18 @@ def test_every_estimate_is_that_of_learning_anew(size: tuple[int, float, int]) -
                 held = np.flatnonzero(folds == fold)
                 scores[held] = left_out(X[b], y, held, 0.7)
             expected += [pooled_auc(scores, y), averaged_auc(scores, y, folds)]
-        np.testing.assert_allclose(found[b], [expected[i] for i in (0, 1, 3, 4, 5, 6)], rtol=1e-12)
+        np.testing.assert_allclose(
+            found[b], [expected[i] for i in (0, 1, 3, 4, 5, 6)], rtol=1e-12
+        )
 
 
 def test_the_truth_is_the_share_of_pairs_of_new_documents() -> None:
     data = TwoClasses(6, 0.5, 3, 2, 0.8)
     w = np.array([1.0, -0.5, 2.0])
     rng = np.random.default_rng(1)
-    new = (rng.standard_normal((200_000, 3)) + data.direction) @ w - rng.standard_normal((200_000, 3)) @ w
+    new = (
+        rng.standard_normal((200_000, 3)) + data.direction
+    ) @ w - rng.standard_normal((200_000, 3)) @ w
     assert data.auc(w) == pytest.approx(float((new > 0).mean()), abs=0.005)
     assert data.auc(np.zeros(3)) == 0.5
     np.testing.assert_allclose(data.auc(np.stack((w, 3 * w))), data.auc(w))
@@ -102,7 +114,10 @@ def test_averaging_folds_varies_more_where_there_are_few_pairs() -> None:
 def test_steps_grow_and_a_seed_gives_the_same_bits() -> None:
     steps = list(simulate_auc(repetitions=600, seed=3))
     assert [step.truth.size for step in steps] == [250, 500, 600]
-    assert all(step.asked == 600 and step.estimates.shape == (step.truth.size, 6) for step in steps)
+    assert all(
+        step.asked == 600 and step.estimates.shape == (step.truth.size, 6)
+        for step in steps
+    )
     np.testing.assert_array_equal(steps[-1].estimates[:250], steps[0].estimates)
     again = finish(simulate_auc(repetitions=600, seed=3))
     longer = finish(simulate_auc(repetitions=750, seed=3))

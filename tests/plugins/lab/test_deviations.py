@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc
-from rankstudio.plugins.lab.simulation.deviations import Deviations, DeviationSummary, simulate_over
+from rankstudio.plugins.lab.simulation.deviations import (
+    Deviations,
+    DeviationSummary,
+    simulate_over,
+)
 
 
 def last(steps):
@@ -31,9 +35,18 @@ def test_a_summary_says_what_the_deviations_say() -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.one_of(st.floats(-1, 1), st.just(float("nan"))), min_size=1, max_size=40), st.data())
-def test_bins_have_all_values_once_and_an_edge_at_zero(values: list[float], data: st.DataObject) -> None:
-    others = data.draw(st.lists(st.floats(-1, 1), min_size=len(values), max_size=len(values)))
+@given(
+    st.lists(
+        st.one_of(st.floats(-1, 1), st.just(float("nan"))), min_size=1, max_size=40
+    ),
+    st.data(),
+)
+def test_bins_have_all_values_once_and_an_edge_at_zero(
+    values: list[float], data: st.DataObject
+) -> None:
+    others = data.draw(
+        st.lists(st.floats(-1, 1), min_size=len(values), max_size=len(values))
+    )
     estimates = np.array([values, others]).T
     state = Deviations(("one", "other"), np.zeros(len(values)), estimates, len(values))
     found = DeviationSummary.of(state)
@@ -61,7 +74,11 @@ def test_the_width_of_bins_is_round_and_becomes_finer_with_more_repetitions() ->
 
 
 def test_each_value_of_a_quantity_is_a_simulation_of_its_own() -> None:
-    steps = list(simulate_over("n_examples", (20, 30), simulate_auc, repetitions=300, shift=0.5, seed=1))
+    steps = list(
+        simulate_over(
+            "n_examples", (20, 30), simulate_auc, repetitions=300, shift=0.5, seed=1
+        )
+    )
     assert [len(step.summaries) for step in steps] == [1, 1, 2, 2]
     assert [step.summaries[-1].done for step in steps] == [250, 300, 250, 300]
     whole = steps[-1]
@@ -74,8 +91,11 @@ def test_each_value_of_a_quantity_is_a_simulation_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantity", "values"), [("positive", ()), ("positive", (1.5,)), ("n_examples", (2.5,))]
+    ("quantity", "values"),
+    [("positive", ()), ("positive", (1.5,)), ("n_examples", (2.5,))],
 )
-def test_what_cannot_be_varied_is_refused(quantity: str, values: tuple[float, ...]) -> None:
+def test_what_cannot_be_varied_is_refused(
+    quantity: str, values: tuple[float, ...]
+) -> None:
     with pytest.raises(ParameterError):
         next(simulate_over(quantity, values, simulate_auc, repetitions=10))

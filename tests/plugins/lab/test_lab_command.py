@@ -30,12 +30,18 @@ def test_auc_as_json_is_what_the_function_says(answer) -> None:
         "repetitions": 300,
     }
     assert printed["truth"] == {"mean": told.truth.mean(), "sd": told.truth.std()}
-    assert (printed["n_examples"], printed["n_informative"], printed["done"]) == (20, 2, 300)
+    assert (printed["n_examples"], printed["n_informative"], printed["done"]) == (
+        20,
+        2,
+        300,
+    )
 
 
 def test_the_table_has_a_line_for_every_estimator(done) -> None:
     lines = done(["lab", "auc", "--repetitions", "20"]).out.splitlines()
-    assert lines[0].startswith("examples 30, positive 0.5, features 10, shift 0, regularization 1, ")
+    assert lines[0].startswith(
+        "examples 30, positive 0.5, features 10, shift 0, regularization 1, "
+    )
     assert lines[1].startswith("truth of 20 models: mean 0.5000, sd 0.0000")
     assert len(lines) == 5 + 6
 
@@ -50,9 +56,17 @@ def data(tmp_path: Path) -> Path:
 def test_selection_says_what_the_function_says(data: Path, answer) -> None:
     words = "--queries 5 --features 2 --measure NDCG@5 --repetitions 3 --seed 4 --json"
     printed = answer(["lab", "selection", str(data), *words.split()])
-    told = finish(simulate_selection(open_dataset(data), 5, 2, measure="NDCG@5", repetitions=3, seed=4))
+    told = finish(
+        simulate_selection(
+            open_dataset(data), 5, 2, measure="NDCG@5", repetitions=3, seed=4
+        )
+    )
     assert [e["bias"] for e in printed["estimators"].values()] == told.bias.tolist()
-    assert (printed["data"], printed["measure"], printed["convention"]) == ("all", "NDCG@5", "standard")
+    assert (printed["data"], printed["measure"], printed["convention"]) == (
+        "all",
+        "NDCG@5",
+        "standard",
+    )
 
 
 def test_a_quantity_is_varied_as_in_the_window(data: Path, answer, capsys) -> None:
@@ -64,7 +78,21 @@ def test_a_quantity_is_varied_as_in_the_window(data: Path, answer, capsys) -> No
         settings = {"regularization": one["value"], "repetitions": 3}
         told = finish(simulate_selection(open_dataset(data), 5, 2, **settings))
         assert [e["bias"] for e in one["estimators"].values()] == told.bias.tolist()
-    assert main(["lab", "auc", "--repetitions", "20", "--vary", "positive", "--of-each", "20"]) == 0
+    assert (
+        main(
+            [
+                "lab",
+                "auc",
+                "--repetitions",
+                "20",
+                "--vary",
+                "positive",
+                "--of-each",
+                "20",
+            ]
+        )
+        == 0
+    )
     lines = capsys.readouterr().out.splitlines()
     assert sum(bool(naming("20 training").search(line)) for line in lines) >= 2
 
@@ -77,8 +105,14 @@ def test_a_kernel_learns_with_basis_vectors(data: Path, refused, answer) -> None
     assert [e["bias"] for e in printed["estimators"].values()] == told.bias.tolist()
     assert {name: printed[name] for name in settings} == settings
     assert "n_features" not in printed
-    refused(["lab", "selection", str(data), "--kernel", "rbf", "--vary", "features"], "--vary --kernel rbf")
-    refused(["lab", "selection", str(data), "--vary", "queries", "--values", "5,24"], "values 24")
+    refused(
+        ["lab", "selection", str(data), "--kernel", "rbf", "--vary", "features"],
+        "--vary --kernel rbf",
+    )
+    refused(
+        ["lab", "selection", str(data), "--vary", "queries", "--values", "5,24"],
+        "values 24",
+    )
 
 
 @pytest.mark.parametrize(

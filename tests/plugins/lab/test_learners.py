@@ -22,7 +22,9 @@ def problem() -> tuple[QueryData, np.ndarray]:
 def test_it_is_kernel_rankrls_on_as_many_basis_vectors_of_each_query() -> None:
     data, qid = problem()
     scores = BasisRankRLS(Kernel("rbf", 0.5), 2, 0.3, seed=4).learn(data)(data.X)
-    method = KernelRankRLS(gamma=0.5, regularization=0.3, n_basis=18, basis="per_query", seed=4)
+    method = KernelRankRLS(
+        gamma=0.5, regularization=0.3, n_basis=18, basis="per_query", seed=4
+    )
     fitted = method.fit(data.X, data.y, qid=qid)
     assert (np.bincount(qid[fitted.basis_]) == 2).all()
     np.testing.assert_allclose(scores, fitted.predict(data.X), rtol=1e-8, atol=1e-10)
@@ -43,14 +45,27 @@ def test_vectors_that_depend_on_others_change_nothing() -> None:
     data, _ = problem()
     vectors = data.X[:6]
     once = BasisRankRLS(Kernel("rbf", 0.5), 1, 0.3, vectors=vectors)
-    twice = BasisRankRLS(Kernel("rbf", 0.5), 1, 0.3, vectors=np.vstack((vectors, vectors)))
-    np.testing.assert_allclose(twice.learn(data)(data.X), once.learn(data)(data.X), rtol=1e-6, atol=1e-8)
+    twice = BasisRankRLS(
+        Kernel("rbf", 0.5), 1, 0.3, vectors=np.vstack((vectors, vectors))
+    )
+    np.testing.assert_allclose(
+        twice.learn(data)(data.X), once.learn(data)(data.X), rtol=1e-6, atol=1e-8
+    )
 
 
 def test_parameters_are_checked() -> None:
     found = BasisRankRLS.of("poly", 0.5, 3, 2.0)
-    assert (found.kernel, found.per_query, found.regularization) == (Kernel("poly", 0.5), 3, 2.0)
-    for wrong in (("rbf", 0.0, 1, 1.0), ("rbf", 1.0, 0, 1.0), ("rbf", 1.0, 1, 0.0), ("sinc", 1.0, 1, 1.0)):
+    assert (found.kernel, found.per_query, found.regularization) == (
+        Kernel("poly", 0.5),
+        3,
+        2.0,
+    )
+    for wrong in (
+        ("rbf", 0.0, 1, 1.0),
+        ("rbf", 1.0, 0, 1.0),
+        ("rbf", 1.0, 1, 0.0),
+        ("sinc", 1.0, 1, 1.0),
+    ):
         with pytest.raises(ParameterError):
             BasisRankRLS.of(*wrong)
 
@@ -66,7 +81,9 @@ def test_keeping_basis_vectors_is_pessimistic_where_lambda_is_small() -> None:
                 measure="AUC",
                 repetitions=15,
                 learner=BasisRankRLS(Kernel("rbf", 2.0**-4), 3, regularization),
-                estimators={name: BASIS_ESTIMATORS[name] for name in list(BASIS_ESTIMATORS)[:2]},
+                estimators={
+                    name: BASIS_ESTIMATORS[name] for name in list(BASIS_ESTIMATORS)[:2]
+                },
             )
         )
         without, kept = found.bias

@@ -32,7 +32,9 @@ def noise(n_queries: int = 60, n_features: int = 25) -> RankingDataset:
     """Documents of which the features say nothing."""
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(n_queries), 8)
-    return RankingDataset.from_arrays(rng.random((qid.size, n_features)), rng.integers(0, 3, qid.size), qid)
+    return RankingDataset.from_arrays(
+        rng.random((qid.size, n_features)), rng.integers(0, 3, qid.size), qid
+    )
 
 
 def problem() -> tuple[QueryData, np.ndarray]:
@@ -44,14 +46,22 @@ def problem() -> tuple[QueryData, np.ndarray]:
 def test_leaving_queries_out_is_learning_without_each(again: bool) -> None:
     data, qid = problem()
     name = "leave-query-out" if again else "leave-query-out, selected once"
-    found = finish(ESTIMATORS[name](SelectedRankRLS(3, 0.5), data, np.random.default_rng(0))).scores
+    found = finish(
+        ESTIMATORS[name](SelectedRankRLS(3, 0.5), data, np.random.default_rng(0))
+    ).scores
     whole = GreedyRankRLS(3, 0.5).fit(data.X, data.y, qid=qid).selection_order_
     for query in np.unique(qid):
         held = qid == query
         X, y, others = data.X[~held], data.y[~held], qid[~held]
-        columns = GreedyRankRLS(3, 0.5).fit(X, y, qid=others).selection_order_ if again else whole
+        columns = (
+            GreedyRankRLS(3, 0.5).fit(X, y, qid=others).selection_order_
+            if again
+            else whole
+        )
         coef = RankRLS(0.5).fit(X[:, columns], y, qid=others).coef_
-        np.testing.assert_allclose(found[held], data.X[held][:, columns] @ coef, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(
+            found[held], data.X[held][:, columns] @ coef, rtol=1e-8, atol=1e-10
+        )
 
 
 @dataclass
@@ -94,14 +104,17 @@ def test_folds_are_disjoint_and_nothing_is_scored_by_what_has_seen_it() -> None:
         assert len(learner.seen) == (6 if estimator is leave_query_out else 5)
         for number, seen in enumerate(learner.seen, start=1):
             held = np.flatnonzero(scores == number)
-            assert sorted([*held.tolist(), *seen.astype(int).tolist()]) == list(range(21))
+            assert sorted([*held.tolist(), *seen.astype(int).tolist()]) == list(
+                range(21)
+            )
             split = set(query[held]) & set(query[seen.astype(int)])
             assert not split if of_queries else len(split) > 0
     learner = Recorder()
     for name, estimator in ESTIMATORS.items():
         finish(estimator(learner, data, np.random.default_rng(0)))
         assert len(learner.fixed_from) == sum(
-            "selected once" in n for n in list(ESTIMATORS)[: list(ESTIMATORS).index(name) + 1]
+            "selected once" in n
+            for n in list(ESTIMATORS)[: list(ESTIMATORS).index(name) + 1]
         )
     assert set(learner.fixed_from) == {21}
 
@@ -110,7 +123,9 @@ def test_averaged_folds_are_measured_query_by_query_and_fold_by_fold() -> None:
     data = noise(20, 4)
     folds = np.arange(40) % 3
 
-    def fixed_scores(learner: object, data: QueryData, rng: np.random.Generator) -> Estimating:
+    def fixed_scores(
+        learner: object, data: QueryData, rng: np.random.Generator
+    ) -> Estimating:
         yield
         return HeldOutScores(data.X[:, 0], folds)
 
@@ -122,7 +137,11 @@ def test_averaged_folds_are_measured_query_by_query_and_fold_by_fold() -> None:
 
     expected: list[float] = []
     ways = {"noted": noted, "averaged": fixed_scores}
-    found = finish(simulate_selection(data, 5, n_features=2, measure="AUC", repetitions=2, estimators=ways))
+    found = finish(
+        simulate_selection(
+            data, 5, n_features=2, measure="AUC", repetitions=2, estimators=ways
+        )
+    )
     np.testing.assert_allclose(found.estimates[:, 1], expected)
 
 
@@ -136,20 +155,33 @@ def test_the_truth_is_measured_on_all_other_queries() -> None:
             return super().learn(data)
 
     found = finish(
-        simulate_selection(data, 5, measure="NDCG@5", repetitions=1, learner=Noted(2, 1.0), estimators={})
+        simulate_selection(
+            data,
+            5,
+            measure="NDCG@5",
+            repetitions=1,
+            learner=Noted(2, 1.0),
+            estimators={},
+        )
     )
     inside = (data.X[:, None] == drawn[0][None]).all(axis=2).any(axis=1)
     assert np.unique(data.query_index[inside]).size == 5
     X, y, qid = data.X, data.y, np.asarray(data.qid)
-    columns = GreedyRankRLS(2).fit(X[inside], y[inside], qid=qid[inside]).selection_order_
+    columns = (
+        GreedyRankRLS(2).fit(X[inside], y[inside], qid=qid[inside]).selection_order_
+    )
     coef = RankRLS().fit(X[inside][:, columns], y[inside], qid=qid[inside]).coef_
-    told = evaluate(y[~inside], X[~inside][:, columns] @ coef, qid[~inside], measures=["NDCG@5"])
+    told = evaluate(
+        y[~inside], X[~inside][:, columns] @ coef, qid[~inside], measures=["NDCG@5"]
+    )
     assert found.truth[0] == pytest.approx(told["NDCG@5"])
     assert found.estimates.shape == (1, 0)
 
 
 def test_selecting_outside_of_the_folds_is_optimistic() -> None:
-    found = finish(simulate_selection(noise(), 15, n_features=4, measure="AUC", repetitions=12))
+    found = finish(
+        simulate_selection(noise(), 15, n_features=4, measure="AUC", repetitions=12)
+    )
     bias = dict(zip(found.estimators, found.bias.tolist(), strict=True))
     assert bias["leave-query-out, selected once"] > 0.1 > abs(bias["leave-query-out"])
     assert bias["5-fold by query, selected once"] > 0.1 > abs(bias["5-fold by query"])
@@ -163,7 +195,11 @@ def test_steps_grow_and_a_seed_gives_the_same_bits() -> None:
     again = finish(simulate_selection(data, 6, n_features=2, repetitions=3))
     np.testing.assert_array_equal(again.estimates, steps[-1].estimates)
     np.testing.assert_array_equal(again.truth, steps[-1].truth)
-    without = finish(simulate_selection(FoldedDataset.of(noise(10, 3)), 4, n_features=None, repetitions=1))
+    without = finish(
+        simulate_selection(
+            FoldedDataset.of(noise(10, 3)), 4, n_features=None, repetitions=1
+        )
+    )
     assert np.isfinite(without.estimates).all()
 
 
@@ -178,11 +214,21 @@ def test_between_two_models_there_is_a_moment_to_stop() -> None:
 
 def test_a_kernel_learns_in_place_of_the_selection() -> None:
     data = make_ranking(n_queries=30, seed=1)
-    settings = {"n_queries": 6, "regularization": 0.1, "repetitions": 2, "measure": "AUC"}
-    found = finish(simulate_selection(data, **settings, kernel="rbf", gamma=0.5, per_query=3))
+    settings = {
+        "n_queries": 6,
+        "regularization": 0.1,
+        "repetitions": 2,
+        "measure": "AUC",
+    }
+    found = finish(
+        simulate_selection(data, **settings, kernel="rbf", gamma=0.5, per_query=3)
+    )
     by_hand = finish(
         simulate_selection(
-            data, **settings, learner=BasisRankRLS(Kernel("rbf", 0.5), 3, 0.1), estimators=BASIS_ESTIMATORS
+            data,
+            **settings,
+            learner=BasisRankRLS(Kernel("rbf", 0.5), 3, 0.1),
+            estimators=BASIS_ESTIMATORS,
         )
     )
     assert found.estimators == tuple(BASIS_ESTIMATORS)

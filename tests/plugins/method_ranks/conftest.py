@@ -15,7 +15,9 @@ def five_datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(5):
         save_folds(root / f"data{number}", n_folds=1, n_queries=30, seed=number)
     plan = root / "plan.toml"
-    places = ", ".join(f'"{(root / f"data{number}").as_posix()}"' for number in range(5))
+    places = ", ".join(
+        f'"{(root / f"data{number}").as_posix()}"' for number in range(5)
+    )
     plan.write_text(
         f'data = [{places}]\nmeasures = ["MAP", "NDCG@10"]\nselect_by = "MAP"\n'
         '[[runs]]\nmethod = ["gas", "rankrls"]\n',

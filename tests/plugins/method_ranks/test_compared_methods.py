@@ -15,7 +15,9 @@ METHODS = {"gas": 0.3, "rankrls": 0.5, "greedy-rankrls": 0.4}
 
 
 def run(method="gas", dataset="A", scores=(0.2, 0.4), digest="", **changes):
-    folds = [replace(fold(1, list(scores)), data_digest=digest or f"digest of {dataset}")]
+    folds = [
+        replace(fold(1, list(scores)), data_digest=digest or f"digest of {dataset}")
+    ]
     return result(folds, dataset, method=method, **changes)
 
 
@@ -46,7 +48,11 @@ class TestRanking:
 
     def test_means_are_over_queries_not_folds(self):
         folds = [fold(1, [1.0]), fold(2, [0.0, 0.0, 0.0])]
-        runs = [result(folds, dataset, method=method) for dataset in "AB" for method in METHODS]
+        runs = [
+            result(folds, dataset, method=method)
+            for dataset in "AB"
+            for method in METHODS
+        ]
         assert set(method_ranks(runs, "MAP").table.values.ravel().tolist()) == {0.25}
 
     def test_tests_need_five_datasets(self):
@@ -74,12 +80,17 @@ class TestRanking:
             replace(
                 finished,
                 folds=tuple(
-                    replace(f, per_query={"Disagreement": f.per_query["MAP"]}) for f in finished.folds
+                    replace(f, per_query={"Disagreement": f.per_query["MAP"]})
+                    for f in finished.folds
                 ),
             )
             for finished in study()
         ]
-        assert method_ranks(runs, "Disagreement").methods == ("GAS", "Greedy RankRLS", "RankRLS")
+        assert method_ranks(runs, "Disagreement").methods == (
+            "GAS",
+            "Greedy RankRLS",
+            "RankRLS",
+        )
 
     def test_many_methods_have_probabilities_against_the_best_alone(self):
         names = {f"m{n}": n / 100 for n in range(12)}
@@ -93,7 +104,8 @@ class TestRanking:
         assert set(ranking.tests.posterior) == {(0, column) for column in range(1, 12)}
 
     @pytest.mark.parametrize(
-        "levels", [{"alpha": 0.0}, {"alpha": 1.0}, {"rope": -1.0}, {"rope": float("nan")}]
+        "levels",
+        [{"alpha": 0.0}, {"alpha": 1.0}, {"rope": -1.0}, {"rope": float("nan")}],
     )
     def test_impossible_levels_are_refused(self, levels):
         with pytest.raises(ParameterError):
@@ -126,10 +138,18 @@ class TestMethods:
             for dataset, by in (("A", "MAP"), ("B", "RR"))
             for method in METHODS
         ]
-        assert set(method_ranks(runs, "MAP").methods) == {"GAS", "RankRLS", "Greedy RankRLS"}
+        assert set(method_ranks(runs, "MAP").methods) == {
+            "GAS",
+            "RankRLS",
+            "Greedy RankRLS",
+        }
 
     def test_methods_that_differ_in_the_criterion_alone_are_two(self):
-        runs = [run("gas", dataset, select_by=by) for dataset in "AB" for by in ("MAP", "RR")]
+        runs = [
+            run("gas", dataset, select_by=by)
+            for dataset in "AB"
+            for by in ("MAP", "RR")
+        ]
         assert len(set(method_ranks(runs, "MAP").methods)) == 2
 
     def test_the_user_may_name_methods_alike(self):
@@ -151,7 +171,9 @@ class TestMethods:
 
     def test_a_method_that_is_repeated_counts_once(self):
         ranking = method_ranks([*study(2), run("gas", "D0", [0.9] * 9)], "MAP")
-        assert left_out(ranking) == {"run 7, GAS on D0": "the same method as run 1, GAS, which counts"}
+        assert left_out(ranking) == {
+            "run 7, GAS on D0": "the same method as run 1, GAS, which counts"
+        }
 
 
 class TestLeftOut:
@@ -166,7 +188,9 @@ class TestLeftOut:
         assert left_out(ranking) == {"alone": "only GAS has a comparable run"}
 
     def test_the_same_data_under_two_names_count_once(self):
-        twice = [run(method, "copy", [0.1] * 9, digest="digest of D0") for method in METHODS]
+        twice = [
+            run(method, "copy", [0.1] * 9, digest="digest of D0") for method in METHODS
+        ]
         ranking = method_ranks([*study(2), *twice], "MAP")
         assert [dataset.name for dataset in ranking.table.datasets] == ["D0", "D1"]
         assert left_out(ranking) == {"copy": "the same data as D0"}
@@ -178,7 +202,9 @@ class TestLeftOut:
 
     def test_stopped_runs_and_optima_of_the_validation_part_do_not_count(self):
         stopped = replace(run("svm-map", "D0", [0.1] * 9), complete=False)
-        validated = replace(run("fs-bfs", "D0"), folds=(replace(fold(1, [0.1]), test={}, per_query={}),))
+        validated = replace(
+            run("fs-bfs", "D0"), folds=(replace(fold(1, [0.1]), test={}, per_query={}),)
+        )
         ranking = method_ranks([*study(2), stopped, validated], "MAP")
         reasons = left_out(ranking)
         assert reasons["run 7, SVM-MAP on D0"] == "not finished"
@@ -188,9 +214,13 @@ class TestLeftOut:
         folds = run("svm-map", "D0", [0.1] * 9).folds
         undefined_map = {"MAP": np.full(9, np.nan)}
         undefined = run("svm-map", "D0")
-        undefined = replace(undefined, folds=(replace(folds[0], per_query=undefined_map),))
+        undefined = replace(
+            undefined, folds=(replace(folds[0], per_query=undefined_map),)
+        )
         ranking = method_ranks([*study(2), undefined], "MAP")
-        assert left_out(ranking) == {"run 7, SVM-MAP on D0": "MAP is not defined in any query"}
+        assert left_out(ranking) == {
+            "run 7, SVM-MAP on D0": "MAP is not defined in any query"
+        }
         with pytest.raises(PlanError, match="has no values of NDCG@3"):
             method_ranks(study(2), "NDCG@3")
 
@@ -199,19 +229,26 @@ class TestLeftOut:
         runs = [
             run(method, dataset, scores)
             for dataset in "AB"
-            for method, scores in (("gas", [nan, 0.2, 0.4]), ("rankrls", [0.9, 0.1, nan]))
+            for method, scores in (
+                ("gas", [nan, 0.2, 0.4]),
+                ("rankrls", [0.9, 0.1, nan]),
+            )
         ]
         assert method_ranks(runs, "MAP").table.values[0].tolist() == [0.2, 0.1]
 
     def test_what_the_user_drops_is_said(self):
         ranking = method_ranks(study(3), "MAP", leave_out=["GAS", "D1"])
         assert set(ranking.methods) == {"RankRLS", "Greedy RankRLS"}
-        assert left_out(ranking) == {"GAS": "left out on request", "D1": "left out on request"}
+        assert left_out(ranking) == {
+            "GAS": "left out on request",
+            "D1": "left out on request",
+        }
         with pytest.raises(ParameterError, match="leave-out"):
             method_ranks(study(3), "MAP", leave_out=["nothing"])
 
     @pytest.mark.parametrize(
-        "runs", [[], study(1), study(3, {"gas": 0.1}), [run("gas", "A"), run("rankrls", "B")]]
+        "runs",
+        [[], study(1), study(3, {"gas": 0.1}), [run("gas", "A"), run("rankrls", "B")]],
     )
     def test_without_two_methods_on_two_datasets_there_is_no_ranking(self, runs):
         with pytest.raises(PlanError, match="at least two"):
@@ -223,11 +260,15 @@ class TestLeftOut:
             replace(
                 finished,
                 folds=tuple(
-                    replace(f, test={}, cross_fitted=f.per_query, per_query={}) for f in finished.folds
+                    replace(f, test={}, cross_fitted=f.per_query, per_query={})
+                    for f in finished.folds
                 ),
             )
             for finished in runs[:3]
         ]
         ranking = method_ranks([*sealed, *runs[3:]], "MAP")
         assert "differ in the part" in " ".join(ranking.notes())
-        assert {dataset.part for dataset in ranking.table.datasets} == {"test", "cross-fitted"}
+        assert {dataset.part for dataset in ranking.table.datasets} == {
+            "test",
+            "cross-fitted",
+        }

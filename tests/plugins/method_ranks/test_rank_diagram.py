@@ -10,17 +10,26 @@ from demsar_example import AUC, DATASETS, METHODS
 
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
-from rankstudio.plugins.method_ranks.compared_methods import ComparedDataset, MethodTable
+from rankstudio.plugins.method_ranks.compared_methods import (
+    ComparedDataset,
+    MethodTable,
+)
 from rankstudio.plugins.method_ranks.diagram_layout import laid_out
 from rankstudio.plugins.method_ranks.mean_ranks import ranking_of
-from rankstudio.plugins.method_ranks.rank_diagram import RankDiagram, rank_diagram, tikz_text
+from rankstudio.plugins.method_ranks.rank_diagram import (
+    RankDiagram,
+    rank_diagram,
+    tikz_text,
+)
 from rankstudio.plugins.method_ranks.ranking_tables import (
     ranking_as_dict,
     ranking_tables,
     values_csv,
 )
 
-HOSTILE = "=cmd|' <script>alert(1)</script> $x$ & 100 % \\input{a} #_{}~^ \n\x1b[31m\u202e"
+HOSTILE = (
+    "=cmd|' <script>alert(1)</script> $x$ & 100 % \\input{a} #_{}~^ \n\x1b[31m\u202e"
+)
 
 
 def demsar(methods=METHODS, datasets=DATASETS, alpha=0.10):
@@ -39,35 +48,56 @@ class TestLayout:
         layout = laid_out(self.DIAGRAM, 40, text_width)
         bars = [stroke for stroke in layout.strokes if stroke.kind == "group"]
         assert len(bars) == 2
-        assert len({bar.points[0][1] for bar in bars}) == 2  # they overlap, and are below each other
+        # they overlap, and are below each other
+        assert len({bar.points[0][1] for bar in bars}) == 2
 
     def test_ranks_are_in_proportion(self):
         layout = laid_out(self.DIAGRAM, 40, text_width)
-        stems = [stroke.points[0][0] for stroke in layout.strokes if stroke.kind == "stem"]
+        stems = [
+            stroke.points[0][0] for stroke in layout.strokes if stroke.kind == "stem"
+        ]
         axis = next(stroke.points for stroke in layout.strokes if stroke.kind == "axis")
         unit = (axis[1][0] - axis[0][0]) / 3
-        assert stems == pytest.approx([axis[0][0] + (rank - 1) * unit for rank in self.DIAGRAM.ranks])
-        length = next(stroke.points for stroke in layout.strokes if stroke.kind == "difference")
-        assert length[1][0] - length[0][0] == pytest.approx(self.DIAGRAM.difference * unit)
+        assert stems == pytest.approx(
+            [axis[0][0] + (rank - 1) * unit for rank in self.DIAGRAM.ranks]
+        )
+        length = next(
+            stroke.points for stroke in layout.strokes if stroke.kind == "difference"
+        )
+        assert length[1][0] - length[0][0] == pytest.approx(
+            self.DIAGRAM.difference * unit
+        )
 
     @pytest.mark.parametrize("k", [2, 3, 7, 50, 200])
     def test_everything_is_within_the_page_and_names_are_clear_of_each_other(self, k):
         names = tuple(f"method {n}" for n in range(k))
         ranks = tuple(1 + n * (k - 1) / k for n in range(k))
-        layout = laid_out(RankDiagram("d", "", "", names, ranks, ((0, k - 1),), 1e3), 30, text_width)
+        layout = laid_out(
+            RankDiagram("d", "", "", names, ranks, ((0, k - 1),), 1e3), 30, text_width
+        )
         points = [point for stroke in layout.strokes for point in stroke.points]
-        assert all(0 <= x <= layout.width and 0 <= y <= layout.height for x, y in points)
+        assert all(
+            0 <= x <= layout.width and 0 <= y <= layout.height for x, y in points
+        )
         for align in ("left", "right"):
-            places = sorted(t.y for t in layout.texts if t.align == align and t.text.startswith("method"))
+            places = sorted(
+                t.y
+                for t in layout.texts
+                if t.align == align and t.text.startswith("method")
+            )
             assert all(b - a >= 1.4 for a, b in pairwise(places))
 
     def test_without_tests_there_is_no_difference(self):
-        layout = laid_out(RankDiagram("d", "", "", ("a", "b"), (1.0, 2.0)), 30, text_width)
+        layout = laid_out(
+            RankDiagram("d", "", "", ("a", "b"), (1.0, 2.0)), 30, text_width
+        )
         assert {stroke.kind for stroke in layout.strokes} == {"axis", "stem"}
 
     def test_numbers_of_many_ranks_do_not_touch(self):
         names = tuple(map(str, range(200)))
-        layout = laid_out(RankDiagram("d", "", "", names, tuple(range(1, 201))), 30, text_width)
+        layout = laid_out(
+            RankDiagram("d", "", "", names, tuple(range(1, 201))), 30, text_width
+        )
         ticks = [text.x for text in layout.texts if text.align == "center"]
         assert all(b - a >= 2.5 for a, b in pairwise(ticks))
 
@@ -76,13 +106,19 @@ class TestFiles:
     def test_paper_screen_and_numbers(self):
         diagram = rank_diagram(demsar())
         assert figure_bytes(diagram, style_of(), "pdf").startswith(b"%PDF")
-        assert figure_bytes(diagram, style_of("page", colors="print"), "png").startswith(b"\x89PNG")
-        texts = "".join(ElementTree.fromstring(figure_bytes(diagram, style_of(), "svg")).itertext())
+        assert figure_bytes(
+            diagram, style_of("page", colors="print"), "png"
+        ).startswith(b"\x89PNG")
+        texts = "".join(
+            ElementTree.fromstring(figure_bytes(diagram, style_of(), "svg")).itertext()
+        )
         assert "C4.5+m+cf" in texts
         assert "CD = 1.12" in texts
         lines = figure_bytes(diagram, style_of(), "csv").decode().splitlines()
         assert [line.rpartition(",")[2] for line in lines[1:]] == ["1", "1", "1 2", "2"]
-        assert figure_bytes(diagram, style_of(), "pdf") == figure_bytes(diagram, style_of(), "pdf")
+        assert figure_bytes(diagram, style_of(), "pdf") == figure_bytes(
+            diagram, style_of(), "pdf"
+        )
 
     def test_hostile_names_are_text(self):
         ranking = demsar((HOSTILE, *METHODS[1:]), (HOSTILE, *DATASETS[1:]))
@@ -128,4 +164,6 @@ class TestTables:
         plain = ranking_as_dict(demsar())
         assert plain["friedman"]["chi_square"] == pytest.approx(9.28, abs=0.01)
         assert len(plain["pairs"]) == 6
-        assert all(not math.isnan(pair["posterior"]["first"]) for pair in plain["pairs"])
+        assert all(
+            not math.isnan(pair["posterior"]["first"]) for pair in plain["pairs"]
+        )

@@ -24,7 +24,9 @@ from rankstudio.plugins.method_ranks.rank_tests import (
 
 tables = st.integers(2, 6).flatmap(
     lambda k: st.lists(
-        st.lists(st.integers(0, 4).map(lambda n: n / 10), min_size=k, max_size=k), min_size=2, max_size=8
+        st.lists(st.integers(0, 4).map(lambda n: n / 10), min_size=k, max_size=k),
+        min_size=2,
+        max_size=8,
     )
 )
 
@@ -46,19 +48,29 @@ class TestDemsarsExample:
         assert round(critical_difference(4, 14), 2) == 1.25
         assert round(critical_difference(4, 14, 0.10), 2) == 1.12
 
-    @pytest.mark.parametrize("k, q", [(2, 1.960), (3, 2.344), (4, 2.569), (5, 2.728), (10, 3.164)])
+    @pytest.mark.parametrize(
+        "k, q", [(2, 1.960), (3, 2.344), (4, 2.569), (5, 2.728), (10, 3.164)]
+    )
     def test_quantiles_are_those_of_the_papers_table_5(self, k, q):
-        assert critical_difference(k, 1) / math.sqrt(k * (k + 1) / 6) == pytest.approx(q, abs=6e-4)
+        assert critical_difference(k, 1) / math.sqrt(k * (k + 1) / 6) == pytest.approx(
+            q, abs=6e-4
+        )
 
     def test_groups_are_those_of_the_papers_figure(self):
         # At .10 C4.5 differs from C4.5+m and C4.5+m+cf, and nothing can be said of C4.5+cf.
-        groups = indistinct_groups(self.RANKS.mean(axis=0).tolist(), critical_difference(4, 14, 0.10))
+        groups = indistinct_groups(
+            self.RANKS.mean(axis=0).tolist(), critical_difference(4, 14, 0.10)
+        )
         assert groups == ((3, 1, 2), (2, 0))
 
     def test_wilcoxon_follows_from_the_printed_sums_of_ranks(self):
         # The paper prints R+ = 93 and R- = 12, each with 1.5 for one of two zeros. Without the zeros ten
         # positive and two negative differences lose two ranks each.
-        first = next(pair for pair in pair_tests(AUC, self.RANKS) if (pair.first, pair.second) == (0, 1))
+        first = next(
+            pair
+            for pair in pair_tests(AUC, self.RANKS)
+            if (pair.first, pair.second) == (0, 1)
+        )
         assert first.n_differences == 12
         differences = (AUC[:, 1] - AUC[:, 0]).round(6)
         nonzero = stats.rankdata(abs(differences[differences != 0]))
@@ -69,7 +81,8 @@ class TestDemsarsExample:
 
     def test_counts_of_wins(self):
         wins = win_counts(self.RANKS)
-        assert wins[1, 0] == 10  # C4.5+m is better than C4.5 on ten datasets, worse on two, and equal on two
+        # C4.5+m is better than C4.5 on ten datasets, worse on two, and equal on two
+        assert wins[1, 0] == 10
         assert wins[0, 1] == 2
         assert wins.diagonal().tolist() == [0] * 4
 
@@ -93,7 +106,9 @@ class TestRanks:
     def test_rounding_is_a_tie(self):
         assert ranks_by_dataset([[0.1 + 0.2, 0.3, 0.2]]).tolist() == [[1.5, 1.5, 3.0]]
 
-    @pytest.mark.parametrize("scores", [[[math.nan, 1.0]], [[math.inf, 1.0]], [], [[]], [1.0, 2.0]])
+    @pytest.mark.parametrize(
+        "scores", [[[math.nan, 1.0]], [[math.inf, 1.0]], [], [[]], [1.0, 2.0]]
+    )
     def test_what_is_no_table_is_refused(self, scores):
         with pytest.raises(ParameterError):
             ranks_by_dataset(scores)
@@ -147,26 +162,41 @@ class TestFriedman:
 class TestPairs:
     def test_nemenyi_p_is_alpha_at_the_critical_difference(self):
         for k, n, alpha in ((2, 5, 0.05), (4, 14, 0.10), (9, 30, 0.01)):
-            assert nemenyi_p([critical_difference(k, n, alpha)], k, n)[0] == pytest.approx(alpha, rel=1e-6)
+            assert nemenyi_p([critical_difference(k, n, alpha)], k, n)[
+                0
+            ] == pytest.approx(alpha, rel=1e-6)
 
     def test_nemenyi_of_two_is_the_normal_test(self):
         z = 0.4 / math.sqrt(2 * 3 / (6 * 10))
-        assert nemenyi_p([0.4], 2, 10)[0] == pytest.approx(2 * stats.norm.sf(z), abs=1e-9)
+        assert nemenyi_p([0.4], 2, 10)[0] == pytest.approx(
+            2 * stats.norm.sf(z), abs=1e-9
+        )
 
     def test_holm_corrects_for_all_pairs(self):
         scores = np.random.default_rng(5).random((9, 4))
         tests = pair_tests(scores, ranks_by_dataset(scores))
-        assert [(pair.first, pair.second) for pair in tests] == list(combinations(range(4), 2))
+        assert [(pair.first, pair.second) for pair in tests] == list(
+            combinations(range(4), 2)
+        )
         p = sorted(pair.p_wilcoxon for pair in tests)
-        adjusted = np.maximum.accumulate(np.minimum(1, np.array(p) * np.arange(6, 0, -1)))
+        adjusted = np.maximum.accumulate(
+            np.minimum(1, np.array(p) * np.arange(6, 0, -1))
+        )
         assert sorted(pair.p_holm for pair in tests) == pytest.approx(adjusted)
         for pair in tests:
-            exact = stats.wilcoxon(scores[:, pair.first], scores[:, pair.second], method="exact").pvalue
+            exact = stats.wilcoxon(
+                scores[:, pair.first], scores[:, pair.second], method="exact"
+            ).pvalue
             assert pair.p_wilcoxon == pytest.approx(exact)
 
     def test_equal_methods_do_not_differ(self):
         (pair,) = pair_tests(np.ones((6, 2)), ranks_by_dataset(np.ones((6, 2))))
-        assert (pair.p_nemenyi, pair.p_wilcoxon, pair.p_holm, pair.n_differences) == (1, 1, 1, 0)
+        assert (pair.p_nemenyi, pair.p_wilcoxon, pair.p_holm, pair.n_differences) == (
+            1,
+            1,
+            1,
+            0,
+        )
 
     def test_one_method_has_no_pair(self):
         assert pair_tests([[0.1], [0.2]], [[1], [1]]) == ()
@@ -182,8 +212,13 @@ class TestPairs:
 
 
 class TestGroups:
-    @given(st.lists(st.integers(2, 40).map(lambda n: n / 2), min_size=1, max_size=12), st.floats(0.3, 8))
-    def test_are_the_maximal_sets_of_methods_that_do_not_differ(self, ranks, difference):
+    @given(
+        st.lists(st.integers(2, 40).map(lambda n: n / 2), min_size=1, max_size=12),
+        st.floats(0.3, 8),
+    )
+    def test_are_the_maximal_sets_of_methods_that_do_not_differ(
+        self, ranks, difference
+    ):
         order = sorted(range(len(ranks)), key=lambda index: (ranks[index], index))
         runs = [
             order[a:b]
@@ -191,7 +226,11 @@ class TestGroups:
             for b in range(a + 2, len(order) + 1)
             if ranks[order[b - 1]] - ranks[order[a]] < difference - 1e-12
         ]
-        maximal = [tuple(run) for run in runs if not any(set(run) < set(other) for other in runs)]
+        maximal = [
+            tuple(run)
+            for run in runs
+            if not any(set(run) < set(other) for other in runs)
+        ]
         assert indistinct_groups(ranks, difference) == tuple(maximal)
 
     def test_a_difference_of_exactly_cd_is_significant(self):
@@ -217,11 +256,15 @@ class TestBayesianSignedRanks:
     @pytest.mark.parametrize("pair, rope, expected", BAYCOMP)
     def test_equals_baycomp_to_the_error_of_the_samples(self, pair, rope, expected):
         (probabilities,) = bayesian_signed_ranks(AUC, [pair], rope)
-        assert probabilities == pytest.approx(expected, abs=4 * math.sqrt(0.25 / 50_000) + 0.001)
+        assert probabilities == pytest.approx(
+            expected, abs=4 * math.sqrt(0.25 / 50_000) + 0.001
+        )
 
     def test_equals_a_slow_sum_over_all_pairs_of_datasets(self):
         scores = np.random.default_rng(1).normal(0.5, 0.02, (5, 2))
-        (probabilities,) = bayesian_signed_ranks(scores, [(0, 1)], 0.01, n_samples=300, seed=7)
+        (probabilities,) = bayesian_signed_ranks(
+            scores, [(0, 1)], 0.01, n_samples=300, seed=7
+        )
         z = [0.0, *(scores[:, 0] - scores[:, 1])]
         counts = [0, 0, 0]
         for w in np.random.default_rng(7).dirichlet([0.5, 1, 1, 1, 1, 1], 300):
@@ -235,7 +278,10 @@ class TestBayesianSignedRanks:
     def test_swaps_with_the_methods_and_the_direction(self):
         (probabilities,) = bayesian_signed_ranks(AUC, [(0, 3)])
         assert bayesian_signed_ranks(AUC, [(3, 0)])[0] == probabilities[::-1]
-        assert bayesian_signed_ranks(AUC, [(0, 3)], higher_is_better=False)[0] == probabilities[::-1]
+        assert (
+            bayesian_signed_ranks(AUC, [(0, 3)], higher_is_better=False)[0]
+            == probabilities[::-1]
+        )
         assert sum(probabilities) == pytest.approx(1)
 
     def test_equal_methods_are_equivalent(self):

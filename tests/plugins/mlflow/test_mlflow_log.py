@@ -52,10 +52,16 @@ def runs_of(store: Path) -> list:
     """Return all runs of a store, those under another one last."""
     mlflow = mlflow_log._mlflow_library()
     client = mlflow.MlflowClient(tracking_uri=str(store))
-    experiments = [e.experiment_id for e in client.search_experiments() if e.name != "Default"]
+    experiments = [
+        e.experiment_id for e in client.search_experiments() if e.name != "Default"
+    ]
     found = client.search_runs(experiments)
     return sorted(
-        found, key=lambda run: ("mlflow.parentRunId" in run.data.tags, run.data.tags["mlflow.runName"])
+        found,
+        key=lambda run: (
+            "mlflow.parentRunId" in run.data.tags,
+            run.data.tags["mlflow.runName"],
+        ),
     )
 
 
@@ -67,7 +73,9 @@ def artifacts(store: Path, run: str, path: str = "") -> set[str]:
     )
 
 
-def test_a_run_is_read_back_with_plan_measures_by_step_and_files(tmp_path, answer) -> None:
+def test_a_run_is_read_back_with_plan_measures_by_step_and_files(
+    tmp_path, answer
+) -> None:
     results = answer([*SMALL, "--log", "mlflow", "--out", "out", "--refit", "--json"])
     store = tmp_path / "mlruns"
     run, *units = runs_of(store)
@@ -75,21 +83,32 @@ def test_a_run_is_read_back_with_plan_measures_by_step_and_files(tmp_path, answe
     assert run.data.params["method"] == "greedy-rankrls"
     assert run.data.params["parameters.regularization"] == "1.0, 8.0"
     assert run.data.params["measures"] == "MAP, NDCG@10"
-    assert run.data.metrics["test/MAP"] == pytest.approx(results["average"]["MAP"], rel=1e-12)
+    assert run.data.metrics["test/MAP"] == pytest.approx(
+        results["average"]["MAP"], rel=1e-12
+    )
     assert "test/NDCG_at_10" in run.data.metrics
-    files = {str(p.relative_to("out")) for p in Path("out").rglob("*") if p.suffix != ".rankstudio"}
+    files = {
+        str(p.relative_to("out"))
+        for p in Path("out").rglob("*")
+        if p.suffix != ".rankstudio"
+    }
     assert artifacts(store, run.info.run_id) == {
         f for f in files if Path("out", f).is_file() and f[-4:] != ".png"
     }
 
     assert len(units) == 4
-    assert {(u.data.params["fold"], u.info.status) for u in units} == {("1", "FINISHED"), ("2", "FINISHED")}
+    assert {(u.data.params["fold"], u.info.status) for u in units} == {
+        ("1", "FINISHED"),
+        ("2", "FINISHED"),
+    }
     assert sum(u.data.tags.get("chosen") == "yes" for u in units) == 2
     client = mlflow_log._mlflow_library().MlflowClient(tracking_uri=str(store))
     history = client.get_metric_history(units[0].info.run_id, "validation/MAP")
     with Study.open(Path("out/study.rankstudio"), reading=True) as study:
         path = study.finished(study.runs())[0].folds[0].paths[0]
-    assert [(m.step, m.value) for m in history] == list(enumerate(path.validation["MAP"].tolist(), start=1))
+    assert [(m.step, m.value) for m in history] == list(
+        enumerate(path.validation["MAP"].tolist(), start=1)
+    )
 
 
 def test_under_seal_no_number_of_the_test_part_is_logged(tmp_path, capsys) -> None:
@@ -97,11 +116,17 @@ def test_under_seal_no_number_of_the_test_part_is_logged(tmp_path, capsys) -> No
     Study.create(study).close()
     with Study.open(study) as opened:
         opened.note_seal(SealMark.now(sealed=True))
-    assert main([*SMALL, "--log", f"mlflow:{tmp_path / 'logs'}", "--study", str(study)]) == 0
+    assert (
+        main([*SMALL, "--log", f"mlflow:{tmp_path / 'logs'}", "--study", str(study)])
+        == 0
+    )
     run = runs_of(tmp_path / "logs")[0]
     assert not [name for name in run.data.metrics if "test" in name]
     assert run.data.metrics["validation/MAP"] > 0
-    assert artifacts(tmp_path / "logs", run.info.run_id) == {"plan.toml", "selection_path.csv"}
+    assert artifacts(tmp_path / "logs", run.info.run_id) == {
+        "plan.toml",
+        "selection_path.csv",
+    }
 
 
 def test_a_comparison_logs_each_run(tmp_path, capsys) -> None:
@@ -113,19 +138,28 @@ def test_a_comparison_logs_each_run(tmp_path, capsys) -> None:
         encoding="utf-8",
     )
     assert main(["run", str(plan), "--log", "mlflow:logs"]) == 0
-    parents = [run for run in runs_of(tmp_path / "logs") if "mlflow.parentRunId" not in run.data.tags]
+    parents = [
+        run
+        for run in runs_of(tmp_path / "logs")
+        if "mlflow.parentRunId" not in run.data.tags
+    ]
     assert {(run.data.params["method"], run.info.status) for run in parents} == {
         ("single-feature", "FINISHED"),
         ("rankrls", "FINISHED"),
     }
 
 
-def test_a_server_that_answers_nothing_is_told_once_and_the_run_goes_on(monkeypatch, capsys) -> None:
+def test_a_server_that_answers_nothing_is_told_once_and_the_run_goes_on(
+    monkeypatch, capsys
+) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and says nothing
+    # takes connections, and says nothing
+    with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}"
-        assert main([*SMALL, "--log", f"mlflow:http://me:secret@{place}", "--json"]) == 0
+        assert (
+            main([*SMALL, "--log", f"mlflow:http://me:secret@{place}", "--json"]) == 0
+        )
     printed = capsys.readouterr()
     assert json.loads(printed.out)["complete"]
     assert printed.err.count("MLflow at") == 1
@@ -133,14 +167,18 @@ def test_a_server_that_answers_nothing_is_told_once_and_the_run_goes_on(monkeypa
     assert "secret" not in printed.err
 
 
-def test_a_folder_that_cannot_be_written_and_a_wrong_store_are_sentences(tmp_path, done, capsys) -> None:
+def test_a_folder_that_cannot_be_written_and_a_wrong_store_are_sentences(
+    tmp_path, done, capsys
+) -> None:
     (tmp_path / "file").write_text("")
     assert naming("run log").search(done([*SMALL, "--log", "mlflow:file/logs"]).err)
     assert main([*SMALL, "--log", "wandb"]) == 1
     assert "--log: expected mlflow" in capsys.readouterr().err
 
 
-def test_a_disk_that_fills_up_while_it_logs_loses_nothing(monkeypatch, tmp_path, done) -> None:
+def test_a_disk_that_fills_up_while_it_logs_loses_nothing(
+    monkeypatch, tmp_path, done
+) -> None:
     client = mlflow_log._mlflow_library().MlflowClient
     logged = []
 
@@ -155,7 +193,9 @@ def test_a_disk_that_fills_up_while_it_logs_loses_nothing(monkeypatch, tmp_path,
     assert printed.err.count("No space left on device") == 1
 
 
-def test_without_the_library_the_extra_is_named_before_any_work(monkeypatch, capsys) -> None:
+def test_without_the_library_the_extra_is_named_before_any_work(
+    monkeypatch, capsys
+) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", None)
     assert main([*SMALL, "--log", "mlflow"]) == 1
     assert 'pip install "rankstudio[mlflow]"' in capsys.readouterr().err
@@ -174,8 +214,16 @@ from rankstudio.cli import main
 status = main({[*SMALL, "--log", "mlflow", "--json"]!r})
 print(asked, status, file=sys.stderr)
 """
-    own = {k: v for k, v in os.environ.items() if k not in ("CI", "PYTEST_CURRENT_TEST", "GITHUB_ACTIONS")}
+    own = {
+        k: v
+        for k, v in os.environ.items()
+        if k not in ("CI", "PYTEST_CURRENT_TEST", "GITHUB_ACTIONS")
+    }
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=own, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=own,
+        check=False,
     )
     assert done.stderr.splitlines()[-1] == "[] 0"

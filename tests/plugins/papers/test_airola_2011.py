@@ -74,7 +74,11 @@ def weight(cost: str, everything: bool, regularization: float) -> float:
 @pytest.mark.parametrize("regularization", [1.0, 2.0**-10])
 def test_irrelevant_pairs_turn_the_sign_with_each_cost(regularization: float) -> None:
     found = irrelevant_pairs(regularization)
-    assert [row[0] for row in found.rows] == ["RankRLS (20)", "RankRLS (21)", "RankRLS (22)"]
+    assert [row[0] for row in found.rows] == [
+        "RankRLS (20)",
+        "RankRLS (21)",
+        "RankRLS (22)",
+    ]
     for (_, relevant, every), cost in zip(found.rows, COSTS.values(), strict=True):
         assert relevant == pytest.approx(weight(cost, False, regularization), rel=1e-12)
         assert every == pytest.approx(weight(cost, True, regularization), rel=1e-12)
@@ -83,7 +87,11 @@ def test_irrelevant_pairs_turn_the_sign_with_each_cost(regularization: float) ->
     assert found.as_dict()["rows"][1]["cost"] == "RankRLS (21)"
 
 
-PRINTED_TIMES = {"inputs": [60, 120, 750, 1500], "RankRLS": [1, 2, 3, 24], "RankSVM": [4, 8, 10]}
+PRINTED_TIMES = {
+    "inputs": [60, 120, 750, 1500],
+    "RankRLS": [1, 2, 3, 24],
+    "RankSVM": [4, 8, 10],
+}
 
 
 def test_a_row_a_size_with_what_is_printed() -> None:
@@ -111,7 +119,9 @@ def results(data: FoldedDataset) -> dict[str, RunResult]:
         grid = GRIDS.get(values["method"], {"regularization": "2^0 2^8"})
         told = {name: value for name, value in values.items() if name != "datasets"}
         told |= {"parameters": {**values["parameters"], **grid}, "normalize": "none"}
-        plan = plan_from_dict({"data": "nowhere", "measures": (MEASURE,), "convention": "letor4", **told})
+        plan = plan_from_dict(
+            {"data": "nowhere", "measures": (MEASURE,), "convention": "letor4", **told}
+        )
         found[name] = ended(run(plan, data))
     return found
 
@@ -129,20 +139,40 @@ def every(small: FoldedDataset) -> dict[str, RunResult]:
 @pytest.fixture(scope="module")
 def runs(every: dict[str, RunResult]) -> dict[str, RunResult]:
     """Those of Tables 2 and 6."""
-    return {name: result for name, result in every.items() if name not in ("RankBoost", "RankRLS All pairs")}
+    return {
+        name: result
+        for name, result in every.items()
+        if name not in ("RankBoost", "RankRLS All pairs")
+    }
 
 
-def test_every_row_is_tested_against_the_magnitudes_by_wilcoxon(runs: dict[str, RunResult]) -> None:
+def test_every_row_is_tested_against_the_magnitudes_by_wilcoxon(
+    runs: dict[str, RunResult],
+) -> None:
     found = cost_rows(runs, PRINTED)
     rows = {row[0]: row for row in found.rows}
     assert list(rows) == list(runs)
-    assert rows[REFERENCE][1:] == (0.222, None, runs[REFERENCE].average[MEASURE], None, None, None)
+    assert rows[REFERENCE][1:] == (
+        0.222,
+        None,
+        runs[REFERENCE].average[MEASURE],
+        None,
+        None,
+        None,
+    )
     others = [name for name in runs if name != REFERENCE]
-    tests = [compare_paired(runs[n].per_query(MEASURE), runs[REFERENCE].per_query(MEASURE)) for n in others]
+    tests = [
+        compare_paired(runs[n].per_query(MEASURE), runs[REFERENCE].per_query(MEASURE))
+        for n in others
+    ]
     assert [rows[n][5] for n in others] == [one.p_wilcoxon for one in tests]
-    assert [rows[n][6] for n in others] == holm([one.p_wilcoxon for one in tests]).tolist()
+    assert [rows[n][6] for n in others] == holm(
+        [one.p_wilcoxon for one in tests]
+    ).tolist()
     assert rows["RankSVM"][2] == 0.371
-    change = runs["RankRLS (20)" + ALL_PAIRS].per_query(MEASURE) - runs["RankRLS (20)"].per_query(MEASURE)
+    change = runs["RankRLS (20)" + ALL_PAIRS].per_query(MEASURE) - runs[
+        "RankRLS (20)"
+    ].per_query(MEASURE)
     assert f"(20) {np.nanmean(change):+.4f} (p " in found.said[1]
 
 
@@ -155,8 +185,15 @@ def test_table_3_tests_the_greatest_label_against_the_others(
         scores, shares = fold.test.X @ own.chosen.step.coef, []
         for q in range(fold.test.n_queries):
             rows = range(*fold.test.query_ptr[q : q + 2].tolist())
-            pairs = [(i, j) for i in rows for j in rows if fold.test.y[i] == 2 > fold.test.y[j]]
-            shares += [np.mean([scores[i] <= scores[j] for i, j in pairs])] if pairs else []
+            pairs = [
+                (i, j)
+                for i in rows
+                for j in rows
+                if fold.test.y[i] == 2 > fold.test.y[j]
+            ]
+            shares += (
+                [np.mean([scores[i] <= scores[j] for i, j in pairs])] if pairs else []
+            )
         errors.append(np.mean(shares))
     assert bipartite_error(runs[REFERENCE], small) == pytest.approx(np.mean(errors))
     printed = {"RankRLS": 0.34, "RankRLS All pairs": 0.346, "RankBoost": 0.351}
@@ -164,7 +201,12 @@ def test_table_3_tests_the_greatest_label_against_the_others(
     given = {**runs, "RankRLS All pairs": every["RankRLS All pairs"]}
     assert every["RankRLS All pairs"].plan.parameters["ties"] is True
     found = ohsumed_rows(given, small, printed)
-    assert found.rows[0] == ("RankRLS", 0.34, bipartite_error(runs[REFERENCE], small), None)
+    assert found.rows[0] == (
+        "RankRLS",
+        0.34,
+        bipartite_error(runs[REFERENCE], small),
+        None,
+    )
     assert found.rows[1][2] == bipartite_error(every["RankRLS All pairs"], small)
     assert ohsumed_rows(runs, small, printed).rows[1][2] is None
     assert found.rows[2][2:] == (None, None)
@@ -181,12 +223,23 @@ def test_rankboost_is_measured_at_the_rounds_that_validation_chose(
         path = own.paths[0]
         best = int(np.argmin(path.validation[MEASURE]))
         rounds.append(str(path.steps[best].number))
-        model = RankBoost(n_rounds=best + 1).fit(fold.train.X, fold.train.y, qid=fold.train.qid)
+        model = RankBoost(n_rounds=best + 1).fit(
+            fold.train.X, fold.train.y, qid=fold.train.qid
+        )
         scores = model.predict(fold.test.X)
         rows = [slice(*ends) for ends in pairwise(fold.test.query_ptr)]
-        errors.append(np.nanmean([strict_disagreement(fold.test.y[own] == 2, scores[own]) for own in rows]))
+        errors.append(
+            np.nanmean(
+                [
+                    strict_disagreement(fold.test.y[own] == 2, scores[own])
+                    for own in rows
+                ]
+            )
+        )
     found = ohsumed_rows(every, small, {"RankBoost": 0.351})
-    assert found.rows == (("RankBoost", 0.351, pytest.approx(np.mean(errors), abs=1e-12), None),)
+    assert found.rows == (
+        ("RankBoost", 0.351, pytest.approx(np.mean(errors), abs=1e-12), None),
+    )
     assert naming("20").search(found.said[3])
     assert found.said[3].endswith(f" {', '.join(rounds)} in the folds.")
 
@@ -232,7 +285,11 @@ def test_each_fold_is_learned_without_its_queries(removed: bool) -> None:
         K, R = gaussian(data.X, data.X[own]), gaussian(data.X[own], data.X[own])
         for place, position in enumerate(at):
             left = K[~held].T @ K[~held] + GRID[position] * R
-            dual = solve(left + 1e-13 * np.eye(own.size), K[~held].T @ data.y[~held], assume_a="sym")
+            dual = solve(
+                left + 1e-13 * np.eye(own.size),
+                K[~held].T @ data.y[~held],
+                assume_a="sym",
+            )
             expected[place] += ((K[held] @ dual - data.y[held]) ** 2).sum()
     np.testing.assert_allclose(errors[at], expected / data.y.size, rtol=1e-4)
 
@@ -253,11 +310,20 @@ def test_times_are_of_some_hold_outs_and_scaled_to_all() -> None:
         for way in ("leave-query-out", "10 folds of queries")
     }
     queries, folds = removal_time(alike(), "Made", printed, (1, 2))
-    assert [row[:2] for row in queries.rows] == [row[:2] for row in folds.rows] == [(1, 40), (2, 80)]
+    assert (
+        [row[:2] for row in queries.rows]
+        == [row[:2] for row in folds.rows]
+        == [(1, 40), (2, 80)]
+    )
     assert [row[6] for row in queries.rows] == [7.0, 8.0]
-    assert queries.said[0].startswith("3 of 40 hold-outs were timed and scaled by 13.3.")
+    assert queries.said[0].startswith(
+        "3 of 40 hold-outs were timed and scaled by 13.3."
+    )
     assert folds.said[0].startswith("3 of 10 hold-outs were timed")
-    assert (queries.source, folds.source) == ("Paper III, Table 1", "Paper III, Table 2")
+    assert (queries.source, folds.source) == (
+        "Paper III, Table 1",
+        "Paper III, Table 2",
+    )
 
 
 def test_every_conclusion_holds_here() -> None:
@@ -280,7 +346,9 @@ def of_their_query(n_queries: int = 40, size: int = 10) -> FoldedDataset:
     query = np.repeat(np.arange(n_queries), size)
     X = np.zeros((query.size, n_queries))
     X[np.arange(query.size), query] = rng.standard_normal(query.size)
-    return FoldedDataset.of(RankingDataset.from_arrays(X, (X.sum(axis=1) > 0).astype(float), query))
+    return FoldedDataset.of(
+        RankingDataset.from_arrays(X, (X.sum(axis=1) > 0).astype(float), query)
+    )
 
 
 def test_splitting_queries_is_optimistic_where_a_query_tells_of_itself_alone() -> None:
@@ -299,10 +367,19 @@ def test_splitting_queries_is_optimistic_where_a_query_tells_of_itself_alone() -
 def test_rows_of_split_queries_are_those_of_the_simulation() -> None:
     data = of_their_query(20)
     row = split_queries(data, n_queries=6, repetitions=2).rows[0]
-    ways = {"query": folds_of_queries, "fifths": folds_of_queries_in_fifths, "document": folds_of_documents}
+    ways = {
+        "query": folds_of_queries,
+        "fifths": folds_of_queries_in_fifths,
+        "document": folds_of_documents,
+    }
     same = finish(
         simulate_selection(
-            data, 6, measure="AUC", repetitions=2, learner=SelectedRankRLS(None), estimators=ways
+            data,
+            6,
+            measure="AUC",
+            repetitions=2,
+            learner=SelectedRankRLS(None),
+            estimators=ways,
         )
     )
     assert row[1] == same.truth.mean()
@@ -328,14 +405,18 @@ def test_table_3_is_of_ohsumed_alone() -> None:
     names = list(airola_2011.experiments({}, data))
     assert names[0] == "Paper I, Figure 2"
     assert "Paper I, Table 3" not in names
-    assert "Paper I, Table 3" in airola_2011.experiments({}, replace(data, name="OHSUMED QueryLevelNorm"))
+    assert "Paper I, Table 3" in airola_2011.experiments(
+        {}, replace(data, name="OHSUMED QueryLevelNorm")
+    )
 
 
 TABLE_3 = {"RankBoost", "RankRLS All pairs"}
 """Runs that stand in Table 3 alone."""
 
 
-@pytest.mark.parametrize("name", ["Paper I, Table 1", "Paper III, Figure 1", "Paper III, Tables 1 and 2"])
+@pytest.mark.parametrize(
+    "name", ["Paper I, Table 1", "Paper III, Figure 1", "Paper III, Tables 1 and 2"]
+)
 def test_experiments_need_no_runs(name: str) -> None:
     found = airola_2011.experiments({}, dataset(), SMALL)[name]()
     assert all(one.rows and one.said for one in found)

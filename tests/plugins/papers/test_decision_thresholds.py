@@ -27,7 +27,8 @@ from rankstudio.plugins.papers.decision_thresholds import (
 
 documents = st.integers(1, 12).flatmap(
     lambda m: st.tuples(
-        st.lists(st.integers(-3, 3), min_size=m, max_size=m), st.lists(st.booleans(), min_size=m, max_size=m)
+        st.lists(st.integers(-3, 3), min_size=m, max_size=m),
+        st.lists(st.booleans(), min_size=m, max_size=m),
     )
 )
 
@@ -41,20 +42,28 @@ def f_of(taken: list[bool], relevant: list[bool]) -> float:
 
 
 @given(documents)
-def test_the_best_threshold_is_the_best_of_all(drawn: tuple[list[int], list[bool]]) -> None:
+def test_the_best_threshold_is_the_best_of_all(
+    drawn: tuple[list[int], list[bool]],
+) -> None:
     scores, relevant = drawn
-    tried = {t: f_of([s >= t for s in scores], relevant) for t in (*set(scores), np.inf)}
+    tried = {
+        t: f_of([s >= t for s in scores], relevant) for t in (*set(scores), np.inf)
+    }
     found = best_threshold(np.array(scores, dtype=float), np.array(relevant))
     assert found.f == pytest.approx(max(tried.values()), abs=1e-12)
     assert found.f == pytest.approx(tried[found.threshold], abs=1e-12)
 
 
 @given(documents)
-def test_a_share_takes_as_many_as_are_relevant_and_parts_no_tie(drawn: tuple[list[int], list[bool]]) -> None:
+def test_a_share_takes_as_many_as_are_relevant_and_parts_no_tie(
+    drawn: tuple[list[int], list[bool]],
+) -> None:
     scores, relevant = drawn
     sizes = [sum(s >= t for s in scores) for t in (*set(scores), np.inf)]
     found = share_threshold(np.array(scores, dtype=float), np.array(relevant))
-    assert sum(s >= found.threshold for s in scores) == max(n for n in sizes if n <= sum(relevant))
+    assert sum(s >= found.threshold for s in scores) == max(
+        n for n in sizes if n <= sum(relevant)
+    )
 
 
 def test_a_run_is_judged_by_thresholds_of_its_training_parts() -> None:
@@ -67,14 +76,21 @@ def test_a_run_is_judged_by_thresholds_of_its_training_parts() -> None:
         assert fold.test is not None
         train = kept.chosen.step.scores(np.ascontiguousarray(fold.train.X.T))
         test = kept.chosen.step.scores(np.ascontiguousarray(fold.test.X.T))
-        for decision, choose in ((one.best, best_threshold), (one.share, share_threshold)):
-            assert decision == decide(test, fold.test.y >= 1, choose(train, fold.train.y >= 1).threshold)
+        for decision, choose in (
+            (one.best, best_threshold),
+            (one.share, share_threshold),
+        ):
+            assert decision == decide(
+                test, fold.test.y >= 1, choose(train, fold.train.y >= 1).threshold
+            )
             assert decision.f <= one.greatest.f + 1e-12
     assert np.isnan(found.mean_auc_interval).all()  # queries are no single ranking
     assert run_decisions(run, data, sealed=True).part == "validation"
     rows = decision_rows(found)
     assert [row.rule for row in rows[-2:]] == ["best F", "class share"]
-    assert rows[-2].decision.f == pytest.approx(np.mean([one.best.f for one in found.folds]))
+    assert rows[-2].decision.f == pytest.approx(
+        np.mean([one.best.f for one in found.folds])
+    )
     assert rows[-1].difference == pytest.approx(
         np.mean([one.share.f - one.greatest.f for one in found.folds])
     )
@@ -85,14 +101,33 @@ def test_the_mean_area_of_folds_of_one_ranking_has_delongs_interval() -> None:
     X = rng.normal(size=(80, 4))
     y = (X[:, 0] + rng.normal(size=80) > 0).astype(float)
     whole = FoldedDataset.of(RankingDataset.from_arrays(X, y, ["1"] * 80))
-    data = k_fold(replace(whole, origin=DatasetOrigin(columns=DataColumns(no_queries=True))), 4, 0)
+    data = k_fold(
+        replace(whole, origin=DatasetOrigin(columns=DataColumns(no_queries=True))), 4, 0
+    )
     wanted = {"regularization": (1.0,), "n_features_to_select": 2}
-    plan = Plan("made", measures=("AUC",), parameters=wanted, select_by="criterion", protocol="4-fold")
+    plan = Plan(
+        "made",
+        measures=("AUC",),
+        parameters=wanted,
+        select_by="criterion",
+        protocol="4-fold",
+    )
     plan = plan.changed(columns={"no_queries": True})
     run = run_plan(plan, data)
     found = run_decisions(run, data)
-    parts = [(f.test or f.vali, one.chosen.step) for f, one in zip(data.folds, run.folds, strict=True)]
-    rankings = [(step.scores(np.ascontiguousarray(p.X.T)), p.y >= 1) for p, step in parts if p is not None]
-    assert found.mean_auc == pytest.approx(np.mean([one.test["AUC"] for one in run.folds]))
+    parts = [
+        (f.test or f.vali, one.chosen.step)
+        for f, one in zip(data.folds, run.folds, strict=True)
+    ]
+    rankings = [
+        (step.scores(np.ascontiguousarray(p.X.T)), p.y >= 1)
+        for p, step in parts
+        if p is not None
+    ]
+    assert found.mean_auc == pytest.approx(
+        np.mean([one.test["AUC"] for one in run.folds])
+    )
     assert found.mean_auc_interval == mean_auc_interval(rankings)
-    assert [one.auc_interval for one in found.folds] == [auc_interval(*one) for one in rankings]
+    assert [one.auc_interval for one in found.folds] == [
+        auc_interval(*one) for one in rankings
+    ]

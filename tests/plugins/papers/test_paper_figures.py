@@ -33,7 +33,9 @@ NAME = "NDCG@10"
 
 @pytest.fixture(scope="module")
 def data() -> FoldedDataset:
-    return make_ranking(n_queries=40, n_informative=3, n_redundant=2, n_noise=3, n_constant=0, seed=5)
+    return make_ranking(
+        n_queries=40, n_informative=3, n_redundant=2, n_noise=3, n_constant=0, seed=5
+    )
 
 
 def run_of(data: FoldedDataset, method: str, **parameters: object) -> RunResult:
@@ -41,13 +43,20 @@ def run_of(data: FoldedDataset, method: str, **parameters: object) -> RunResult:
 
 
 def test_bars_bear_the_marks_of_the_paired_tests(data: FoldedDataset) -> None:
-    good, bad = run_of(data, "rankrls"), run_of(data, "single-feature", n_features_to_select=1)
+    good, bad = (
+        run_of(data, "rankrls"),
+        run_of(data, "single-feature", n_features_to_select=1),
+    )
     runs = {"FS-ED, RankSVM": good, "FS-BFS, RankSVM": bad, "WAF, RankSVM": good}
-    figure = significance_bars(runs, "made", ("FS-ED", "FS-BFS", "WAF"), ("RankSVM", "RankBoost"))
+    figure = significance_bars(
+        runs, "made", ("FS-ED", "FS-BFS", "WAF"), ("RankSVM", "RankBoost")
+    )
     differ = paired_t(good.per_query(NAME), bad.per_query(NAME)).p < 0.05
     assert differ  # one feature of three: else there is no mark to see
     assert [one.marks for one in figure.series] == [("*", ""), ("+*", ""), ("", "")]
-    assert [one.values[0] for one in figure.series] == [run.average[NAME] for run in runs.values()]
+    assert [one.values[0] for one in figure.series] == [
+        run.average[NAME] for run in runs.values()
+    ]
     assert np.isnan([one.values[1] for one in figure.series]).all()
     text = figure_bytes(figure, style_of("column", None, "light", None), "svg").decode()
     assert "+*" in text
@@ -65,9 +74,20 @@ def test_both_solvers_descend_in_time(data: FoldedDataset) -> None:
 
 
 def test_the_figures_of_each_paper_are_there(data: FoldedDataset) -> None:
-    top = run_of(data, "fsmrank-top", lambda1=(0.1,), lambda2=(1e-3,), project=True, all_features=True)
+    top = run_of(
+        data,
+        "fsmrank-top",
+        lambda1=(0.1,),
+        lambda2=(1e-3,),
+        project=True,
+        all_features=True,
+    )
     fsmrank = run_of(data, "fsmrank", lambda1=(0.1,), lambda2=(1e-3,), project=True)
-    found = paper_figures(load_reproduction("fsmrank"), {"FSMRank, first k": top, "FSMRank": fsmrank}, data)
+    found = paper_figures(
+        load_reproduction("fsmrank"),
+        {"FSMRank, first k": top, "FSMRank": fsmrank},
+        data,
+    )
     names = [one.name for one in found]
     assert names == ["figures1to3-NDCG10", "figures1to3-MAP", "figure4", "figure5"]
     drawn = {one.name: one for one in made(found)}
@@ -77,16 +97,28 @@ def test_the_figures_of_each_paper_are_there(data: FoldedDataset) -> None:
     assert list(curve.x) == list(range(1, len(top.feature_ids) + 1))
     greedy = run_of(data, "greedy-rankrls", n_features_to_select=2)
     names = [
-        one.name for one in paper_figures(load_reproduction("greedy-rankrls"), {"GRankRLS": greedy}, data)
+        one.name
+        for one in paper_figures(
+            load_reproduction("greedy-rankrls"), {"GRankRLS": greedy}, data
+        )
     ]
     assert names == ["figure3"]  # MeanNDCG was not measured
     densities = run_of(data, "expected-divergence")
-    found = paper_figures(load_reproduction("fs-ed"), {"FS-ED, RankSVM": densities}, data)
-    assert [one.name for one in made(found)] == ["figure2", "figure3-best", "figure3-last"]
+    found = paper_figures(
+        load_reproduction("fs-ed"), {"FS-ED, RankSVM": densities}, data
+    )
+    assert [one.name for one in made(found)] == [
+        "figure2",
+        "figure3-best",
+        "figure3-last",
+    ]
     order = densities.folds[0].paths[0].steps[-1].selected
     for which, column in (("best", order[0]), ("last", order[-1])):
         figure = end_densities(densities, data, which)
-        assert figure is not None and data.folds[0].train.feature_names[column] in figure.x.title
+        assert (
+            figure is not None
+            and data.folds[0].train.feature_names[column] in figure.x.title
+        )
 
 
 def test_the_figures_of_the_thesis(data: FoldedDataset) -> None:
@@ -95,7 +127,12 @@ def test_the_figures_of_the_thesis(data: FoldedDataset) -> None:
     done = PrintedExperiment("Paper III, Figure 1", "errors", columns, rows, ("Said.",))
     found = paper_figures(load_reproduction("airola-2011"), {}, data, [done])
     drawn = {one.name: one for one in made(found)}
-    assert list(drawn) == ["paper1-figure1", "paper1-figure2", "paper3-figure1", "paper5-figure3"]
+    assert list(drawn) == [
+        "paper1-figure1",
+        "paper1-figure2",
+        "paper3-figure1",
+        "paper5-figure3",
+    ]
     assert [one.y for one in drawn["paper3-figure1"].series] == [(2.0, 1.0), (8.0, 1.0)]  # type: ignore[union-attr]
     assert len(drawn["paper5-figure3"].series[0].y) == 5  # type: ignore[union-attr]
     assert replace(done).source == "Paper III, Figure 1"

@@ -61,10 +61,15 @@ def test_fsmrank_on_mq2008_reaches_the_paper_s_averages(letor_dir: Path) -> None
         (OHSUMED, {"method": "adarank"}, ("MAP", "NDCG@10")),
         (OHSUMED, {"method": "rankboost"}, ("MAP", "NDCG@10")),
     ],
-    ids=lambda value: "-".join(str(v) for v in (value.values() if isinstance(value, dict) else value)),
+    ids=lambda value: "-".join(
+        str(v) for v in (value.values() if isinstance(value, dict) else value)
+    ),
 )
 def test_no_average_is_far_under_the_published_one(
-    letor_dir: Path, place: tuple[str, ...], plan: dict[str, Any], measures: tuple[str, ...]
+    letor_dir: Path,
+    place: tuple[str, ...],
+    plan: dict[str, Any],
+    measures: tuple[str, ...],
 ) -> None:
     found = result(letor_dir, place, plan)
     for name in measures:

@@ -11,13 +11,22 @@ from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine import evaluate
-from rankstudio.engine.analysis.comparisons.published import everything, published, published_rows
+from rankstudio.engine.analysis.comparisons.published import (
+    everything,
+    published,
+    published_rows,
+)
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.methods.catalog import method
-from rankstudio.plugins.papers.reproduction import Reproduction, cells_of, load_reproduction, reproductions
+from rankstudio.plugins.papers.reproduction import (
+    Reproduction,
+    cells_of,
+    load_reproduction,
+    reproductions,
+)
 
 FIVE = [fold(i, [0.47, 0.48]) for i in range(1, 6)]
 
@@ -33,7 +42,10 @@ def test_printed_averages_stand_beside_ours() -> None:
 
 
 def test_other_data_and_fewer_folds_have_none() -> None:
-    assert published_rows([(1, result(FIVE, "Mine")), (2, result(FIVE[:2], "MQ2008"))]) == []
+    assert (
+        published_rows([(1, result(FIVE, "Mine")), (2, result(FIVE[:2], "MQ2008"))])
+        == []
+    )
 
 
 def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> None:
@@ -45,13 +57,19 @@ def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> N
             name, value = re.split("[=>]", condition)
             method(number.method).parameter(name).validate(value)
     hinge = Plan("x", method="ranksvm", parameters={"loss": "hinge"})
-    found = {p.label: p.value for p in published(hinge, "OHSUMED QueryLevelNorm", "MAP")}
+    found = {
+        p.label: p.value for p in published(hinge, "OHSUMED QueryLevelNorm", "MAP")
+    }
     assert found == {"RankSVM": 0.4334, "RankSVM-Struct": 0.4478}
     squared = Plan("x", method="ranksvm")
-    assert [p.label for p in published(squared, "MQ2008", "NDCG@10")] == ["RankSVM-Primal"]
+    assert [p.label for p in published(squared, "MQ2008", "NDCG@10")] == [
+        "RankSVM-Primal"
+    ]
     gas = Plan("x", method="gas", parameters={}, ranker="ranksvm")
     assert [p.value for p in published(gas, "MQ2008", "MAP")] == [0.4767]
-    assert published(gas.changed(ranker="", ranker_parameters={}), "MQ2008", "MAP") == ()
+    assert (
+        published(gas.changed(ranker="", ranker_parameters={}), "MQ2008", "MAP") == ()
+    )
 
 
 def results(paper: Reproduction) -> dict[str, RunResult]:
@@ -63,8 +81,15 @@ def results(paper: Reproduction) -> dict[str, RunResult]:
 
 def paper(tables: list[dict]) -> Reproduction:
     runs = {
-        "Greedy": {"method": "greedy-rankrls", "parameters": {"regularization": (1.0, 4.0)}},
-        "All": {"method": "rankrls", "parameters": {"regularization": 1.0}, "note": "nobody knows how"},
+        "Greedy": {
+            "method": "greedy-rankrls",
+            "parameters": {"regularization": (1.0, 4.0)},
+        },
+        "All": {
+            "method": "rankrls",
+            "parameters": {"regularization": 1.0},
+            "note": "nobody knows how",
+        },
     }
     return Reproduction("small", "A small paper", runs, tables)
 
@@ -74,11 +99,16 @@ def test_measured_tables_compare_folds_and_the_average_digit_by_digit() -> None:
     blank = paper([{**table, "columns": {"Greedy": [0.0] * 6, "All": [0.0] * 6}}])
     ours = results(blank)
     printed = {
-        name: [*(round(fold.test["MAP"], 4) for fold in r.folds), round(r.average["MAP"], 4)]
+        name: [
+            *(round(fold.test["MAP"], 4) for fold in r.folds),
+            round(r.average["MAP"], 4),
+        ]
         for name, r in ours.items()
     }
     printed["Greedy"][2] += 0.0001
-    made = paper([{**table, "columns": printed}]).table({**table, "columns": printed}, ours)
+    made = paper([{**table, "columns": printed}]).table(
+        {**table, "columns": printed}, ours
+    )
     assert made.title == "Table 1: MAP"
     assert [label for label, _ in made.rows] == ["1", "2", "3", "4", "5", "avg"]
     assert made.promised == (True, False)
@@ -89,12 +119,19 @@ def test_measured_tables_compare_folds_and_the_average_digit_by_digit() -> None:
 
 
 def test_tables_of_selected_features_compare_lambda_size_and_order() -> None:
-    table = {"number": "Table 2", "title": "Selected", "dataset": "Small", "run": "Greedy"}
+    table = {
+        "number": "Table 2",
+        "title": "Selected",
+        "dataset": "Small",
+        "run": "Greedy",
+    }
     ours = results(paper([table]))
     folds = ours["Greedy"].folds
     printed = {
         **table,
-        "lambda": ["2^0" if fold.chosen.unit.values == (1.0,) else "4" for fold in folds],
+        "lambda": [
+            "2^0" if fold.chosen.unit.values == (1.0,) else "4" for fold in folds
+        ],
         "sizes": [len(fold.selected) for fold in folds],
         "first": [list(fold.selected[:2]) for fold in folds],
     }
@@ -102,12 +139,20 @@ def test_tables_of_selected_features_compare_lambda_size_and_order() -> None:
     assert all(cell.agrees for cell in made.cells())
     printed["first"][1] = [5]
     other = paper([printed]).table(printed, ours)
-    assert [label for label, row in other.rows for cell in row if not cell.agrees] in (["selected 1"], [])
+    assert [label for label, row in other.rows for cell in row if not cell.agrees] in (
+        ["selected 1"],
+        [],
+    )
     assert other.rows[2][1][1].printed == "5"
 
 
 def test_tables_of_averages_have_a_row_for_each_method() -> None:
-    table = {"number": "I", "title": "all", "dataset": "Small", "measures": ["MAP", "P@5"]}
+    table = {
+        "number": "I",
+        "title": "all",
+        "dataset": "Small",
+        "measures": ["MAP", "P@5"],
+    }
     table["rows"] = {"Greedy": [0.5, 0.5], "All": [0.5, 0.5]}
     ours = results(paper([table]))
     made = paper([table]).table(table, ours)
@@ -131,7 +176,10 @@ def test_tables_of_sizes_have_one_number_for_all_folds() -> None:
     made = Reproduction("small", "A small paper", runs, [table], ("a note",))
     ours = results(made)
     values = np.array(
-        [[path.validation["MAP"] for path in fold.paths] for fold in ours["ED, RLS"].folds]
+        [
+            [path.validation["MAP"] for path in fold.paths]
+            for fold in ours["ED, RLS"].folds
+        ]
     )  # folds × settings × sizes
     best = int(values.max(axis=1).mean(axis=0).argmax()) + 1
     shown = made.table(table, ours)
@@ -156,7 +204,8 @@ def test_what_is_shipped_can_be_run() -> None:
                 method(plan.method)
         for table in found.tables:
             rows = table.get("used", {}).values()
-            assert len({tuple(row) for row in rows}) <= 1  # every selector with the same rankers
+            # every selector with the same rankers
+            assert len({tuple(row) for row in rows}) <= 1
             for values in table.get("columns", {}).values():
                 assert len(values) == 6
                 # What is printed as the average is one of what is printed of the folds.
@@ -167,15 +216,22 @@ def test_what_is_shipped_can_be_run() -> None:
 
 def test_all_that_lai_et_al_print_is_stored() -> None:
     tables = load_reproduction("fsmrank").tables
-    assert sum(len(cells) for table in tables for cells in table["rows"].values()) == 426
+    assert (
+        sum(len(cells) for table in tables for cells in table["rows"].values()) == 426
+    )
     for table in tables:
         measures = table["measures"]
         for cells in table["rows"].values():
-            assert len(cells) == len(measures) and all(0.2 < cell < 0.9 for cell in cells)
+            assert len(cells) == len(measures) and all(
+                0.2 < cell < 0.9 for cell in cells
+            )
     for key in ("s-ones", "s-pearson"):
         plan = load_reproduction("fsmrank").plans("OHSUMED", "nowhere", "letor3")[key]
         assert plan.parameters["lambda1"] == (0.0,)
-        assert plan.parameters["importance"] == {"s-ones": "none", "s-pearson": "pearson"}[key]
+        assert (
+            plan.parameters["importance"]
+            == {"s-ones": "none", "s-pearson": "pearson"}[key]
+        )
 
 
 def test_what_is_not_there_is_named() -> None:
@@ -201,13 +257,19 @@ def test_a_run_without_similarity_stands_beside_the_table_that_has_it() -> None:
 
 
 def test_no_cell_is_stored_twice() -> None:
-    cells = [(p.dataset, p.method, p.ranker, p.when, p.label, p.measure, p.source) for p in everything()]
+    cells = [
+        (p.dataset, p.method, p.ranker, p.when, p.label, p.measure, p.source)
+        for p in everything()
+    ]
     assert len(set(cells)) == len(cells)
 
 
 def test_the_coarse_reading_takes_the_best_test_result_of_the_listed_sizes() -> None:
     data = dataset(folds=2)
-    ran = run_plan(Plan("small", "expected-divergence", {"kde": "fast"}, measures=("NDCG@10",)), data)
+    ran = run_plan(
+        Plan("small", "expected-divergence", {"kde": "fast"}, measures=("NDCG@10",)),
+        data,
+    )
     paper = load_reproduction("fs-ed")
     used = {"FS-ED": {"RankSVM": 3}}
     printed = {"number": "1", "title": "t", "measure": "NDCG@10", "used": used}

@@ -21,9 +21,19 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(90, 3))
     labels = (rows[:, 0] + rng.normal(size=90) > 0).astype(int)
-    lines = [f"{label},{','.join(f'{v:.4f}' for v in row)}" for label, row in zip(labels, rows, strict=True)]
+    lines = [
+        f"{label},{','.join(f'{v:.4f}' for v in row)}"
+        for label, row in zip(labels, rows, strict=True)
+    ]
     (root / "objects.csv").write_text("label,a,b,c\n" + "\n".join(lines) + "\n")
-    words = ["run", "--data", str(root / "objects.csv"), "--no-queries", "--protocol", "3-fold"]
+    words = [
+        "run",
+        "--data",
+        str(root / "objects.csv"),
+        "--no-queries",
+        "--protocol",
+        "3-fold",
+    ]
     assert main([*words, "--lambda", "1", "--study", str(root / "s.rankstudio")]) == 0
     return root / "s.rankstudio"
 
@@ -34,7 +44,9 @@ def test_the_table_is_that_of_the_function(study: Path, answer, done) -> None:
         run = kept.result(kept.runs()[0].key)
     found = run_decisions(run, open_data(run.plan))
     assert values["mean_auc_interval"] == list(found.mean_auc_interval)
-    assert [fold["best"]["f"] for fold in values["folds"]] == [one.best.f for one in found.folds]
+    assert [fold["best"]["f"] for fold in values["folds"]] == [
+        one.best.f for one in found.folds
+    ]
     text = done(["thresholds", str(study)]).out
     for one in found.folds:
         assert f"{one.share.precision:.4f}" in text
@@ -47,5 +59,7 @@ def test_python_has_the_same_tables(study: Path) -> None:
     data = open_data(run.plan)
     decisions, areas = analyse("thresholds", run, data)
     found = run_decisions(run, data)
-    assert decisions.rows[0][5] == found.folds[0].best.f and decisions.rows[-1][2] is None
+    assert (
+        decisions.rows[0][5] == found.folds[0].best.f and decisions.rows[-1][2] is None
+    )
     assert areas.rows[-1][1:] == (found.mean_auc, *found.mean_auc_interval)

@@ -18,7 +18,18 @@ def folder(place: Path) -> str:
 
 
 def test_json_is_what_the_function_returns(folder: str, answer) -> None:
-    options = ["--features", "3", "--lambda", "4", "--permutations", "19", "--seed", "2", "--folds", "2"]
+    options = [
+        "--features",
+        "3",
+        "--lambda",
+        "4",
+        "--permutations",
+        "19",
+        "--seed",
+        "2",
+        "--folds",
+        "2",
+    ]
     printed = answer(["permute", folder, *options, "--json"])
     train = open_dataset(folder).folds[1].train
     method = GreedyRankRLS(3, 4.0)
@@ -37,11 +48,16 @@ def test_json_is_what_the_function_returns(folder: str, answer) -> None:
     order = method.fit(train.X, train.y, qid=train.qid).selection_order_
     assert [step["feature"] for step in steps] == train.feature_ids[order].tolist()
     assert (printed["fold"], printed["permutations"], printed["seed"]) == (2, 19, 2)
-    assert (printed["method"], printed["parameters"]["regularization"]) == ("greedy-rankrls", [4.0])
+    assert (printed["method"], printed["parameters"]["regularization"]) == (
+        "greedy-rankrls",
+        [4.0],
+    )
 
 
 def test_the_table_has_a_line_for_every_size(folder: str, done) -> None:
-    lines = done(["permute", folder, "--features", "2", "--permutations", "9"]).out.splitlines()
+    lines = done(
+        ["permute", folder, "--features", "2", "--permutations", "9"]
+    ).out.splitlines()
     assert naming("1 18 336").search(lines[0])
     assert naming("labels permuted 9 times").search(lines[1])
     assert lines[3].split() == "k feature criterion permuted 2.5 % 97.5 % p".split()  # noqa: SIM905
@@ -49,7 +65,9 @@ def test_the_table_has_a_line_for_every_size(folder: str, done) -> None:
     assert all(float(line.split()[-1]) == 0.1 for line in lines[5:])
 
 
-def test_preferences_take_the_place_of_labels(folder: str, tmp_path: Path, refused, answer, done) -> None:
+def test_preferences_take_the_place_of_labels(
+    folder: str, tmp_path: Path, refused, answer, done
+) -> None:
     files = pytest.importorskip("rankstudio.plugins.preferences.preference_files")
     data = open_dataset(folder)
     train = data.folds[0].train
@@ -60,25 +78,43 @@ def test_preferences_take_the_place_of_labels(folder: str, tmp_path: Path, refus
         ids = [part.query_ids[q] for q in query]
         first = part.query_ptr[query]
         pairs = some.winner - first + 1, some.loser - first + 1, some.magnitude
-        lines += [f"{q},{w},{lost},{size:g}" for q, w, lost, size in zip(ids, *pairs, strict=True)]
+        lines += [
+            f"{q},{w},{lost},{size:g}"
+            for q, w, lost, size in zip(ids, *pairs, strict=True)
+        ]
     path = tmp_path / "clicks.csv"
     path.write_text("\n".join(lines))
-    options = ["permute", folder, "--features", "2", "--permutations", "9", "--preferences", str(path)]
+    options = [
+        "permute",
+        folder,
+        "--features",
+        "2",
+        "--permutations",
+        "9",
+        "--preferences",
+        str(path),
+    ]
     printed = answer([*options, "--json"])
     assert printed["preferences"] == str(path)
     given = files.read_preference_file(path).of_part(
         train, set(data.folds[0].vali.query_ids) | {*data.folds[0].test.query_ids}
     )
-    told = permutation_test(GreedyRankRLS(2), train.X, None, train.qid, 9, preferences=given)
+    told = permutation_test(
+        GreedyRankRLS(2), train.X, None, train.qid, 9, preferences=given
+    )
     found = [step["criterion"] for step in printed["steps"]]
     np.testing.assert_allclose(found, told.observed / train.n_documents, rtol=1e-12)
     assert [step["p"] for step in printed["steps"]] == told.p_values.tolist()
-    assert naming("preferences clicks.csv permuted 9 times").search(done(options).out.splitlines()[1])
+    assert naming("preferences clicks.csv permuted 9 times").search(
+        done(options).out.splitlines()[1]
+    )
     refused([*options, "--method", "gas"], "GAS")
 
 
 def test_a_ranker_has_one_line_and_no_feature(folder: str, answer) -> None:
-    (step,) = answer(["permute", folder, "--method", "rankrls", "--permutations", "9", "--json"])["steps"]
+    (step,) = answer(
+        ["permute", folder, "--method", "rankrls", "--permutations", "9", "--json"]
+    )["steps"]
     assert (step["feature"], step["p"]) == (None, 0.1)
 
 
@@ -92,5 +128,7 @@ def test_a_ranker_has_one_line_and_no_feature(folder: str, answer) -> None:
         (["--method", "rankrls", "--features", "3"], "RankRLS --features --lambda"),
     ],
 )
-def test_what_makes_no_sense_is_refused(folder: str, options: list[str], text: str, refused) -> None:
+def test_what_makes_no_sense_is_refused(
+    folder: str, options: list[str], text: str, refused
+) -> None:
     refused(["permute", folder, *options], text)

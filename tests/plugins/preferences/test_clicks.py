@@ -13,7 +13,10 @@ from wording import naming
 from rankstudio.engine import RankingDataset, RankRLS
 from rankstudio.engine.errors import DatasetError, FormatError, ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
+from rankstudio.engine.experiment.plan.preference_source import (
+    learned_from,
+    preferences_of,
+)
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml
 from rankstudio.plugins.preferences import clicks, preference_files
 from rankstudio.plugins.preferences.clicks import (
@@ -35,7 +38,9 @@ Shown = tuple[str, str, str, int, int]
 """Session, query, document, position, click."""
 
 
-def shown_lists(seed: int, n_lists: int, eta: float = 1.0, scale: float = 1.0) -> list[Shown]:
+def shown_lists(
+    seed: int, n_lists: int, eta: float = 1.0, scale: float = 1.0
+) -> list[Shown]:
     """Return result lists whose documents change places, with clicks by the model."""
     rng = np.random.default_rng(seed)
     rows = []
@@ -52,21 +57,38 @@ def shown_lists(seed: int, n_lists: int, eta: float = 1.0, scale: float = 1.0) -
     return rows
 
 
-def write(path: Path, rows: list[Shown], *, sessions: bool = True, propensity: bool = False) -> Path:
+def write(
+    path: Path, rows: list[Shown], *, sessions: bool = True, propensity: bool = False
+) -> Path:
     header = [*(["session"] if sessions else []), "qid", "docid", "position", "click"]
     lines = [",".join([*header, *(["propensity"] if propensity else [])])]
     for session, query, document, position, click in rows:
-        cells = [*([session] if sessions else []), query, document, str(position), str(click)]
-        lines.append(",".join([*cells, *([str(1 / (position + 1))] if propensity else [])]))
+        cells = [
+            *([session] if sessions else []),
+            query,
+            document,
+            str(position),
+            str(click),
+        ]
+        lines.append(
+            ",".join([*cells, *([str(1 / (position + 1))] if propensity else [])])
+        )
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def brute_pairs(rows: list[Shown], rule: str, weight: dict[int, float]) -> dict[tuple[str, str, str], float]:
+def brute_pairs(
+    rows: list[Shown], rule: str, weight: dict[int, float]
+) -> dict[tuple[str, str, str], float]:
     found: dict[tuple[str, str, str], float] = {}
     for session, query, winner, above, clicked in rows:
         for other, _, loser, position, also in rows:
-            if clicked and not also and session == other and (rule == "unclicked" or position < above):
+            if (
+                clicked
+                and not also
+                and session == other
+                and (rule == "unclicked" or position < above)
+            ):
                 key = query, winner, loser
                 found[key] = found.get(key, 0.0) + weight[above]
     return found
@@ -82,26 +104,40 @@ def brute_pairs(rows: list[Shown], rule: str, weight: dict[int, float]) -> dict[
     block=st.sampled_from([1, 7, 1000]),
 )
 def test_pairs_and_weights_are_those_of_loops(
-    seed: int, rule: str, eta: float, mixed: bool, propensity: bool, block: int, tmp_path: Path
+    seed: int,
+    rule: str,
+    eta: float,
+    mixed: bool,
+    propensity: bool,
+    block: int,
+    tmp_path: Path,
 ) -> None:
     rows = shown_lists(seed, 12)
-    expected = brute_pairs(rows, rule, {k: k + 1.0 if propensity else k**eta for k in range(1, 10)})
+    expected = brute_pairs(
+        rows, rule, {k: k + 1.0 if propensity else k**eta for k in range(1, 10)}
+    )
     if mixed:  # with sessions, the lines of a list need not stand together
         rows = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
     log_file = write(tmp_path / f"{seed}.csv", rows, propensity=propensity)
     if not expected:
         with pytest.raises(DatasetError):
-            read_preference_file(log_file, ClickRule(rule, "" if propensity else str(eta)))
+            read_preference_file(
+                log_file, ClickRule(rule, "" if propensity else str(eta))
+            )
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clicks, "_DOCUMENTS_PER_BLOCK", block)
         patch.setattr(clicks, "_MAX_PARTS", 2)
         preference_files._preferences_of_clicks.cache_clear()
-        file = read_preference_file(log_file, ClickRule(rule, "" if propensity else str(eta)))
+        file = read_preference_file(
+            log_file, ClickRule(rule, "" if propensity else str(eta))
+        )
     columns = file._columns
     found = {
         (columns.queries[q], columns.documents[w], columns.documents[o]): v
-        for q, w, o, v in zip(columns.query, columns.winner, columns.loser, columns.weight, strict=True)
+        for q, w, o, v in zip(
+            columns.query, columns.winner, columns.loser, columns.weight, strict=True
+        )
     }
     assert found.keys() == expected.keys() and len(found) == columns.weight.size
     for key, value in found.items():
@@ -110,14 +146,27 @@ def test_pairs_and_weights_are_those_of_loops(
     assert file.clicks.n_clicks == sum(row[4] for row in rows)
     assert file.clicks.rule == ClickRule(rule, "given" if propensity else str(eta))
     lines = log_file.read_text().splitlines()
-    for line, query, winner in zip(columns.line, columns.query, columns.winner, strict=True):
-        assert f"{columns.queries[query]},{columns.documents[winner]}," in lines[line - 1]
+    for line, query, winner in zip(
+        columns.line, columns.query, columns.winner, strict=True
+    ):
+        assert (
+            f"{columns.queries[query]},{columns.documents[winner]}," in lines[line - 1]
+        )
 
 
-def test_a_list_begins_with_a_query_or_where_the_position_does_not_increase(tmp_path: Path) -> None:
-    rows = [(f"s{s}", q, f"d{p}", p, int(p == 2)) for s, q in enumerate("aab") for p in (1, 2, 3)]
+def test_a_list_begins_with_a_query_or_where_the_position_does_not_increase(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        (f"s{s}", q, f"d{p}", p, int(p == 2))
+        for s, q in enumerate("aab")
+        for p in (1, 2, 3)
+    ]
     rule = ClickRule("skipped", "1")
-    logs = [read_clicks(write(tmp_path / f"{s}.csv", rows, sessions=s), rule) for s in (True, False)]
+    logs = [
+        read_clicks(write(tmp_path / f"{s}.csv", rows, sessions=s), rule)
+        for s in (True, False)
+    ]
     for log in logs:
         assert log.n_lists == 3 and log.pairs.weight.tolist() == [2.0, 1.0]
     pairs = click_pairs(logs[1], PositionBias(1.0))
@@ -151,7 +200,9 @@ def test_eta_maximises_the_likelihood(seed: int, n: int, tmp_path: Path) -> None
     assert brute_likelihood(rows, found.eta) >= max(values) - 1e-9
     # Minus the second derivative, by differences: steps of 1e-3 have errors of some 1e-6 of the values.
     step = 1e-3
-    ends = brute_likelihood(rows, found.eta + step) + brute_likelihood(rows, found.eta - step)
+    ends = brute_likelihood(rows, found.eta + step) + brute_likelihood(
+        rows, found.eta - step
+    )
     curvature = (2 * brute_likelihood(rows, found.eta) - ends) / step**2
     assert found.error == pytest.approx(curvature**-0.5, rel=1e-3)
 
@@ -160,20 +211,30 @@ def test_eta_maximises_the_likelihood(seed: int, n: int, tmp_path: Path) -> None
 def test_eta_is_found_again(eta: float, tmp_path: Path) -> None:
     # Rare clicks, as the likelihood assumes: four standard errors hold it but once in 16,000 times.
     rows = shown_lists(4, 6000, eta, scale=0.2)
-    found = estimate_bias(read_clicks(write(tmp_path / "log.csv", rows), ClickRule()).shown)
+    found = estimate_bias(
+        read_clicks(write(tmp_path / "log.csv", rows), ClickRule()).shown
+    )
     assert abs(found.eta - eta) < 4 * found.error < 0.4
     assert found.n_documents == 18
 
 
-def test_learning_from_clicks_is_learning_from_weighted_preferences(tmp_path: Path) -> None:
+def test_learning_from_clicks_is_learning_from_weighted_preferences(
+    tmp_path: Path,
+) -> None:
     rows = shown_lists(1, 40)
     rng = np.random.default_rng(0)
     comments = [f"docid = d{q}{d}" for q in range(3) for d in range(6)]
     data = RankingDataset.from_arrays(
-        rng.random((18, 3)), np.zeros(18), [f"q{q}" for q in range(3) for _ in range(6)], comments=comments
+        rng.random((18, 3)),
+        np.zeros(18),
+        [f"q{q}" for q in range(3) for _ in range(6)],
+        comments=comments,
     )
     log = write(tmp_path / "log.csv", rows)
-    plain = [f"{q},{w},{o},1,{v!r}" for (q, w, o), v in brute_pairs(rows, "unclicked", _weights(log)).items()]
+    plain = [
+        f"{q},{w},{o},1,{v!r}"
+        for (q, w, o), v in brute_pairs(rows, "unclicked", _weights(log)).items()
+    ]
     (tmp_path / "plain.csv").write_text("\n".join(plain))
     learned = [
         RankRLS(cost="unit", weighting="pairs").fit(
@@ -191,17 +252,29 @@ def _weights(log: Path) -> dict[int, float]:
 
 def test_a_plan_says_how_clicks_become_preferences(tmp_path: Path) -> None:
     log = write(tmp_path / "log.csv", shown_lists(1, 30))
-    assert holds_preferences(log) and is_click_header(["Query_ID", "doc", "Rank", "clicked"])
+    assert holds_preferences(log) and is_click_header(
+        ["Query_ID", "doc", "Rank", "clicked"]
+    )
     named = named_preferences(log, ClickRule("skipped", "0.7"))
     plan = Plan("a.txt", preferences=named)
     assert dict(preferences_of(plan)) == {**named, "pairs": "skipped", "eta": "0.7"}
     (tmp_path / "plan.toml").write_text(plan_as_toml(plan))
     assert load_plan(tmp_path / "plan.toml") == plan
-    skipping = Plan("a.txt", preferences={"path": "log.csv", "pairs": "skipped", "eta": 0.7})
-    assert preferences_of(skipping) == {"path": "log.csv", "pairs": "skipped", "eta": "0.7"}
-    assert "clicks" in learned_from(preferences_of(plan)) and "judg" not in learned_from(preferences_of(plan))
+    skipping = Plan(
+        "a.txt", preferences={"path": "log.csv", "pairs": "skipped", "eta": 0.7}
+    )
+    assert preferences_of(skipping) == {
+        "path": "log.csv",
+        "pairs": "skipped",
+        "eta": "0.7",
+    }
+    assert "clicks" in learned_from(
+        preferences_of(plan)
+    ) and "judg" not in learned_from(preferences_of(plan))
     facts = read_preference_file(log).clicks
-    assert facts is not None and naming("not judgments η estimated").search(facts.sentence)
+    assert facts is not None and naming("not judgments η estimated").search(
+        facts.sentence
+    )
     for wrong in ({"pairs": "all"}, {"eta": "-1"}, {"eta": "x"}, {"eta": 11}):
         with pytest.raises(ParameterError):
             Plan("a.txt", preferences={"path": "log.csv", **wrong})
@@ -240,12 +313,22 @@ def test_a_wrong_line_is_named(text: str, named: str, tmp_path: Path) -> None:
         (HEAD + "1,q,a,1,1,1\n1,q,b,2,0,1\n", ClickRule("skipped"), "unclicked"),
         (HEAD + "1,q,a,1,1,1\n1,q,b,2,0,1\n", ClickRule(eta="estimated"), "η several"),
         ("qid,docid,position,click\nq,a,1,1\nq,b,2,0\n", None, "η several"),
-        ("qid,docid,position,click\nq,a,1,1\nq,b,2,0\n", ClickRule(eta="given"), "propensity"),
-        ("qid,docid,position,click\nq,a,1,1\nq,b,2,0\nq,b,1,0\nq,a,2,0\n", ClickRule(), "η 10"),
+        (
+            "qid,docid,position,click\nq,a,1,1\nq,b,2,0\n",
+            ClickRule(eta="given"),
+            "propensity",
+        ),
+        (
+            "qid,docid,position,click\nq,a,1,1\nq,b,2,0\nq,b,1,0\nq,a,2,0\n",
+            ClickRule(),
+            "η 10",
+        ),
         ("qid,winner,loser\nq,a,b\n", ClickRule(), "clicks"),
     ],
 )
-def test_clicks_of_no_use_are_refused(text: str, rule: ClickRule | None, named: str, tmp_path: Path) -> None:
+def test_clicks_of_no_use_are_refused(
+    text: str, rule: ClickRule | None, named: str, tmp_path: Path
+) -> None:
     (tmp_path / "log.csv").write_text(text)
     with pytest.raises(DatasetError, match=naming(f"log.csv {named}")):
         read_preference_file(tmp_path / "log.csv", rule)

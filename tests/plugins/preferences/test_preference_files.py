@@ -24,8 +24,14 @@ from rankstudio.plugins.preferences.preference_files import (
 
 def make(comments: bool = False) -> RankingDataset:
     """Two queries of three and two documents."""
-    told = ["docid = A", "docid = B", "docid = 1", "docid = A", "docid = A"] if comments else None
-    return RankingDataset.from_arrays(np.eye(5), np.arange(5), [7, 7, 7, 8, 8], comments=told)
+    told = (
+        ["docid = A", "docid = B", "docid = 1", "docid = A", "docid = A"]
+        if comments
+        else None
+    )
+    return RankingDataset.from_arrays(
+        np.eye(5), np.arange(5), [7, 7, 7, 8, 8], comments=told
+    )
 
 
 def written(folder: Path, text: str) -> Path:
@@ -35,7 +41,12 @@ def written(folder: Path, text: str) -> Path:
 
 
 def values(preferences: Preferences) -> list[tuple[float, ...]]:
-    columns = preferences.winner, preferences.loser, preferences.magnitude, preferences.weight
+    columns = (
+        preferences.winner,
+        preferences.loser,
+        preferences.magnitude,
+        preferences.weight,
+    )
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -91,7 +102,9 @@ def test_queries_of_other_parts_are_passed_over(tmp_path: Path) -> None:
         ("7,1,2,nan\n", 1, "nan"),
     ],
 )
-def test_a_line_that_says_nothing_is_named(tmp_path: Path, text: str, line: int, sentence: str) -> None:
+def test_a_line_that_says_nothing_is_named(
+    tmp_path: Path, text: str, line: int, sentence: str
+) -> None:
     with pytest.raises(FormatError) as refused:
         read_preferences(written(tmp_path, text), make())
     assert refused.value.line == line
@@ -130,7 +143,9 @@ def test_a_table_is_known_by_its_header(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(b"qid,winner,loser\n1,2,3\n"))
     assert holds_preferences(packed)
     (tmp_path / "h.csv").mkdir()
-    assert not holds_preferences(tmp_path / "h.csv") and not holds_preferences(tmp_path / "none.csv")
+    assert not holds_preferences(tmp_path / "h.csv") and not holds_preferences(
+        tmp_path / "none.csv"
+    )
 
 
 EXPECTED = "qid,winner,loser and optionally magnitude,weight"
@@ -139,14 +154,19 @@ DATA = RankingDataset.from_arrays(
     np.arange(8),
     ["7", "7", "7", "8", "8", "8", "longer-than-8", "longer-than-8"],
     comments=[
-        f"docid = {name}" if name else "" for name in ("A", "B", "1", "A", "A", "", "GX008-86-4444840", "B")
+        f"docid = {name}" if name else ""
+        for name in ("A", "B", "1", "A", "A", "", "GX008-86-4444840", "B")
     ],
 )
 Row = tuple[int, int, float, float]
 
 names = st.sampled_from(["7", "8", "longer-than-8", "9", "elsewhere"])
-documents = st.sampled_from(["1", "2", "3", "02", "A", "B", "GX008-86-4444840", "X", "", "0", "4", "1" * 10])
-numbers = st.sampled_from(["", "1", "0.5", "2e3", "1_0", "0", "nan", "-1", "1e31", "inf", " 3 ", "x"])
+documents = st.sampled_from(
+    ["1", "2", "3", "02", "A", "B", "GX008-86-4444840", "X", "", "0", "4", "1" * 10]
+)
+numbers = st.sampled_from(
+    ["", "1", "0.5", "2e3", "1_0", "0", "nan", "-1", "1e31", "inf", " 3 ", "x"]
+)
 blanks = st.sampled_from(["", "", "", " ", "\t", "  "])
 
 
@@ -156,20 +176,46 @@ def lines(draw: st.DrawFn) -> str:
     kind = draw(st.integers(0, 30))
     if kind == 0:
         return draw(
-            st.sampled_from(["", "  ", "\t", "7,1", "7,1,2,1,1,1", '"7",1,2', "'7,1,2", "ü,1,2", "\x0c"])
+            st.sampled_from(
+                [
+                    "",
+                    "  ",
+                    "\t",
+                    "7,1",
+                    "7,1,2,1,1,1",
+                    '"7",1,2',
+                    "'7,1,2",
+                    "ü,1,2",
+                    "\x0c",
+                ]
+            )
         )
     good = kind > 4
     query = draw(st.sampled_from(["7", "8"]) if good else names)
-    pair = ["1", "2"] if good and draw(st.booleans()) else [draw(documents), draw(documents)]
-    sizes = draw(st.lists(st.sampled_from(["1", "0.25", "", "3"]) if good else numbers, max_size=2))
-    return ",".join(draw(blanks) + cell + draw(blanks) for cell in (query, *pair, *sizes))
+    pair = (
+        ["1", "2"]
+        if good and draw(st.booleans())
+        else [draw(documents), draw(documents)]
+    )
+    sizes = draw(
+        st.lists(
+            st.sampled_from(["1", "0.25", "", "3"]) if good else numbers, max_size=2
+        )
+    )
+    return ",".join(
+        draw(blanks) + cell + draw(blanks) for cell in (query, *pair, *sizes)
+    )
 
 
 @st.composite
 def files(draw: st.DrawFn) -> str:
     """A text of such lines."""
     found = draw(st.lists(lines(), max_size=12))
-    header = draw(st.sampled_from([[], [], ["qid,winner,loser"], ["QID, winner ,loser,magnitude,weight"]]))
+    header = draw(
+        st.sampled_from(
+            [[], [], ["qid,winner,loser"], ["QID, winner ,loser,magnitude,weight"]]
+        )
+    )
     end = draw(st.sampled_from(["\n", "\n", "\r\n"]))
     delimiter = draw(st.sampled_from([",", ",", ";", "\t"]))
     text = end.join([*draw(st.sampled_from([[], [""]])), *header, *found])
@@ -180,19 +226,33 @@ def files(draw: st.DrawFn) -> str:
     )
 
 
-def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]) -> list[Row] | str:
+def simply_read(
+    path: Path, text: str, data: RankingDataset, elsewhere: set[str]
+) -> list[Row] | str:
     """Read a file line by line, as the documentation says it; what is wrong with it as a sentence."""
 
     def wrong(place: int, found: str, expected: str) -> str:
         return str(FormatError(path, place, 0, quoted(found), expected))
 
     text = text.removeprefix("\ufeff").rstrip()
-    filled = [(n, line) for n, line in enumerate(text.splitlines() if "\r" in text else text.split("\n"), 1)]
+    filled = [
+        (n, line)
+        for n, line in enumerate(
+            text.splitlines() if "\r" in text else text.split("\n"), 1
+        )
+    ]
     filled = [(n, line) for n, line in filled if line.strip()]
     delimiter = max(",;\t", key=filled[0][1].count) if filled else ","
-    cells = [(n, line, [cell.strip() for cell in line.split(delimiter)]) for n, line in filled]
+    cells = [
+        (n, line, [cell.strip() for cell in line.split(delimiter)])
+        for n, line in filled
+    ]
     columns = ["qid", "winner", "loser", "magnitude", "weight"]
-    if cells and len(cells[0][2]) >= 3 and [c.lower() for c in cells[0][2]] == columns[: len(cells[0][2])]:
+    if (
+        cells
+        and len(cells[0][2]) >= 3
+        and [c.lower() for c in cells[0][2]] == columns[: len(cells[0][2])]
+    ):
         del cells[0]
     if not cells:
         return f"{path}: found no preference; expected on each line {EXPECTED}."
@@ -207,7 +267,9 @@ def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]
             except ValueError:
                 sizes[-1][at] = np.nan
             if not 1e-30 <= sizes[-1][at] <= 1e30:
-                return wrong(n, cell, f"a {columns[3 + at]} greater than 0, from 1e-30 to 1e+30")
+                return wrong(
+                    n, cell, f"a {columns[3 + at]} greater than 0, from 1e-30 to 1e+30"
+                )
     rows: list[Row] = []
     for (n, _, found), numbers_ in zip(cells, sizes, strict=True):
         if found[0] not in data.query_ids:
@@ -231,7 +293,10 @@ def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]
         if pair[0] == pair[1]:
             return wrong(n, found[2], "a document other than the winner")
         rows.append((*pair, *numbers_))
-    return rows or f"{path}: found no preference between documents of the data; expected at least one."
+    return (
+        rows
+        or f"{path}: found no preference between documents of the data; expected at least one."
+    )
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -240,7 +305,9 @@ def simply_read(path: Path, text: str, data: RankingDataset, elsewhere: set[str]
 @example("7\t1\t2\t\t\t\t", True)
 @example("8,3,1\n7,1,2\r\n", True)
 @example("\n\n qid,winner,loser\n7,1,2", False)
-def test_arrays_say_what_a_simple_reader_says(tmp_path: Path, text: str, passed: bool) -> None:
+def test_arrays_say_what_a_simple_reader_says(
+    tmp_path: Path, text: str, passed: bool
+) -> None:
     path = tmp_path / "some.csv"
     path.write_bytes(text.encode())
     elsewhere = {"9", "elsewhere"} if passed else set[str]()
@@ -271,7 +338,9 @@ def test_arrays_say_what_a_simple_reader_says(tmp_path: Path, text: str, passed:
         ("", False),
     ],
 )
-def test_plain_files_are_read_by_arrays(tmp_path: Path, text: str, by_arrays: bool) -> None:
+def test_plain_files_are_read_by_arrays(
+    tmp_path: Path, text: str, by_arrays: bool
+) -> None:
     path = tmp_path / "some.csv"
     path.write_bytes(text.encode())
     assert (columns_of_bytes(read_text(path).content) is not None) is by_arrays

@@ -6,7 +6,10 @@ from preference_oracles import preferred
 from strategies import Problem
 
 from rankstudio.engine.data.preferences import Preferences
-from rankstudio.plugins.preferences.preference_summary import PreferenceSummary, summarise_preferences
+from rankstudio.plugins.preferences.preference_summary import (
+    PreferenceSummary,
+    summarise_preferences,
+)
 
 
 def test_of_no_preferences_nothing_is_counted() -> None:
@@ -15,7 +18,9 @@ def test_of_no_preferences_nothing_is_counted() -> None:
 
 
 @given(preferred())
-def test_documents_of_a_cycle_reach_each_other(given_: tuple[Problem, Preferences]) -> None:
+def test_documents_of_a_cycle_reach_each_other(
+    given_: tuple[Problem, Preferences],
+) -> None:
     problem, preferences = given_
     m = problem.qid.size
     query = np.unique(problem.qid, return_inverse=True)[1]
@@ -30,11 +35,16 @@ def test_documents_of_a_cycle_reach_each_other(given_: tuple[Problem, Preference
     assert found.n_cycles == len({tuple(row) for row in both[sizes > 1]})
     assert found.largest == (int(sizes.max()) if sizes.max() > 1 else 0)
     assert found.n_cyclic == int(both[preferences.winner, preferences.loser].sum())
-    ways = set(zip(preferences.winner.tolist(), preferences.loser.tolist(), strict=True))
+    ways = set(
+        zip(preferences.winner.tolist(), preferences.loser.tolist(), strict=True)
+    )
     assert found.n_contradictions == sum((j, i) in ways for i, j in ways) // 2
     assert found.n_pairs == len({frozenset(way) for way in ways})
     documents = np.union1d(preferences.winner, preferences.loser)
-    assert (found.n_preferences, found.n_documents) == (len(preferences), documents.size)
+    assert (found.n_preferences, found.n_documents) == (
+        len(preferences),
+        documents.size,
+    )
     assert found.n_queries == np.unique(query[documents]).size
 
 

@@ -15,11 +15,18 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 
 @settings(max_examples=10)
 @given(untied(), st.data())
-def test_both_paths_are_those_of_the_documents_alone(problem: Problem, data: st.DataObject) -> None:
+def test_both_paths_are_those_of_the_documents_alone(
+    problem: Problem, data: st.DataObject
+) -> None:
     X, y, qid, regularization = problem
     queries = list(dict.fromkeys(qid.tolist()))
     marked = data.draw(
-        st.lists(st.integers(0, len(queries) - 1), unique=True, min_size=2, max_size=len(queries) - 2)
+        st.lists(
+            st.integers(0, len(queries) - 1),
+            unique=True,
+            min_size=2,
+            max_size=len(queries) - 2,
+        )
     )
     method = GreedyRankRLS(regularization=regularization)
     found = paths_by_queries(method, X, y, qid=qid, marked=marked)
@@ -28,7 +35,9 @@ def test_both_paths_are_those_of_the_documents_alone(problem: Problem, data: st.
         alone = list(method.steps(X[rows], y[rows], qid=qid[rows]))
         assert [step.selected for step in steps] == [step.selected for step in alone]
         np.testing.assert_allclose(
-            [step.criterion for step in steps], [step.criterion for step in alone], rtol=1e-8
+            [step.criterion for step in steps],
+            [step.criterion for step in alone],
+            rtol=1e-8,
         )
 
 

@@ -45,7 +45,9 @@ def test_contributions_sum_to_the_scores(key: str) -> None:
     result = fold_of(plan_of(key))
     step, test = result.chosen.step, FOLD.test
     found = score_contributions(step, test.X, test.feature_ids)
-    np.testing.assert_allclose(found.scores, model_scores(step, test), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        found.scores, model_scores(step, test), rtol=1e-9, atol=1e-9
+    )
     assert set(found.columns) <= set(step.selected)
 
 
@@ -59,14 +61,21 @@ def test_contributions_of_two_stage_and_stored_models(key: str) -> None:
     again = next(other for other in stored.steps if other.number == step.number)
     for one in (step, again):
         found = score_contributions(one, test.X, test.feature_ids)
-        np.testing.assert_allclose(found.scores, model_scores(step, test), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            found.scores, model_scores(step, test), rtol=1e-9, atol=1e-9
+        )
     lost = [other for other in stored.steps if not other.whole]
     with pytest.raises(StoreError):
         score_contributions(lost[0], test.X, test.feature_ids)
 
 
 def test_contributions_of_kernels_on_few_features_and_of_sums() -> None:
-    settings = {"kernel": "rbf", "gamma": [0.25], "n_basis": 20, "regularization": [0.1]}
+    settings = {
+        "kernel": "rbf",
+        "gamma": [0.25],
+        "n_basis": 20,
+        "regularization": [0.1],
+    }
     kernel = {"ranker": "kernel-rankrls", "ranker_parameters": settings}
     boosted = {"ranker": "rankboost", "ranker_parameters": {"n_rounds": 9}}
     of_sums = {"subset_size": 2, "max_iter": 3, "n_features_to_select": 3}
@@ -78,20 +87,31 @@ def test_contributions_of_kernels_on_few_features_and_of_sums() -> None:
         step, test = fold_of(plan).chosen.step, FOLD.test
         found = score_contributions(step, test.X, test.feature_ids)
         assert found.columns == tuple(sorted(step.selected))
-        np.testing.assert_allclose(found.scores, model_scores(step, test), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            found.scores, model_scores(step, test), rtol=1e-9, atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("key", ["greedy-rankrls", "kernel-rankrls"])
 def test_contributions_of_models_of_files(key: str, tmp_path: Path) -> None:
     write_results(ended(run(plan_of(key), DATA)), tmp_path)
-    plan, _ = plan_of_given(GIVEN_MODEL.key, Plan("small"), "former", tmp_path / MODELS, DATA)
+    plan, _ = plan_of_given(
+        GIVEN_MODEL.key, Plan("small"), "former", tmp_path / MODELS, DATA
+    )
     step, test = fold_of(plan).chosen.step, FOLD.test
     found = score_contributions(step, test.X, test.feature_ids)
-    np.testing.assert_allclose(found.scores, model_scores(step, test), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        found.scores, model_scores(step, test), rtol=1e-9, atol=1e-9
+    )
 
 
-@given(arrays(float, (9, 4), elements=st.floats(-10, 10)), arrays(float, 4, elements=st.floats(-5, 5)))
-def test_of_a_linear_model_weights_times_values(X: np.ndarray, coef: np.ndarray) -> None:
+@given(
+    arrays(float, (9, 4), elements=st.floats(-10, 10)),
+    arrays(float, 4, elements=st.floats(-5, 5)),
+)
+def test_of_a_linear_model_weights_times_values(
+    X: np.ndarray, coef: np.ndarray
+) -> None:
     step = Step(1, (0, 1, 2, 3), coef, float("nan"), np.empty(0))
     found = score_contributions(step, X, np.arange(1, 5))
     np.testing.assert_array_equal(found.values, (X * coef)[:, coef != 0])
@@ -116,13 +136,19 @@ def test_a_query_stands_as_it_is_measured(key: str, convention: str) -> None:
         by_b = [d.score_b for d in sorted(documents, key=lambda d: d.rank_b)]
         assert by_b == sorted(by_b, reverse=True)
         assert (found.above_least >= 0).all()
-        np.testing.assert_allclose(found.above_least.sum(axis=1) + found.offset, given_a, atol=1e-9)
-        assert [d.label for d in documents] == [test.y[begin + d.row] for d in documents]
+        np.testing.assert_allclose(
+            found.above_least.sum(axis=1) + found.offset, given_a, atol=1e-9
+        )
+        assert [d.label for d in documents] == [
+            test.y[begin + d.row] for d in documents
+        ]
 
 
 def test_which_feature_decides_between_two_documents() -> None:
     X = np.array([[1.0, 0.0], [0.0, 0.5], [0.2, 0.9]])
-    data = RankingDataset.from_arrays(X, [1, 0, 2], [7, 7, 7], ["x", "y"], ["docid = A 1", "seen", ""])
+    data = RankingDataset.from_arrays(
+        X, [1, 0, 2], [7, 7, 7], ["x", "y"], ["docid = A 1", "seen", ""]
+    )
     step = Step(2, (0, 1), np.array([2.0, 1.0]), float("nan"), np.empty(0))
     scores = model_scores(step, data)
     found = ranked_query(data, 0, step, scores, -scores, "letor4")

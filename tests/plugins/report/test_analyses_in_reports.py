@@ -44,7 +44,12 @@ def raises(data):
 def entry(name: str, needs: Needs = Needs.DATA) -> Analysis:
     """Return the analysis of a function of the module, for reports."""
     return Analysis(
-        name, name.title(), "Do it", f"report_analyses_of_test:{name}", needs=needs, in_report=True
+        name,
+        name.title(),
+        "Do it",
+        f"report_analyses_of_test:{name}",
+        needs=needs,
+        in_report=True,
     )
 
 
@@ -54,7 +59,9 @@ ENTRIES = (entry("tested", Needs.RUN), entry("documents"), entry("raises"))
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     unseen = replace(ENTRIES[1], key="unseen", in_report=False)
-    with installed_analyses(monkeypatch, tmp_path, "report_analyses_of_test", MODULE) as install:
+    with installed_analyses(
+        monkeypatch, tmp_path, "report_analyses_of_test", MODULE
+    ) as install:
         install(*ENTRIES, unseen)
         yield
 
@@ -66,21 +73,29 @@ def source() -> ReportSource:
     key = "greedy-rankrls"
     result = ended(run(Plan("small", key, quick(method(key))), data))
     ids = tuple(data.feature_ids.tolist())
-    recorded = RecordedData("Small", "", fingerprint(data).checksum, (), (1, 2), ids, data.feature_names)
+    recorded = RecordedData(
+        "Small", "", fingerprint(data).checksum, (), (1, 2), ids, data.feature_names
+    )
     return ReportSource("My study", (ReportedRun(1, result, recorded, data),))
 
 
 @pytest.mark.parametrize("sealed", [True, False])
 def test_a_section_has_the_tables(source: ReportSource, sealed: bool) -> None:
     marks = (SealMark(sealed, "2026-11-22T02:30:00+00:00"),)
-    (section,) = make_report(replace(source, seal_marks=marks)).arranged(["analyses"]).sections
+    (section,) = (
+        make_report(replace(source, seal_marks=marks)).arranged(["analyses"]).sections
+    )
     tested, documents, failed = section.blocks
     assert (
-        isinstance(tested, TextTable) and isinstance(documents, TextTable) and isinstance(failed, Paragraph)
+        isinstance(tested, TextTable)
+        and isinstance(documents, TextTable)
+        and isinstance(failed, Paragraph)
     )
     assert [*tested.rows[0]] == (["0", "False"] if sealed else ["2", "True"])
     data = source.runs[0].data
-    assert data is not None and [*documents.rows[0]] == [str(data.folds[0].train.n_documents)]
+    assert data is not None and [*documents.rows[0]] == [
+        str(data.folds[0].train.n_documents)
+    ]
 
 
 def test_without_data_it_says_so(source: ReportSource) -> None:

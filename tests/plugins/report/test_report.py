@@ -82,7 +82,9 @@ PLACES = {
 """Where a tag may stand; others stand anywhere."""
 BLOCKS = {"p", "div", "ul", "dl", "table", "figure", "section", "pre", "h1", "h2", "h3"}
 DRAWN = {"title", "rect", "text", "path", "g", "defs", "use", "clippath"}
-HOSTILE = '<script>alert("x")</script><img src=http://x/y onerror=alert(1)>&amp;\x00\u202e'
+HOSTILE = (
+    '<script>alert("x")</script><img src=http://x/y onerror=alert(1)>&amp;\x00\u202e'
+)
 
 
 class Reader(HTMLParser):
@@ -98,7 +100,9 @@ class Reader(HTMLParser):
         """Refuse what stands where HTML does not allow it."""
         inside = self._open[-1] if self._open else ""
         assert inside in PLACES.get(tag, {inside}), f"<{tag}> in <{inside}>"
-        assert tag not in BLOCKS or not {"p", "h1", "h2", "h3", "pre", "caption"} & set(self._open), tag
+        assert tag not in BLOCKS or not {"p", "h1", "h2", "h3", "pre", "caption"} & set(
+            self._open
+        ), tag
         assert "svg" not in self._open or tag in DRAWN, f"<{tag}> in a drawing"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -131,10 +135,14 @@ def read(page: str) -> Reader:
     return reader
 
 
-def reported(data: FoldedDataset, number: int, key: str, label: RunLabel, **changes: Any) -> ReportedRun:
+def reported(
+    data: FoldedDataset, number: int, key: str, label: RunLabel, **changes: Any
+) -> ReportedRun:
     ids = tuple(data.feature_ids.tolist())
     checksum = fingerprint(data).checksum
-    recorded = RecordedData("Small", "", checksum, (), (1, 2, 3), ids, data.feature_names)
+    recorded = RecordedData(
+        "Small", "", checksum, (), (1, 2, 3), ids, data.feature_names
+    )
     result = ended(run(Plan("small", key, quick(method(key)), **changes), data))
     return ReportedRun(number, result, recorded, data, label)
 
@@ -144,8 +152,13 @@ def source() -> ReportSource:
     """Three runs on small data, one with a name and a note."""
     data, first = dataset(3), RunLabel("The first", "worth a look", ("a", "b"))
     labels = {"greedy-rankrls": first, "gas": RunLabel(), "fsmrank": RunLabel()}
-    runs = [reported(data, number, *one) for number, one in enumerate(labels.items(), start=1)]
-    return ReportSource("My study", tuple(runs), ReportSettings("Which features?", "One.\n\nTwo."))
+    runs = [
+        reported(data, number, *one)
+        for number, one in enumerate(labels.items(), start=1)
+    ]
+    return ReportSource(
+        "My study", tuple(runs), ReportSettings("Which features?", "One.\n\nTwo.")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -163,14 +176,27 @@ def tables(report: Report, key: str) -> list[TextTable]:
     return [block for block in section.blocks if isinstance(block, TextTable)]
 
 
-def test_a_page_is_complete_by_itself_and_every_tag_is_closed(report: Report, page: str) -> None:
+def test_a_page_is_complete_by_itself_and_every_tag_is_closed(
+    report: Report, page: str
+) -> None:
     found = read(page)
     names = {name for name, _ in found.tags}
-    assert not names & {"script", "link", "iframe", "object", "embed", "img", "base", "form"}
+    assert not names & {
+        "script",
+        "link",
+        "iframe",
+        "object",
+        "embed",
+        "img",
+        "base",
+        "form",
+    }
     for name, attributes in found.tags:
         assert not [key for key in attributes if key.startswith("on")]
         assert all(
-            (value or "").startswith("#") for key, value in attributes.items() if key in ("href", "src")
+            (value or "").startswith("#")
+            for key, value in attributes.items()
+            if key in ("href", "src")
         )
         assert name != "svg" or "viewbox" in attributes
     assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg|http-equiv", "", page)
@@ -185,19 +211,34 @@ def test_a_page_is_complete_by_itself_and_every_tag_is_closed(report: Report, pa
 BROWSER = shutil.which("chromium")
 
 
-@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium, whose parser of HTML is another one")
+@pytest.mark.skipif(
+    BROWSER is None, reason="there is no Chromium, whose parser of HTML is another one"
+)
 def test_a_browser_finds_the_very_tags(page: str, tmp_path: Path) -> None:
     """A parser of HTML5 mends what is not valid by moving, closing or adding tags: it has nothing to mend."""
     (tmp_path / "report.html").write_text(page, encoding="utf-8")
     quiet = ("background-networking", "component-update", "gpu", "quic", "sync")
-    options = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in quiet)]
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--no-first-run",
+        *(f"--disable-{what}" for what in quiet),
+    ]
     place = f"--user-data-dir={tmp_path / 'profile'}"
-    command = [str(BROWSER), *options, place, "--dump-dom", (tmp_path / "report.html").as_uri()]
+    command = [
+        str(BROWSER),
+        *options,
+        place,
+        "--dump-dom",
+        (tmp_path / "report.html").as_uri(),
+    ]
     done = subprocess.run(command, capture_output=True, check=True, timeout=200)
     dom = re.sub(r"></(path|rect|use)>", "/>", done.stdout.decode("utf-8"))
     found, written = read(dom), read(page)
     assert [name for name, _ in found.tags] == [name for name, _ in written.tags]
-    assert [attributes for _, attributes in found.tags] == [attributes for _, attributes in written.tags]
+    assert [attributes for _, attributes in found.tags] == [
+        attributes for _, attributes in written.tags
+    ]
     assert "".join(found.text.split()) == "".join(written.text.split())
 
 
@@ -238,7 +279,9 @@ def test_averages_are_those_of_the_runs(source: ReportSource, report: Report) ->
         assert by_fold.rows[at][2] == f"{fold.test['MAP']:.4f}"
 
 
-def test_no_number_of_a_sealed_test_part_is_in_the_report(source: ReportSource, page: str) -> None:
+def test_no_number_of_a_sealed_test_part_is_in_the_report(
+    source: ReportSource, page: str
+) -> None:
     sealed = replace(source, seal_marks=(SealMark(True, "2026-11-22T02:30:00+00:00"),))
     covered = read(html_page(make_report(sealed))).text
     opened = read(page).text
@@ -252,7 +295,10 @@ def test_no_number_of_a_sealed_test_part_is_in_the_report(source: ReportSource, 
     elsewhere = {
         f"{value:.4f}"
         for one in sealed.shown.runs
-        for values in (one.result.average, *(fold.validation for fold in one.result.folds))
+        for values in (
+            one.result.average,
+            *(fold.validation for fold in one.result.folds),
+        )
         for value in values.values()
     }
     assert all(number in opened for number in numbers)
@@ -272,22 +318,38 @@ def test_looks_at_the_test_part_are_counted(source: ReportSource) -> None:
     assert table.rows[1] == ("2", "2026-11-22 02:31:00", "seal broken")
 
 
-def test_the_chapters_of_the_results_are_groups_and_a_run_alone_is_described(source: ReportSource) -> None:
+def test_the_chapters_of_the_results_are_groups_and_a_run_alone_is_described(
+    source: ReportSource,
+) -> None:
     """A set on one fold had the best mean above runs on all folds."""
     first, second, third = source.runs
     kept = third.result.folds[2]
     flattered = replace(kept, test={**kept.test, "MAP": 0.9999})
-    alone = replace(third.result, folds=(flattered,), plan=third.plan.changed(folds=(3,)), complete=True)
+    alone = replace(
+        third.result,
+        folds=(flattered,),
+        plan=third.plan.changed(folds=(3,)),
+        complete=True,
+    )
     mixed = replace(source, runs=(first, second, replace(third, result=alone)))
     whole, part = mixed.groups
-    assert [[run.number for run in group.runs] for group in (whole, part)] == [[1, 2], [3]]
+    assert [[run.number for run in group.runs] for group in (whole, part)] == [
+        [1, 2],
+        [3],
+    ]
     report = make_report(mixed)
     [section] = report.arranged(["results"]).sections
     sentences = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     best = [text for text in sentences if "best mean" in text]
-    assert len(best) == 1 and naming(whole.best.name[4:]).search(best[0]) and "0.9999" not in best[0]
+    assert (
+        len(best) == 1
+        and naming(whole.best.name[4:]).search(best[0])
+        and "0.9999" not in best[0]
+    )
     assert any("0.9999" in text and "has the mean" in text for text in sentences)
-    of_part = [table for table in tables(report, "results") if "0.9999" in str(table.rows)]
+    of_part = [
+        table for table in tables(report, "results") if "0.9999" in str(table.rows)
+    ]
     assert of_part and not any(table.bold for table in of_part)
     tested = [table for table in tables(report, "tests") if table.header[1] == "method"]
     assert [{row[0] for row in table.rows} for table in tested] == [{"1", "2"}]
@@ -305,14 +367,18 @@ def test_the_best_run_is_tested_against_the_next_and_against_the_best_single_fea
         assert parts.test is not None
         column = best.result.feature_ids.tolist().index(fold.baseline.feature)
         scores = parts.test.X[:, column] * (1.0 if fold.baseline.descending else -1.0)
-        values = evaluate(parts.test.y, scores, parts.test.qid, measures=["MAP"]).per_query["MAP"]
+        values = evaluate(
+            parts.test.y, scores, parts.test.qid, measures=["MAP"]
+        ).per_query["MAP"]
         assert values.mean() == pytest.approx(fold.baseline.test["MAP"])
         single.append(values)
     expected = compare_paired(best.result.per_query("MAP"), np.concatenate(single))
     assert test.p_randomisation == expected.p_randomisation
     assert test.mean_difference == pytest.approx(expected.mean_difference)
     assert against_single_feature(replace(best, data=None), "MAP") is None
-    fitted = replace(source, seal_marks=(SealMark(True, "2026-11-22T02:30:00+00:00"),)).shown.groups[0]
+    fitted = replace(
+        source, seal_marks=(SealMark(True, "2026-11-22T02:30:00+00:00"),)
+    ).shown.groups[0]
     sealed = against_single_feature(fitted.best, "MAP")
     assert sealed is not None and sealed.n == sum(fitted.best.result.queries_per_fold)
 
@@ -324,11 +390,20 @@ def test_each_dataset_has_its_own_seal(source: ReportSource) -> None:
         result=replace(third.result, data_name="Other"),
         recorded=replace(third.recorded, name="Other"),
     )
-    marks = SealMark(True, "2026-11-22T02:30:00+00:00"), SealMark.now(sealed=False, data=other.recorded)
+    marks = (
+        SealMark(True, "2026-11-22T02:30:00+00:00"),
+        SealMark.now(sealed=False, data=other.recorded),
+    )
     report = make_report(replace(source, runs=(first, second, other), seal_marks=marks))
     shown = replace(source, runs=(first, second, other), seal_marks=marks).shown
-    assert [run.part for run in shown.runs] == ["validation, cross-fitted"] * 2 + ["test"]
-    averages = {table.title: table for table in tables(report, "results") if table.header[1] == "method"}
+    assert [run.part for run in shown.runs] == ["validation, cross-fitted"] * 2 + [
+        "test"
+    ]
+    averages = {
+        table.title: table
+        for table in tables(report, "results")
+        if table.header[1] == "method"
+    }
     for table, runs in zip(averages.values(), ((first, second), (other,)), strict=True):
         means = [run.result.average["MAP"] for run in runs]
         written = [row[3].split(" ")[0] for row in table.rows[:-1]]
@@ -355,7 +430,10 @@ def test_names_of_others_stay_text(source: ReportSource) -> None:
 
 
 def test_characters_that_no_page_may_have_are_replaced() -> None:
-    assert html_text("a\x00b\x1b\ud800\ufffe\x85c\nd") == "a\ufffdb\ufffd\ufffd\ufffd\ufffdc\nd"
+    assert (
+        html_text("a\x00b\x1b\ud800\ufffe\x85c\nd")
+        == "a\ufffdb\ufffd\ufffd\ufffd\ufffdc\nd"
+    )
     html_text("".join(map(chr, range(0x11000)))).encode()
 
 
@@ -376,7 +454,9 @@ def test_what_stands_in_the_wrong_place_is_found() -> None:
             read(f"<html><body><main>{wrong}</main></body></html>")
 
 
-def test_a_figure_is_recoloured_in_the_dark_by_the_colours_that_it_is_drawn_in() -> None:
+def test_a_figure_is_recoloured_in_the_dark_by_the_colours_that_it_is_drawn_in() -> (
+    None
+):
     style = resource("templates", "report.css").read_text(encoding="utf-8")
     named = set(re.findall(r'\[style\*="(?:fill|stroke): (#\w+)"\]', style))
     runs = {STYLE.category(number) for number in range(1, 8)}
@@ -393,7 +473,11 @@ def test_groups_are_told_as_they_are_swapped() -> None:
     made = tables(make_report(source), "substitutes")
     [swaps] = [table for table in made if "swapped as a whole" in table.title]
     assert swaps.header == ("in the model", "best replaced by", "change of criterion")
-    assert any(row[side].startswith(("First (", "Others (")) for row in swaps.rows for side in (0, 1))
+    assert any(
+        row[side].startswith(("First (", "Others ("))
+        for row in swaps.rows
+        for side in (0, 1)
+    )
     changes = [float(row[2].replace("−", "-")) for row in swaps.rows]
     assert changes == sorted(changes)
     assert naming("error document").search(swaps.note)
@@ -413,7 +497,10 @@ def test_a_lead_is_told_only_of_candidates_that_lower_the_criterion(
 ) -> None:
     score = CandidateScore("drop in error", "", ScoreSource.CRITERION)
     margin = Margin(4, 0, own, 1, rival, 0.5)
-    assert _margin_text(score, margin, ("one", "two"), 3 if "fold" in expected else 0) == expected
+    assert (
+        _margin_text(score, margin, ("one", "two"), 3 if "fold" in expected else 0)
+        == expected
+    )
 
 
 def test_a_run_on_too_many_features_says_why_it_has_no_substitutes(
@@ -422,7 +509,11 @@ def test_a_run_on_too_many_features_says_why_it_has_no_substitutes(
     part = pytest.importorskip("rankstudio.plugins.features.report_part")
 
     def texts() -> list[str]:
-        return [block.text for block in part.substitute_blocks(source) if isinstance(block, Paragraph)]
+        return [
+            block.text
+            for block in part.substitute_blocks(source)
+            if isinstance(block, Paragraph)
+        ]
 
     assert not any("too many, or sparse" in text for text in texts())
     monkeypatch.setattr(part, "is_wide", lambda _: True)

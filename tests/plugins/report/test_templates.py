@@ -9,7 +9,13 @@ from jinja2 import UndefinedError
 
 from rankstudio.engine.support.resources import resource
 from rankstudio.engine.support.templates import rendered
-from rankstudio.plugins.report.document import Block, Paragraph, Report, ReportSection, html_page
+from rankstudio.plugins.report.document import (
+    Block,
+    Paragraph,
+    Report,
+    ReportSection,
+    html_page,
+)
 
 
 def test_a_template_without_one_of_its_values_is_not_filled() -> None:
@@ -32,8 +38,14 @@ def test_another_kind_of_block_is_refused() -> None:
         html_page(report)
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in resource("templates").glob("*.html")))
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in resource("templates").glob("*.html"))
+)
 def test_only_drawings_of_ours_are_markup(name: str) -> None:
     text = resource("templates", name).read_text(encoding="utf-8")
-    marked = [line for line in text.splitlines() if "| safe" in line or "autoescape" in line]
-    assert [line.strip() for line in marked] == (["{{ block.svg | safe }}"] if name == "report.html" else [])
+    marked = [
+        line for line in text.splitlines() if "| safe" in line or "autoescape" in line
+    ]
+    assert [line.strip() for line in marked] == (
+        ["{{ block.svg | safe }}"] if name == "report.html" else []
+    )

@@ -21,21 +21,36 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.support.work import finish
-from rankstudio.plugins.search_engines.cascades import cascade_milliseconds, cascade_scores, find_cascades
+from rankstudio.plugins.search_engines.cascades import (
+    cascade_milliseconds,
+    cascade_scores,
+    find_cascades,
+)
 
 DATA = dataset(3)
 N = DATA.n_features
-COSTS = FeatureCosts(tuple((i, 0.01 * (1 + i % 3), float(i % 2)) for i in range(1, N + 1)), 20.0)
+COSTS = FeatureCosts(
+    tuple((i, 0.01 * (1 + i % 3), float(i % 2)) for i in range(1, N + 1)), 20.0
+)
 
 
 @pytest.fixture(scope="module")
 def result() -> RunResult:
     return ended(
-        run(Plan("small", parameters={"regularization": (0.25, 4.0)}, measures=("MAP", "NDCG@3")), DATA)
+        run(
+            Plan(
+                "small",
+                parameters={"regularization": (0.25, 4.0)},
+                measures=("MAP", "NDCG@3"),
+            ),
+            DATA,
+        )
     )
 
 
-def slow_ranking(first: list[float], second: list[float], depth: int) -> list[tuple[int, float]]:
+def slow_ranking(
+    first: list[float], second: list[float], depth: int
+) -> list[tuple[int, float]]:
     """Return the stage and score of each document of one query: sort, cut, sort again."""
     order = sorted(range(len(first)), key=lambda i: -first[i])
     head = set(order[:depth])
@@ -46,7 +61,10 @@ few = st.integers(-2, 2).map(float)
 
 
 @given(
-    st.lists(st.lists(st.tuples(few, few), min_size=1, max_size=8), min_size=1, max_size=4), st.integers(1, 9)
+    st.lists(
+        st.lists(st.tuples(few, few), min_size=1, max_size=8), min_size=1, max_size=4
+    ),
+    st.integers(1, 9),
 )
 def test_scores_order_documents_as_sorting_twice_does(
     queries: list[list[tuple[float, float]]], depth: int
@@ -64,7 +82,9 @@ def test_scores_order_documents_as_sorting_twice_does(
         assert end - begin == len(own)
 
 
-def slow_value(part: RankingDataset, first: np.ndarray, second: np.ndarray, depth: int | None) -> float:
+def slow_value(
+    part: RankingDataset, first: np.ndarray, second: np.ndarray, depth: int | None
+) -> float:
     """Return the measure of a cascade by `evaluate`, of scores that are made query by query."""
     X = np.asarray(part.X)
     one, two = X @ first, X @ second
@@ -81,7 +101,10 @@ def slow_value(part: RankingDataset, first: np.ndarray, second: np.ndarray, dept
 
 
 def slow_cost(
-    part: RankingDataset, first: tuple[int, ...], second: tuple[int, ...], depth: int | None
+    part: RankingDataset,
+    first: tuple[int, ...],
+    second: tuple[int, ...],
+    depth: int | None,
 ) -> float:
     totals = []
     for d in np.diff(part.query_ptr).tolist():
@@ -89,13 +112,17 @@ def slow_cost(
         if depth is not None:
             ranked = sum(1 for place in range(d) if place < depth)
             total += sum(
-                COSTS.per_query[i] + ranked * COSTS.per_document[i] for i in second if i not in first
+                COSTS.per_query[i] + ranked * COSTS.per_document[i]
+                for i in second
+                if i not in first
             )
         totals.append(total)
     return mean(totals)
 
 
-def test_the_front_is_that_of_all_cascades_measured_one_by_one(result: RunResult) -> None:
+def test_the_front_is_that_of_all_cascades_measured_one_by_one(
+    result: RunResult,
+) -> None:
     path = max(tried_models(result, "NDCG@3"), key=lambda p: float(p.means.max()))
     depths = (1, 3, 100)
     found = finish(find_cascades(result, DATA, COSTS, "NDCG@3", depths))
@@ -119,10 +146,13 @@ def test_the_front_is_that_of_all_cascades_measured_one_by_one(result: RunResult
         (round(x, 9), round(y, 9))
         for x, y, *_ in every
         if not any(
-            (a <= x + 1e-12 and b > y + 1e-12) or (a < x - 1e-12 and b >= y - 1e-12) for a, b, *_ in every
+            (a <= x + 1e-12 and b > y + 1e-12) or (a < x - 1e-12 and b >= y - 1e-12)
+            for a, b, *_ in every
         )
     }
-    assert {(round(c.milliseconds, 9), round(c.validation, 9)) for c in found.cascades} == expected
+    assert {
+        (round(c.milliseconds, 9), round(c.validation, 9)) for c in found.cascades
+    } == expected
     for one in found.cascades:
         assert any(
             told[2:] == (one.first, one.second, one.depth)
@@ -144,7 +174,9 @@ def test_the_front_is_that_of_all_cascades_measured_one_by_one(result: RunResult
         chosen = found.within(budget)
         assert (chosen is None) == (not affordable)
         if chosen is not None:
-            assert chosen.validation == pytest.approx(max(told[1] for told in affordable))
+            assert chosen.validation == pytest.approx(
+                max(told[1] for told in affordable)
+            )
     assert found.within(found.cascades[0].milliseconds / 2) is None
 
 
@@ -153,7 +185,10 @@ def test_a_cascade_that_ranks_all_again_is_the_second_model(result: RunResult) -
     first, second = np.random.default_rng(0).normal(size=(2, part.n_documents))
     whole = cascade_scores(first, second, part.query_ptr, 10**6)
     for name in ("MAP", "NDCG@3"):
-        found, expected = (evaluate(part.y, s, part.qid, measures=[name])[name] for s in (whole, second))
+        found, expected = (
+            evaluate(part.y, s, part.qid, measures=[name])[name]
+            for s in (whole, second)
+        )
         assert found == expected
 
 
@@ -164,8 +199,14 @@ def test_costs_of_features_that_are_not_known_are_refused(result: RunResult) -> 
 
 def test_runs_without_cascades_are_refused(result: RunResult) -> None:
     ranker = ended(run(Plan("small", "rankrls", {"regularization": 1.0}), DATA))
-    bare = FoldedDataset("Small", None, tuple(replace(fold, vali=None) for fold in DATA.folds))
-    for one, data, name in ((ranker, DATA, "MAP"), (result, bare, "MAP"), (result, DATA, "P@3")):
+    bare = FoldedDataset(
+        "Small", None, tuple(replace(fold, vali=None) for fold in DATA.folds)
+    )
+    for one, data, name in (
+        (ranker, DATA, "MAP"),
+        (result, bare, "MAP"),
+        (result, DATA, "P@3"),
+    ):
         with pytest.raises(PlanError, match=naming("RankRLS")):
             finish(find_cascades(one, data, COSTS, name))
     for depths in ((), (0,), (1.5,)):

@@ -23,9 +23,18 @@ from rankstudio.engine.data.formats import json_values, part_reader
 from rankstudio.engine.data.formats.data_file import unmatched_documents
 from rankstudio.engine.data.formats.judgments import read_judgments
 from rankstudio.engine.data.source_file import read_lines
-from rankstudio.engine.errors import DatasetError, FormatError, MissingValueError, NoJudgmentsError
+from rankstudio.engine.errors import (
+    DatasetError,
+    FormatError,
+    MissingValueError,
+    NoJudgmentsError,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import load_plan, save_plan, with_data_beside
+from rankstudio.engine.experiment.plan.toml import (
+    load_plan,
+    save_plan,
+    with_data_beside,
+)
 from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
@@ -34,7 +43,10 @@ from rankstudio.plugins.search_engines import feature_logs
 
 def elastic_hit(document: str, **values: float | None) -> dict[str, Any]:
     """OpenSearch's documentation, "Logging feature scores": a query that did not match has no value."""
-    log = [{"name": name, **({} if value is None else {"value": value})} for name, value in values.items()]
+    log = [
+        {"name": name, **({} if value is None else {"value": value})}
+        for name, value in values.items()
+    ]
     return {
         "_index": "tmdb",
         "_id": document,
@@ -46,14 +58,29 @@ def elastic_hit(document: str, **values: float | None) -> dict[str, Any]:
 
 
 def elastic(query: str, *hits: dict[str, Any]) -> dict[str, Any]:
-    return {"qid": query, "took": 2, "hits": {"total": {"value": len(hits)}, "hits": list(hits)}}
+    return {
+        "qid": query,
+        "took": 2,
+        "hits": {"total": {"value": len(hits)}, "hits": list(hits)},
+    }
 
 
-RAMBO = elastic("1", elastic_hit("1370", title=9.5, body=10.75), elastic_hit("1369", title=6.75, body=None))
-ROCKY = elastic("2", elastic_hit("1370", title=0.5, body=1.5), elastic_hit("4241", title=0.0, body=2.0))
+RAMBO = elastic(
+    "1",
+    elastic_hit("1370", title=9.5, body=10.75),
+    elastic_hit("1369", title=6.75, body=None),
+)
+ROCKY = elastic(
+    "2",
+    elastic_hit("1370", title=0.5, body=1.5),
+    elastic_hit("4241", title=0.0, body=2.0),
+)
 # Solr's reference guide, "Learning To Rank": fl=id,score,[features].
 SOLR = {
-    "responseHeader": {"status": 0, "params": {"q": "test", "fl": "id,score,[features]"}},
+    "responseHeader": {
+        "status": 0,
+        "params": {"q": "test", "fl": "id,score,[features]"},
+    },
     "response": {
         "numFound": 2,
         "docs": [
@@ -88,12 +115,19 @@ VESPA = {
                     "documentid": "id:msmarco:msmarco::D2977840",
                 },
             },
-            {"id": "index:msmarco/0/abc", "fields": {"matchfeatures": {"bm25(body)": 1.0}, "id": "D5"}},
+            {
+                "id": "index:msmarco/0/abc",
+                "fields": {"matchfeatures": {"bm25(body)": 1.0}, "id": "D5"},
+            },
         ],
     },
     "query": "what is dad bod",
 }
-TWICE = {"fields": {"_ltrlog": [{"l": [{"name": "t", "value": 1}, {"name": "t", "value": 2}]}]}}
+TWICE = {
+    "fields": {
+        "_ltrlog": [{"l": [{"name": "t", "value": 1}, {"name": "t", "value": 2}]}]
+    }
+}
 
 
 def vespa_hit(name: str, value: float = 1.0) -> dict[str, object]:
@@ -116,8 +150,16 @@ def lines(*values: object) -> str:
 
 def values_of(data: FoldedDataset) -> dict[tuple[str, str], tuple[float, list[float]]]:
     part = data.folds[0].train
-    rows = zip(part.query_index.tolist(), part.document_ids, part.y.tolist(), part.X.tolist(), strict=True)
-    return {(part.query_ids[q], document): (grade, row) for q, document, grade, row in rows}
+    rows = zip(
+        part.query_index.tolist(),
+        part.document_ids,
+        part.y.tolist(),
+        part.X.tolist(),
+        strict=True,
+    )
+    return {
+        (part.query_ids[q], document): (grade, row) for q, document, grade, row in rows
+    }
 
 
 EXPECTED = {
@@ -134,21 +176,37 @@ EXPECTED = {
         lines(RAMBO, ROCKY),
         [RAMBO, ROCKY],
         {"took": 5, "responses": [RAMBO, ROCKY]},
-        lines({"qid": 1, "response": {**RAMBO, "qid": None}}, {"query_id": "2", "hits": ROCKY["hits"]}),
-        lines(*({"qid": r["qid"], **hit} for r in (RAMBO, ROCKY) for hit in r["hits"]["hits"])),
+        lines(
+            {"qid": 1, "response": {**RAMBO, "qid": None}},
+            {"query_id": "2", "hits": ROCKY["hits"]},
+        ),
+        lines(
+            *(
+                {"qid": r["qid"], **hit}
+                for r in (RAMBO, ROCKY)
+                for hit in r["hits"]["hits"]
+            )
+        ),
     ],
 )
-def test_responses_of_elasticsearch_in_each_shape(tmp_path: Path, content: object) -> None:
+def test_responses_of_elasticsearch_in_each_shape(
+    tmp_path: Path, content: object
+) -> None:
     write(tmp_path, "qrels.txt", QRELS)
     path = write(tmp_path, "log.json", content)
     data = open_dataset(path)
     assert data.feature_names == ("title", "body")
     assert values_of(data) == EXPECTED
-    assert (data.origin.read_as.format, data.origin.read_as.qid) == ("logs", "qrels.txt")
+    assert (data.origin.read_as.format, data.origin.read_as.qid) == (
+        "logs",
+        "qrels.txt",
+    )
     warned = [warning for warning in data.warnings if "1 99" in warning]
     assert len(warned) == 1 and naming("1 judged document logs").search(warned[0])
     assert values_of(open_dataset(tmp_path)) == EXPECTED, "as a folder"
-    assert values_of(open_dataset(tmp_path / "qrels.txt")) == EXPECTED, "by the judgments"
+    assert values_of(open_dataset(tmp_path / "qrels.txt")) == EXPECTED, (
+        "by the judgments"
+    )
     assert one_of([str(path), str(tmp_path / "qrels.txt")]) == str(path)
 
 
@@ -169,10 +227,16 @@ def test_solr_and_ratings_of_quepid(tmp_path: Path) -> None:
         ("test", "GB18030TEST"): (3.0, [0.02, 0.0, 1.9]),
         ("test", "UTF8TEST"): (0.0, [0.03, 0.0, 0.0]),
     }
-    assert not data.warnings, "a document without a rating is not judged, and a feature left out is 0"
-    assert values_of(open_dataset(tmp_path / "ratings.csv")) == values_of(data), "by the judgments"
+    assert not data.warnings, (
+        "a document without a rating is not judged, and a feature left out is 0"
+    )
+    assert values_of(open_dataset(tmp_path / "ratings.csv")) == values_of(data), (
+        "by the judgments"
+    )
     (tmp_path / "ratings.csv").rename(tmp_path / "qrels.csv")
-    assert values_of(open_dataset(tmp_path)) == values_of(data), "whatever the judgments are called"
+    assert values_of(open_dataset(tmp_path)) == values_of(data), (
+        "whatever the judgments are called"
+    )
 
 
 def test_vespa_and_judgment_lists_of_opensearch(tmp_path: Path) -> None:
@@ -195,10 +259,14 @@ def test_vespa_and_judgment_lists_of_opensearch(tmp_path: Path) -> None:
 
 def test_what_is_in_one_file_only_is_counted_and_listed(tmp_path: Path) -> None:
     path = write(
-        tmp_path, "log.ndjson", lines(RAMBO, ROCKY, elastic("7", elastic_hit("5", title=1.0, body=1.0)))
+        tmp_path,
+        "log.ndjson",
+        lines(RAMBO, ROCKY, elastic("7", elastic_hit("5", title=1.0, body=1.0))),
     )
     judgments = write(
-        tmp_path, "some.csv", "query;docid;rating\n1;1370;-1\n" + "".join(f"3;d{i};1\n" for i in range(12))
+        tmp_path,
+        "some.csv",
+        "query;docid;rating\n1;1370;-1\n" + "".join(f"3;d{i};1\n" for i in range(12)),
     )
     data = open_dataset(path, columns={"judgments": str(judgments)}).folds[0].train
     said = " ".join(data.warnings)
@@ -214,7 +282,9 @@ def test_what_is_in_one_file_only_is_counted_and_listed(tmp_path: Path) -> None:
     assert len(every) == 16 and ("7", "5", "not judged") in every
 
 
-def test_judgments_elsewhere_are_named_for_a_file_and_for_a_folder(tmp_path: Path) -> None:
+def test_judgments_elsewhere_are_named_for_a_file_and_for_a_folder(
+    tmp_path: Path,
+) -> None:
     for folder in ("logs", "judged", "plans"):
         (tmp_path / folder).mkdir()
     path = write(tmp_path / "logs", "log.json", [RAMBO, ROCKY])
@@ -238,10 +308,18 @@ def test_a_feature_set_elsewhere_is_named_in_a_plan(tmp_path: Path) -> None:
     path = write(tmp_path / "logs", "log.json", [RAMBO, ROCKY])
     write(tmp_path / "logs", "qrels.txt", QRELS)
     features = [{"name": n, "params": [], "template": {}} for n in ("body", "title")]
-    own = write(tmp_path, "mine.json", {"featureset": {"name": "s", "features": features}})
-    save_plan(Plan(str(path), columns={"feature_set": "mine.json"}), tmp_path / "plan.toml")
-    data = open_data(with_data_beside(load_plan(tmp_path / "plan.toml"), tmp_path / "plan.toml"))
-    assert data.extension(FeatureSet) is not None and data.extension(FeatureSet).source == str(own)
+    own = write(
+        tmp_path, "mine.json", {"featureset": {"name": "s", "features": features}}
+    )
+    save_plan(
+        Plan(str(path), columns={"feature_set": "mine.json"}), tmp_path / "plan.toml"
+    )
+    data = open_data(
+        with_data_beside(load_plan(tmp_path / "plan.toml"), tmp_path / "plan.toml")
+    )
+    assert data.extension(FeatureSet) is not None and data.extension(
+        FeatureSet
+    ).source == str(own)
     assert data.extension(FeatureSet).ids == {1: "title", 2: "body"}
     with pytest.raises(DatasetError, match=naming("log.json")):
         open_dataset(path, columns={"feature_set": str(path)})
@@ -250,7 +328,10 @@ def test_a_feature_set_elsewhere_is_named_in_a_plan(tmp_path: Path) -> None:
 def test_missing_values_follow_the_usual_rule(tmp_path: Path) -> None:
     write(tmp_path, "qrels.txt", QRELS)
     path = write(tmp_path, "log.json", [RAMBO, ROCKY])
-    assert values_of(open_dataset(path, missing="zero"))["1", "1369"] == (2.0, [6.75, 0.0])
+    assert values_of(open_dataset(path, missing="zero"))["1", "1369"] == (
+        2.0,
+        [6.75, 0.0],
+    )
     with pytest.raises(MissingValueError, match="1369"):
         open_dataset(path, missing="refuse")
 
@@ -261,26 +342,51 @@ def test_missing_values_follow_the_usual_rule(tmp_path: Path) -> None:
         ('{"hits": {"hits": [{"_id": "1", "fields": {"_ltrlog": [1]}}]}}', "_ltrlog"),
         (lines(RAMBO) + '{"qid": "_ltrlog"\n', "line 2"),
         (elastic("1", elastic_hit("1370", title="nine")), "nine"),  # type: ignore[arg-type]
-        (elastic("1", {"fields": {"_ltrlog": [{"l": [{"name": "t", "value": 1}]}]}}), "id"),
+        (
+            elastic("1", {"fields": {"_ltrlog": [{"l": [{"name": "t", "value": 1}]}]}}),
+            "id",
+        ),
         ({"docs": [{"id": "1", "[features]": "a=1,b"}]}, "name=value"),
         ({"qid": "1", "docs": [{"id": "1370", "[features]": "a=1,a =2"}]}, "named 'a'"),
-        ({"qid": "1", "docs": [{"id": "1370", "[features]": "a=1,a=2"}]}, "each feature"),
+        (
+            {"qid": "1", "docs": [{"id": "1370", "[features]": "a=1,a=2"}]},
+            "each feature",
+        ),
         (elastic("1", elastic_hit("1370", title=1.0) | TWICE), "each feature"),
-        ('{"query": "1", "fields": {"matchfeatures": {"a": 1, "a": 2}, "id": "1370"}}', "each name"),
+        (
+            '{"query": "1", "fields": {"matchfeatures": {"a": 1, "a": 2}, "id": "1370"}}',
+            "each name",
+        ),
         ({"qid": True, "docs": [{"id": "1370", "[features]": "a=1"}]}, "true"),
         ('{"qid": NaN, "docs": [{"id": "1370", "[features]": "a=1"}]}', "NaN"),
         (
-            {"query": "1", "root": {"children": [vespa_hit("id:a:t::1370"), vespa_hit("id:b:t::1370")]}},
+            {
+                "query": "1",
+                "root": {
+                    "children": [vespa_hit("id:a:t::1370"), vespa_hit("id:b:t::1370")]
+                },
+            },
             "id:b:t",
         ),
-        ('{"a": "[features]", "hits": {"hits": []}, "[features]": 1}', "no logged features"),
+        (
+            '{"a": "[features]", "hits": {"hits": []}, "[features]": 1}',
+            "no logged features",
+        ),
         (elastic("5", elastic_hit("5", title=1.0)), "judgment"),
-        ({"hits": {"hits": [elastic_hit("1370", title=1.0)]}}, 'field "query" or "qid"'),
-        ('{"qid": "1", "fields": {"_ltrlog": [{"l": [{"name": "\\ud800", "value": 1}]}]}}', "_ltrlog"),
+        (
+            {"hits": {"hits": [elastic_hit("1370", title=1.0)]}},
+            'field "query" or "qid"',
+        ),
+        (
+            '{"qid": "1", "fields": {"_ltrlog": [{"l": [{"name": "\\ud800", "value": 1}]}]}}',
+            "_ltrlog",
+        ),
         ("[" * 100_000 + '"_ltrlog"', "_ltrlog"),
     ],
 )
-def test_what_is_no_log_is_refused_in_a_sentence(tmp_path: Path, content: object, found: str) -> None:
+def test_what_is_no_log_is_refused_in_a_sentence(
+    tmp_path: Path, content: object, found: str
+) -> None:
     judgments = write(tmp_path, "qrels.txt", QRELS)
     path = write(tmp_path, "log.json", content)
     with pytest.raises((FormatError, DatasetError)) as refused:
@@ -298,11 +404,17 @@ def test_what_is_no_log_is_refused_in_a_sentence(tmp_path: Path, content: object
         "query,docid,rating\n1,2,x\n",
         "query,docid,rating\n1,2,3\n1,2,4\n",
         {"judgmentRatings": [{"query": "x"}]},
-        {"judgmentRatings": [{"query": "x", "ratings": [{"docId": "1", "rating": "inf"}]}]},
+        {
+            "judgmentRatings": [
+                {"query": "x", "ratings": [{"docId": "1", "rating": "inf"}]}
+            ]
+        },
         {"judgmentRatings": []},
     ],
 )
-def test_what_are_no_judgments_is_refused_in_a_sentence(tmp_path: Path, content: object) -> None:
+def test_what_are_no_judgments_is_refused_in_a_sentence(
+    tmp_path: Path, content: object
+) -> None:
     with pytest.raises((FormatError, DatasetError)) as refused:
         read_judgments(read_lines(write(tmp_path, "judgments.csv", content)))
     assert "judgments.csv" in str(refused.value) and "expected" in str(refused.value)
@@ -320,48 +432,85 @@ def test_logs_without_judgments_or_with_several_are_refused(tmp_path: Path) -> N
 
 def test_the_user_s_part_of_an_id_of_vespa_may_have_colons(tmp_path: Path) -> None:
     """Catches ``std::vector`` and ``my::vector`` read as one document ``vector``."""
-    ids = ("id:code:doc::std::vector", "id:code:doc:n=7:my::vector", "id:code:doc:g=a:vector", "std::map")
+    ids = (
+        "id:code:doc::std::vector",
+        "id:code:doc:n=7:my::vector",
+        "id:code:doc:g=a:vector",
+        "std::map",
+    )
     hits = [vespa_hit(name, float(i)) for i, name in enumerate(ids)]
     path = write(tmp_path, "hits.json", {"query": "q", "root": {"children": hits}})
     documents = ("std::vector", "my::vector", "vector", "std::map")
-    write(tmp_path, "qrels.txt", "".join(f"q 0 {name} {i}\n" for i, name in enumerate(documents)))
+    write(
+        tmp_path,
+        "qrels.txt",
+        "".join(f"q 0 {name} {i}\n" for i, name in enumerate(documents)),
+    )
     read_values = values_of(open_dataset(path))
-    assert read_values == {("q", name): (float(i), [float(i)]) for i, name in enumerate(documents)}
+    assert read_values == {
+        ("q", name): (float(i), [float(i)]) for i, name in enumerate(documents)
+    }
 
 
-def test_documents_with_one_user_s_part_are_apart_by_their_whole_ids(tmp_path: Path) -> None:
+def test_documents_with_one_user_s_part_are_apart_by_their_whole_ids(
+    tmp_path: Path,
+) -> None:
     ids = ("id:a:t::1", "id:b:t::1")
     hits = [vespa_hit(name, float(i)) for i, name in enumerate(ids)]
     path = write(tmp_path, "hits.json", {"query": "q", "root": {"children": hits}})
-    write(tmp_path, "qrels.txt", "".join(f"q 0 {name} {i}\n" for i, name in enumerate(ids)))
+    write(
+        tmp_path,
+        "qrels.txt",
+        "".join(f"q 0 {name} {i}\n" for i, name in enumerate(ids)),
+    )
     assert values_of(open_dataset(path)) == {
         ("q", name): (float(i), [float(i)]) for i, name in enumerate(ids)
     }
 
 
-@pytest.mark.parametrize(("query", "name"), [(17.0, "17"), (17.0, "17.0"), (17.5, "17.5"), (-0.0, "0")])
-def test_a_query_that_is_a_number_keeps_its_name(tmp_path: Path, query: float, name: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "name"), [(17.0, "17"), (17.0, "17.0"), (17.5, "17.5"), (-0.0, "0")]
+)
+def test_a_query_that_is_a_number_keeps_its_name(
+    tmp_path: Path, query: float, name: str
+) -> None:
     """Catches the name of the file in its place."""
-    path = write(tmp_path, "log.json", {"query": query, "docs": [{"id": 3.0, "[features]": "a=1"}]})
+    path = write(
+        tmp_path,
+        "log.json",
+        {"query": query, "docs": [{"id": 3.0, "[features]": "a=1"}]},
+    )
     write(tmp_path, "qrels.txt", f"{name} 0 3 1\n")
     assert values_of(open_dataset(path)) == {(name, "3"): (1.0, [1.0])}
 
 
 def test_two_specifications_may_log_the_same_value(tmp_path: Path) -> None:
-    entries = {"_ltrlog": [{"a": [{"name": "t", "value": 2}]}, {"b": [{"name": "t", "value": 2.0}]}]}
+    entries = {
+        "_ltrlog": [
+            {"a": [{"name": "t", "value": 2}]},
+            {"b": [{"name": "t", "value": 2.0}]},
+        ]
+    }
     path = write(tmp_path, "log.json", elastic("1", {"_id": "1370", "fields": entries}))
     write(tmp_path, "qrels.txt", QRELS)
     assert values_of(open_dataset(path)) == {("1", "1370"): (4.0, [2.0])}
 
 
-names = st.text(alphabet=st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=6)
+names = st.text(
+    alphabet=st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=6
+)
 numbers = st.floats(-1e6, 1e6).map(lambda x: round(x, 3) + 0.0)
 
 
-def read(path: Path, grades: dict[str, dict[str, float]], on_disk: bool, **how: Any) -> RankingDataset:
+def read(
+    path: Path, grades: dict[str, dict[str, float]], on_disk: bool, **how: Any
+) -> RankingDataset:
     """Return the documents of a log with these judgments, from memory or from disk."""
     ratings = [
-        {"query": query, "ratings": [{"docId": d, "rating": g} for d, g in of_query.items()]}
+        {
+            "query": query,
+            "ratings": [{"docId": d, "rating": g} for d, g in of_query.items()],
+        }
         for query, of_query in grades.items()
     ]
     judgments = write(path.parent, "judgments.json", {"judgmentRatings": ratings})
@@ -375,11 +524,16 @@ def read(path: Path, grades: dict[str, dict[str, float]], on_disk: bool, **how: 
 
 @given(
     st.lists(
-        st.tuples(st.tuples(names, names), st.dictionaries(names, numbers, min_size=1, max_size=4)),
+        st.tuples(
+            st.tuples(names, names),
+            st.dictionaries(names, numbers, min_size=1, max_size=4),
+        ),
         min_size=1,
         max_size=12,
     ),
-    st.dictionaries(st.tuples(names, names), st.integers(0, 4), min_size=1, max_size=12),
+    st.dictionaries(
+        st.tuples(names, names), st.integers(0, 4), min_size=1, max_size=12
+    ),
     st.sampled_from([None, 2, "lines", "list of responses"]),
     st.booleans(),
 )
@@ -397,7 +551,11 @@ def test_documents_are_joined_as_by_hand(
         response = elastic(query, elastic_hit(document))
         response["hits"]["hits"][0]["fields"]["_ltrlog"][0]["log_entry1"] = entry
         text = ",".join(f"{name}={value}" for name, value in values.items())
-        hits.append({"qid": query, "docs": [{"id": document, "[features]": text}]} if solr else response)
+        hits.append(
+            {"qid": query, "docs": [{"id": document, "[features]": text}]}
+            if solr
+            else response
+        )
     if solr and any(set(",=") & set("".join(values)) for _, values in logged):
         return
     if form == "list of responses":
@@ -410,30 +568,52 @@ def test_documents_are_joined_as_by_hand(
     for (query, document), grade in judged.items():
         grades.setdefault(query, {})[document] = float(grade)
     last = dict(logged)
-    rows = [(q, d) for q, of_query in grades.items() for d in of_query if (q, d) in last]
-    columns = list(dict.fromkeys(name for place, values in logged if place in judged for name in values))
-    by_hand = np.array([[last[row].get(name, 0.0 if solr else np.nan) for name in columns] for row in rows])
+    rows = [
+        (q, d) for q, of_query in grades.items() for d in of_query if (q, d) in last
+    ]
+    columns = list(
+        dict.fromkeys(
+            name for place, values in logged if place in judged for name in values
+        )
+    )
+    by_hand = np.array(
+        [
+            [last[row].get(name, 0.0 if solr else np.nan) for name in columns]
+            for row in rows
+        ]
+    )
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RANKSTUDIO_CACHE_DIR", folder)
         patch.setattr(feature_logs, "_DOCUMENTS_PER_PIECE", 2)
         patch.setattr(json_values, "CHUNK", 100)
         path = write(Path(folder), "log.json", content)
-        found = [read(path, grades, on_disk, missing="zero") for on_disk in (False, True)]
+        found = [
+            read(path, grades, on_disk, missing="zero") for on_disk in (False, True)
+        ]
         for data in found:
             assert data.feature_names == tuple(columns)
             np.testing.assert_array_equal(data.X, np.nan_to_num(by_hand))
             assert data.y.tolist() == [float(judged[row]) for row in rows]
             places = zip(data.query_index.tolist(), data.document_ids, strict=True)
             assert [(data.query_ids[q], document) for q, document in places] == rows
-            n_unjudged, n_unlogged = sum(place not in judged for place, _ in logged), len(judged) - len(rows)
+            n_unjudged, n_unlogged = (
+                sum(place not in judged for place, _ in logged),
+                len(judged) - len(rows),
+            )
             repeated, known = 0, dict[tuple[str, str], dict[str, float]]()
             for place, values in logged:
-                repeated += place in judged and known.setdefault(place, values) != values
+                repeated += (
+                    place in judged and known.setdefault(place, values) != values
+                )
                 known[place] = values
-            counts = [int(s.split("log.json: ")[1].split(" ")[0]) for s in data.warnings if "log.json: " in s]
-            assert counts[: 3 - (n_unjudged == 0) - (n_unlogged == 0) - (repeated == 0)] == [
-                n for n in (n_unjudged, n_unlogged, repeated) if n
+            counts = [
+                int(s.split("log.json: ")[1].split(" ")[0])
+                for s in data.warnings
+                if "log.json: " in s
             ]
+            assert counts[
+                : 3 - (n_unjudged == 0) - (n_unlogged == 0) - (repeated == 0)
+            ] == [n for n in (n_unjudged, n_unlogged, repeated) if n]
             assert data.source.checksum == found[0].source.checksum
         assert_same_part(found[1], found[0])
         del data, found  # before their files go
@@ -449,17 +629,27 @@ def test_a_log_on_disk_is_what_it_is_in_memory(
     rng = np.random.default_rng(0)
     hits = []
     for number in range(80):
-        values = {f"f{j}": float(rng.random()) for j in range(3 + number // 20) if rng.random() < 0.9}
+        values = {
+            f"f{j}": float(rng.random())
+            for j in range(3 + number // 20)
+            if rng.random() < 0.9
+        }
         tensor = {"t": {"0": 1.0}} if number % 7 else {"t": 1.0}
         fields = {"matchfeatures": values | tensor}
         hits.append({"qid": str(number % 5), "id": f"D{number % 70}", "fields": fields})
     (tmp_path / "a.ndjson").write_bytes(("\ufeff" + lines(*hits[:50])).encode())
     (tmp_path / "b.ndjson.gz").write_bytes(gzip.compress(lines(*hits[50:]).encode()))
-    write(tmp_path, "qrels.txt", "".join(f"{n % 5} 0 D{n} {n % 3 - 1}\n" for n in rng.permutation(90)))
+    write(
+        tmp_path,
+        "qrels.txt",
+        "".join(f"{n % 5} 0 D{n} {n % 3 - 1}\n" for n in rng.permutation(90)),
+    )
     for place in (tmp_path, tmp_path / "qrels.txt"):
         whole = open_dataset(place, missing=missing).folds[0].train
         with memory.within(3e3):
-            found = [open_dataset(place, missing=missing).folds[0].train for _ in range(2)]
+            found = [
+                open_dataset(place, missing=missing).folds[0].train for _ in range(2)
+            ]
         assert whole.feature_names == ("f0", "f1", "f2", "f3", "f4", "f5")
         for data in found:
             assert in_file(data.X)

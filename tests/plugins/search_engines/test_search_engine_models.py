@@ -16,7 +16,11 @@ from rankstudio.engine.data.feature_sets import FeatureSet, read_feature_set
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats.model_format import Documents
 from rankstudio.engine.export.proof import fitted_function, ranking_proof
-from rankstudio.engine.export.score_function import ScoreFunction, defined, score_function
+from rankstudio.engine.export.score_function import (
+    ScoreFunction,
+    defined,
+    score_function,
+)
 
 single = np.float32
 
@@ -25,14 +29,22 @@ def test_solr_as_solr_computes(given) -> None:
     files = written(given, "solr")
     model, features = json.loads(files[""]), json.loads(files["-features.json"])
     known = names(given)
-    assert [f["name"] for f in model["features"]] == [f["name"] for f in features] == list(known)
-    assert {f["class"] for f in features} == {"org.apache.solr.ltr.feature.FieldValueFeature"}
+    assert (
+        [f["name"] for f in model["features"]]
+        == [f["name"] for f in features]
+        == list(known)
+    )
+    assert {f["class"] for f in features} == {
+        "org.apache.solr.ltr.feature.FieldValueFeature"
+    }
     assert {f["store"] for f in features} == {model["store"]}
     kind = model["class"].removeprefix("org.apache.solr.ltr.model.")
     rows = [{name: single(row[i]) for name, i in known.items()} for row in given.rows]
     scores = []
     if kind == "LinearModel":
-        weights = {name: single(weight) for name, weight in model["params"]["weights"].items()}
+        weights = {
+            name: single(weight) for name, weight in model["params"]["weights"].items()
+        }
         for row in rows:
             score = single(0)
             for feature in model["features"]:
@@ -40,7 +52,10 @@ def test_solr_as_solr_computes(given) -> None:
             scores.append(float(score))
     else:
         assert kind == "MultipleAdditiveTreesModel"
-        trees = [(single(tree["weight"]), solr_node(tree["root"])) for tree in model["params"]["trees"]]
+        trees = [
+            (single(tree["weight"]), solr_node(tree["root"]))
+            for tree in model["params"]["trees"]
+        ]
         for row in rows:
             score = single(0)
             for weight, root in trees:
@@ -65,10 +80,16 @@ def test_elasticsearch(given) -> None:
     if given.linear:
         assert model["type"] == "model/linear"
         weights = json.loads(model["definition"])
-        scores = [sum(w * row[known[name]] for name, w in weights.items()) for row in given.rows]
+        scores = [
+            sum(w * row[known[name]] for name, w in weights.items())
+            for row in given.rows
+        ]
     else:
         assert model["type"] == "model/ranklib"
-        numbered = [dict(enumerate((row[known[f["name"]]] for f in chosen), start=1)) for row in given.rows]
+        numbered = [
+            dict(enumerate((row[known[f["name"]]] for f in chosen), start=1))
+            for row in given.rows
+        ]
         scores = ranklib_scores(model["definition"], numbered)
     assert given.same(scores) == given.all
 
@@ -110,7 +131,12 @@ def test_queries_that_are_no_queries_are_refused_by_the_built_in_kind(grown) -> 
     def all_in(language: str) -> FeatureSet:
         made = map(json.loads, whole.definitions.values())
         asked = [
-            {**f, "template_language": language, "template": {"match": {f["name"]: HOSTILE}}} for f in made
+            {
+                **f,
+                "template_language": language,
+                "template": {"match": {f["name"]: HOSTILE}},
+            }
+            for f in made
         ]
         return replace(whole, definitions={f["name"]: json.dumps(f) for f in asked})
 
@@ -126,16 +152,20 @@ def test_queries_that_are_no_queries_are_refused_by_the_built_in_kind(grown) -> 
 
 def test_a_script_without_a_plug_in(weighted) -> None:
     form = MODEL_FORMATS["elasticsearch-script"]
-    function = fitted_function(weighted.model, score_function(weighted.model), form, [weighted.test])
-    script = json.loads(proved(weighted, function, "elasticsearch-script")[""])["query"]["script_score"][
-        "script"
-    ]
+    function = fitted_function(
+        weighted.model, score_function(weighted.model), form, [weighted.test]
+    )
+    script = json.loads(proved(weighted, function, "elasticsearch-script")[""])[
+        "query"
+    ]["script_score"]["script"]
     asked, known = script["params"], names(weighted)
     assert not any(name in script["source"] for name in known)
     scores = [
         sum(
             w * (row[known[field]] + shift)
-            for field, w, shift in zip(asked["fields"], asked["weights"], asked["shifts"], strict=True)
+            for field, w, shift in zip(
+                asked["fields"], asked["weights"], asked["shifts"], strict=True
+            )
         )
         for row in weighted.rows
     ]
@@ -153,19 +183,29 @@ def test_rank_features_for_positive_weights_and_values(weighted) -> None:
     body = json.loads(form.files(positive)[""])
     clauses = [clause["rank_feature"] for clause in body["query"]["bool"]["should"]]
     assert {c["field"]: c["boost"] for c in clauses} == {
-        name: weight for name, weight in zip(names(weighted), positive.weights, strict=True) if weight
+        name: weight
+        for name, weight in zip(names(weighted), positive.weights, strict=True)
+        if weight
     }
     assert all(c["linear"] == {} for c in clauses)
-    X = np.array([[1.0, 513.0 / 512.0, 3.0e-5][: len(positive.inputs)] + [0.0] * (len(positive.inputs) - 3)])
+    X = np.array(
+        [
+            [1.0, 513.0 / 512.0, 3.0e-5][: len(positive.inputs)]
+            + [0.0] * (len(positive.inputs) - 3)
+        ]
+    )
     exact = form.read(form.files(positive), positive, Documents(X, np.array([0, 1])))
     assert exact == pytest.approx(X @ positive.weights, rel=1e-12)
-    kept = form.read(form.files(positive), positive, Documents(X, np.array([0, 1]), np.float32))
+    kept = form.read(
+        form.files(positive), positive, Documents(X, np.array([0, 1]), np.float32)
+    )
     cut = np.array([single(x) for x in X[0]])
     for place, value in enumerate(X[0]):
         exponent = np.floor(np.log2(value)) if value else 0.0
         step = 2.0 ** (exponent - 8)  # nine significant bits
         cut[place] = np.floor(value / step) * step
-    assert kept == pytest.approx(cut @ positive.weights, rel=1e-6)  # a float has 24 bits
+    # a float has 24 bits
+    assert kept == pytest.approx(cut @ positive.weights, rel=1e-6)
     with pytest.raises(OutputError, match="positive"):
         form.read(form.files(positive), positive, Documents(-X - 1.0, np.array([0, 1])))
 
@@ -173,7 +213,9 @@ def test_rank_features_for_positive_weights_and_values(weighted) -> None:
 def test_vespa(given) -> None:
     text = written(given, "vespa")[""].decode()
     profile = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    pattern = r"rank-profile \w+ \{\s+first-phase \{\s+expression \{([^{}]+)\}\s+\}\s+\}"
+    pattern = (
+        r"rank-profile \w+ \{\s+first-phase \{\s+expression \{([^{}]+)\}\s+\}\s+\}"
+    )
     expression = re.fullmatch(pattern, profile.strip())[1]
     assert set(re.findall(r"attribute\((\w+)\)", expression)) <= set(names(given))
     terms = [line.strip() for line in expression.strip().splitlines()]
@@ -216,7 +258,10 @@ def elastic_set(n: int) -> FeatureSet:
         made = {"name": name, "params": ["keywords"], "template_language": "mustache"}
         made["template"] = {"match": {f"field{i}": HOSTILE}}
         if i % 3 == 0:
-            made |= {"template_language": "derived_expression", "template": f"f{i - 1} * 2 + sqrt(keywords)"}
+            made |= {
+                "template_language": "derived_expression",
+                "template": f"f{i - 1} * 2 + sqrt(keywords)",
+            }
         definitions[name] = json.dumps(made, ensure_ascii=False)
     return FeatureSet("elasticsearch", "movies", definitions, "featureset.json")
 
@@ -224,11 +269,19 @@ def elastic_set(n: int) -> FeatureSet:
 def solr_set(n: int) -> FeatureSet:
     kind = "org.apache.solr.ltr.feature.SolrFeature"
     made = [
-        {"store": "s", "name": f"f{i} {HOSTILE}", "class": kind, "params": {"q": f"{{!func}}{i}{HOSTILE}"}}
+        {
+            "store": "s",
+            "name": f"f{i} {HOSTILE}",
+            "class": kind,
+            "params": {"q": f"{{!func}}{i}{HOSTILE}"},
+        }
         for i in range(1, n + 1)
     ]
     return FeatureSet(
-        "solr", "s", {f["name"]: json.dumps(f, ensure_ascii=False) for f in made}, "features.json"
+        "solr",
+        "s",
+        {f["name"]: json.dumps(f, ensure_ascii=False) for f in made},
+        "features.json",
     )
 
 
@@ -249,16 +302,25 @@ def test_elasticsearch_with_a_set_of_ones_own(given) -> None:
     chosen = json.loads(files["-featureset.json"])["featureset"]["features"]
     named = [feature["name"] for feature in chosen]
     used = {i.called for i in function.inputs}
-    assert [json.dumps(f, ensure_ascii=False) for f in chosen] == [whole.definitions[n] for n in named]
+    assert [json.dumps(f, ensure_ascii=False) for f in chosen] == [
+        whole.definitions[n] for n in named
+    ]
     needed = {f"f{i.id - 1}" for i in function.inputs if i.id % 3 == 0}
-    assert named == [name for name in whole.names if name in used | needed]  # f2 before f3, which asks for it
+    # f2 before f3, which asks for it
+    assert named == [name for name in whole.names if name in used | needed]
     by_name = {name: number for number, name in enumerate(whole.names, start=1)}
     if given.linear:
         weights = json.loads(model["definition"])
         assert set(weights) == used
-        scores = [sum(w * row[by_name[name]] for name, w in weights.items()) for row in given.rows]
+        scores = [
+            sum(w * row[by_name[name]] for name, w in weights.items())
+            for row in given.rows
+        ]
     else:
-        numbered = [dict(enumerate((row[by_name[name]] for name in named), start=1)) for row in given.rows]
+        numbered = [
+            dict(enumerate((row[by_name[name]] for name in named), start=1))
+            for row in given.rows
+        ]
         scores = ranklib_scores(model["definition"], numbered)
     assert given.same(scores) == given.all
 
@@ -269,16 +331,26 @@ def test_solr_with_a_store_of_ones_own(given) -> None:
     files = proved(given, function, "solr")
     model, features = json.loads(files[""]), json.loads(files["-features.json"])
     assert model["store"] == "s"
-    assert [json.dumps(f, ensure_ascii=False) for f in features] == [i.definition for i in function.inputs]
+    assert [json.dumps(f, ensure_ascii=False) for f in features] == [
+        i.definition for i in function.inputs
+    ]
     assert [f["name"] for f in model["features"]] == [f["name"] for f in features]
 
 
 def test_vespa_with_rank_features_of_ones_own(given, tmp_path: Path) -> None:
     n = max(given.test.feature_ids)
-    kinds = ("bm25(f{})", "fieldMatch(f{}).completeness", "closeness(field, f{})", 'query("a b {}")', "x{}")
+    kinds = (
+        "bm25(f{})",
+        "fieldMatch(f{}).completeness",
+        "closeness(field, f{})",
+        'query("a b {}")',
+        "x{}",
+    )
     listed = [kinds[i % len(kinds)].format(i) for i in range(1, n + 1)]
     (tmp_path / "features.txt").write_text("\n".join(listed))
-    function = defined(score_function(given.model), read_feature_set(tmp_path / "features.txt"))
+    function = defined(
+        score_function(given.model), read_feature_set(tmp_path / "features.txt")
+    )
     profile = proved(given, function, "vespa")[""].decode()
     pattern = (
         r"rank-profile \w+ inherits default \{\s+match-features \{([^{}]+)\}\s+second-phase \{"
@@ -293,13 +365,24 @@ def test_vespa_with_rank_features_of_ones_own(given, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", MODEL_FORMATS)
-@pytest.mark.parametrize("how", ["mean validation MAP of all folds", "\ud800 # */ --> \n}]}\nend of trees"])
-def test_every_file_says_how_the_model_was_chosen(given: Any, key: str, how: str) -> None:
+@pytest.mark.parametrize(
+    "how", ["mean validation MAP of all folds", "\ud800 # */ --> \n}]}\nend of trees"]
+)
+def test_every_file_says_how_the_model_was_chosen(
+    given: Any, key: str, how: str
+) -> None:
     """Catches a format that lacks it, and a text from a model's file that ends the place it is in."""
     form = MODEL_FORMATS[key]
     plain = score_function(given.model)
-    chosen = {"how": how, "values": {"regularization": 2.0}, "n_features": 3, "folds": [1]}
-    model = replace(given.model, origin={**given.model.origin, "fold": "all", "chosen": chosen})
+    chosen = {
+        "how": how,
+        "values": {"regularization": 2.0},
+        "n_features": 3,
+        "folds": [1],
+    }
+    model = replace(
+        given.model, origin={**given.model.origin, "fold": "all", "chosen": chosen}
+    )
     function = score_function(model)
     if form.refusal(linear=plain.linear, scaled=plain.scaled, kind=plain.kind):
         return
@@ -309,7 +392,9 @@ def test_every_file_says_how_the_model_was_chosen(given: Any, key: str, how: str
     files = form.files(function)
     if how.isascii():
         assert how.encode() in b" ".join(files.values()), key
-    X = np.abs(np.random.default_rng(0).normal(size=(20, max(1, len(plain.inputs)))))[:, : len(plain.inputs)]
+    X = np.abs(np.random.default_rng(0).normal(size=(20, max(1, len(plain.inputs)))))[
+        :, : len(plain.inputs)
+    ]
     documents = Documents(X, np.array([0, 20]))
     bare = form.read(form.files(plain), plain, documents)
     np.testing.assert_array_equal(form.read(files, function, documents), bare)

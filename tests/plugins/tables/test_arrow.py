@@ -12,7 +12,12 @@ from wording import naming
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.table_preview import preview_table
-from rankstudio.engine.errors import ColumnValueError, DatasetError, FileAccessError, MissingValueError
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DatasetError,
+    FileAccessError,
+    MissingValueError,
+)
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.memory import within
 from rankstudio.plugins.tables import arrow
@@ -51,7 +56,9 @@ def write(path: Path, table: object, group: int = 7) -> Path:
 
 @pytest.mark.parametrize("ending", [".parquet", ".feather"])
 @pytest.mark.parametrize("missing", ["query_min", "zero"])
-def test_rows_that_are_scattered_and_missing(tmp_path: Path, ending: str, missing: str) -> None:
+def test_rows_that_are_scattered_and_missing(
+    tmp_path: Path, ending: str, missing: str
+) -> None:
     path = write(tmp_path / f"data{ending}", pa.table(columns()))
     whole = open_dataset(path, missing=missing).folds[0].train  # type: ignore[arg-type]
     with within(3000):
@@ -71,7 +78,13 @@ def test_rows_that_are_scattered_and_missing(tmp_path: Path, ending: str, missin
 def test_features_as_one_list_of_fixed_size(tmp_path: Path, budget: float) -> None:
     numbers = np.arange(60.0)
     features = pa.FixedSizeListArray.from_arrays(pa.array(numbers), 3)
-    table = pa.table({"qid": [i // 4 for i in range(20)], "label": [i % 2 for i in range(20)], "x": features})
+    table = pa.table(
+        {
+            "qid": [i // 4 for i in range(20)],
+            "label": [i % 2 for i in range(20)],
+            "x": features,
+        }
+    )
     path = write(tmp_path / "data.parquet", table)
     with within(budget):
         train = open_dataset(path).folds[0].train
@@ -82,7 +95,9 @@ def test_features_as_one_list_of_fixed_size(tmp_path: Path, budget: float) -> No
 
 def test_a_text_where_a_number_is_expected_names_its_row(tmp_path: Path) -> None:
     values = columns()
-    path = write(tmp_path / "data.parquet", pa.table({**values, "label": ["1"] * 39 + ["x"]}))
+    path = write(
+        tmp_path / "data.parquet", pa.table({**values, "label": ["1"] * 39 + ["x"]})
+    )
     with pytest.raises(ColumnValueError) as expected:
         open_dataset(path)
     assert "row 1" in str(expected.value)
@@ -103,12 +118,22 @@ def test_other_columns_in_another_file_are_refused(tmp_path: Path) -> None:
         open_dataset(tmp_path)
 
 
-def test_a_column_of_parts_is_refused_where_the_file_is_too_large(tmp_path: Path) -> None:
-    path = write(tmp_path / "data.parquet", pa.table({**columns(), "split": ["train", "test"] * 20}))
+def test_a_column_of_parts_is_refused_where_the_file_is_too_large(
+    tmp_path: Path,
+) -> None:
+    path = write(
+        tmp_path / "data.parquet",
+        pa.table({**columns(), "split": ["train", "test"] * 20}),
+    )
     with within(3000), pytest.raises(DatasetError, match=naming("part file")):
         open_dataset(path)
     with within(3000):
-        assert open_dataset(path, columns=DataColumns(ignore=("split",))).folds[0].train.n_features == 2
+        assert (
+            open_dataset(path, columns=DataColumns(ignore=("split",)))
+            .folds[0]
+            .train.n_features
+            == 2
+        )
 
 
 def test_a_damaged_file_is_said(tmp_path: Path) -> None:
@@ -121,7 +146,9 @@ def test_a_damaged_file_is_said(tmp_path: Path) -> None:
 
 
 def test_no_rows_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "data.parquet", pa.table({k: v[:0] for k, v in columns().items()}))
+    path = write(
+        tmp_path / "data.parquet", pa.table({k: v[:0] for k, v in columns().items()})
+    )
     with within(10), pytest.raises(DatasetError, match="found no rows"):
         open_dataset(path)
 

@@ -19,14 +19,18 @@ from rankstudio.plugins.trees.lambdamart import LONGEST_QUERY, TreeStep, defined
 SMALL = {"n_rounds": 12, "num_leaves": 5, "min_data_in_leaf": 3}
 
 
-def xor_problem(m: int = 1200, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def xor_problem(
+    m: int = 1200, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Queries of 20; relevant is what is high in one of two features and not in the other."""
     rng = np.random.default_rng(seed)
     X = rng.random((m, 4))
     return X, ((X[:, 0] > 0.5) ^ (X[:, 2] > 0.5)).astype(float), np.arange(m) // 20
 
 
-def steps_of(method: LambdaMART, X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> list[TreeStep]:
+def steps_of(
+    method: LambdaMART, X: np.ndarray, y: np.ndarray, qid: np.ndarray
+) -> list[TreeStep]:
     return [s for s in method.steps(X, y, qid=qid) if isinstance(s, TreeStep)]
 
 
@@ -45,8 +49,12 @@ def test_it_is_a_plain_call_of_lightgbm() -> None:
     }
     data = lightgbm.Dataset(X, y, group=[12] * 10)
     # Otherwise train hands back a copy by way of its text, which has six digits of each gain.
-    plain = lightgbm.train(parameters, data, num_boost_round=12, keep_training_booster=True)
-    ours = LambdaMART(**SMALL, learning_rate=0.3, ndcg_at=4, feature_fraction=0.5, seed=7).fit(X, y, qid=qid)
+    plain = lightgbm.train(
+        parameters, data, num_boost_round=12, keep_training_booster=True
+    )
+    ours = LambdaMART(
+        **SMALL, learning_rate=0.3, ndcg_at=4, feature_fraction=0.5, seed=7
+    ).fit(X, y, qid=qid)
     assert (ours.predict(X) == plain.predict(X)).all()
     assert ours.n_iter_ == 12
     np.testing.assert_array_equal(ours.coef_, plain.feature_importance("gain"))
@@ -60,12 +68,17 @@ def test_a_step_scores_with_the_trees_up_to_it() -> None:
     while_it_trains = [step.scores(X.T) for step in method.steps(X, y, qid=qid)]
     steps = steps_of(method, X, y, qid)
     assert [s.number for s in steps] == list(range(1, method.n_steps(6) + 1))
-    for step, before in zip(steps, while_it_trains, strict=True):  # later rounds change no earlier step
+    # later rounds change no earlier step
+    for step, before in zip(steps, while_it_trains, strict=True):
         full = step.scores(columns)
-        assert (full == step.booster.predict(X, num_iteration=step.number)).all() and (full == before).all()
+        assert (full == step.booster.predict(X, num_iteration=step.number)).all() and (
+            full == before
+        ).all()
         known = step.scores(columns, known)
         assert (known == full).all()
-    assert (pickle.loads(pickle.dumps(steps[4])).scores(columns) == steps[4].scores(columns)).all()
+    assert (
+        pickle.loads(pickle.dumps(steps[4])).scores(columns) == steps[4].scores(columns)
+    ).all()
     assert not steps[0].linear and len(steps) == 12
     assert len({id(s.booster) for s in steps}) == 1
 
@@ -84,7 +97,13 @@ def test_the_criterion_is_minus_ndcg_as_lightgbm_has_it() -> None:
     measured: dict[str, dict[str, list[float]]] = {}
     data = lightgbm.Dataset(X, y, group=[12] * 10)
     lightgbm.train(
-        {"objective": "lambdarank", "num_leaves": 5, "min_data_in_leaf": 3, "verbosity": -1, "eval_at": 4}
+        {
+            "objective": "lambdarank",
+            "num_leaves": 5,
+            "min_data_in_leaf": 3,
+            "verbosity": -1,
+            "eval_at": 4,
+        }
         | {"lambdarank_truncation_level": 4, "metric": "ndcg"},
         data,
         num_boost_round=12,
@@ -93,22 +112,31 @@ def test_the_criterion_is_minus_ndcg_as_lightgbm_has_it() -> None:
     )
     steps = steps_of(LambdaMART(**SMALL, ndcg_at=4), X, y, qid)
     # Means of ten queries, in another order.
-    np.testing.assert_allclose([-s.criterion for s in steps], measured["training"]["ndcg@4"], rtol=1e-14)
+    np.testing.assert_allclose(
+        [-s.criterion for s in steps], measured["training"]["ndcg@4"], rtol=1e-14
+    )
     evaluator = Evaluator(y, np.arange(0, 121, 12), "lightgbm", ["NDCG@4"])
-    assert [-s.criterion for s in steps] == [evaluator.evaluate(s.scores(X.T))["NDCG@4"] for s in steps]
+    assert [-s.criterion for s in steps] == [
+        evaluator.evaluate(s.scores(X.T))["NDCG@4"] for s in steps
+    ]
 
 
 def test_features_are_told_in_the_order_of_their_use() -> None:
     X, y, qid = ranking_problem()
     before = None
-    for step in LambdaMART(**SMALL).steps(X, y, qid=qid):  # when it has ended, gains have fewer digits
+    # when it has ended, gains have fewer digits
+    for step in LambdaMART(**SMALL).steps(X, y, qid=qid):
         assert isinstance(step, TreeStep)
-        tree = step.booster.trees_to_dataframe().query(f"tree_index == {step.number - 1}")
+        tree = step.booster.trees_to_dataframe().query(
+            f"tree_index == {step.number - 1}"
+        )
         splits = tree[tree.split_feature.notna()]
         gains = splits.groupby("split_feature").split_gain.sum()
         new = step.coef - (before.coef if before else 0.0)
         # LightGBM keeps a gain in single precision; the frame holds it with all its digits.
-        np.testing.assert_allclose([gains.get(f"Column_{j}", 0.0) for j in range(6)], new, rtol=1e-6)
+        np.testing.assert_allclose(
+            [gains.get(f"Column_{j}", 0.0) for j in range(6)], new, rtol=1e-6
+        )
         known = before.selected if before else ()
         assert step.selected[: len(known)] == known
         added = step.selected[len(known) :]
@@ -123,10 +151,13 @@ def test_it_learns_what_no_linear_model_can() -> None:
     held_out = xor_problem(seed=1)
     found = {}
     for method in (LambdaMART(n_rounds=60, num_leaves=4), RankRLS()):
-        ranked = evaluate(held_out[1], method.fit(X, y, qid=qid).predict(held_out[0]), held_out[2])
+        ranked = evaluate(
+            held_out[1], method.fit(X, y, qid=qid).predict(held_out[0]), held_out[2]
+        )
         found[type(method).__name__] = ranked["MAP"]
     assert found["LambdaMART"] > 0.95
-    assert found["RankRLS"] < 0.7  # half of the documents are relevant, whatever a linear model says
+    # half of the documents are relevant, whatever a linear model says
+    assert found["RankRLS"] < 0.7
 
 
 def hard_problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -150,14 +181,18 @@ def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
         steps = steps_of(method, X, y, qid)
         assert f"[num_threads: {threads}]" in steps[-1].model_text()
         trees = steps[-1].model_text().split("parameters:")[0]
-        found.append((trees, [s.criterion for s in steps], steps[-1].scores(X.T).tolist()))
+        found.append(
+            (trees, [s.criterion for s in steps], steps[-1].scores(X.T).tolist())
+        )
     assert found[0] == found[1]
 
 
 def test_the_seed_decides_and_nothing_else() -> None:
     X, y, qid = ranking_problem()
     method = LambdaMART(**SMALL, feature_fraction=0.5)
-    texts = [steps_of(m, X, y, qid)[-1].model_text() for m in (method, method, clone(method))]
+    texts = [
+        steps_of(m, X, y, qid)[-1].model_text() for m in (method, method, clone(method))
+    ]
     assert texts[0] == texts[1] == texts[2]
     other = clone(method).set_params(seed=1).fit(X, y, qid=qid)
     assert (other.predict(X) != method.fit(X, y, qid=qid).predict(X)).any()
@@ -168,17 +203,24 @@ def test_it_ends_where_no_split_gains_anything() -> None:
     for features, labels in ((np.ones((120, 6)), y), (X, np.ones(120)), (X[:1], y[:1])):
         m = len(features)
         steps = steps_of(LambdaMART(), features, labels, qid[:m])
-        assert [(s.number, s.selected, s.coef.tolist()) for s in steps] == [(1, (), [0.0] * 6)]
+        assert [(s.number, s.selected, s.coef.tolist()) for s in steps] == [
+            (1, (), [0.0] * 6)
+        ]
         assert (steps[0].scores(features.T) == 0).all()
-        assert (LambdaMART().fit(features, labels, qid=qid[:m]).feature_importances_ == 0).all()
+        assert (
+            LambdaMART().fit(features, labels, qid=qid[:m]).feature_importances_ == 0
+        ).all()
 
 
 def test_an_unlucky_draw_of_features_does_not_end_it() -> None:
     rng = np.random.default_rng(0)
     X = np.stack([np.repeat(rng.random(10), 12), rng.random(120)], axis=1)
     y = (X[:, 1] > 0.5).astype(float)
-    X[:, 0] = np.where(np.arange(120) == 0, 1.0, 0.0)  # splits nothing off that has three documents
-    method = LambdaMART(n_rounds=30, num_leaves=4, min_data_in_leaf=3, feature_fraction=0.5)
+    # splits nothing off that has three documents
+    X[:, 0] = np.where(np.arange(120) == 0, 1.0, 0.0)
+    method = LambdaMART(
+        n_rounds=30, num_leaves=4, min_data_in_leaf=3, feature_fraction=0.5
+    )
     steps = steps_of(method, X, y, np.arange(120) // 12)
     assert 1 < len(steps) <= 30
     assert steps[-1].selected == (1,)
@@ -194,7 +236,8 @@ def test_it_prints_nothing_in_any_thread(capfd: pytest.CaptureFixture[str]) -> N
         list(LambdaMART().steps(np.ones((120, 6)), y, qid=qid))
 
     work()
-    thread = threading.Thread(target=work)  # LightGBM has its level of talk in each thread anew
+    # LightGBM has its level of talk in each thread anew
+    thread = threading.Thread(target=work)
     thread.start()
     thread.join()
     assert capfd.readouterr() == ("", "")
@@ -207,29 +250,44 @@ def test_labels_that_lightgbm_does_not_take_are_refused(
     X, y, qid = ranking_problem()
     y[5] = label
     with pytest.raises(lightgbm.basic.LightGBMError):
-        lightgbm.train({"objective": "lambdarank", "verbosity": -1}, lightgbm.Dataset(X, y, group=[120]), 1)
+        lightgbm.train(
+            {"objective": "lambdarank", "verbosity": -1},
+            lightgbm.Dataset(X, y, group=[120]),
+            1,
+        )
     capfd.readouterr()  # what LightGBM prints, and we do not
-    with pytest.raises(DatasetError, match=rf"whole numbers from 0 to 30, found {label:g}\."):
+    with pytest.raises(
+        DatasetError, match=rf"whole numbers from 0 to 30, found {label:g}\."
+    ):
         LambdaMART(**SMALL).fit(X, y, qid=qid)
     assert capfd.readouterr() == ("", "")
     y[5] = LambdaMART.entry.greatest_label
     LambdaMART(**SMALL).fit(X, y, qid=qid)
 
 
-def test_queries_that_lightgbm_does_not_take_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
+def test_queries_that_lightgbm_does_not_take_are_refused(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.random((LONGEST_QUERY + 1, 2)), rng.integers(0, 3, LONGEST_QUERY + 1).astype(float)
+    X, y = (
+        rng.random((LONGEST_QUERY + 1, 2)),
+        rng.integers(0, 3, LONGEST_QUERY + 1).astype(float),
+    )
     data = lightgbm.Dataset(X, y, group=[LONGEST_QUERY + 1])
     with pytest.raises(lightgbm.basic.LightGBMError):
         lightgbm.train({"objective": "lambdarank", "verbosity": -1}, data, 1)
     capfd.readouterr()
-    with pytest.raises(DatasetError, match=r"queries of at most 10000 documents, found one of 10001\."):
+    with pytest.raises(
+        DatasetError, match=r"queries of at most 10000 documents, found one of 10001\."
+    ):
         LambdaMART(n_rounds=1).fit(X, y, qid=np.ones(y.size))
     assert capfd.readouterr() == ("", "")
     LambdaMART(n_rounds=1).fit(X[1:], y[1:], qid=np.ones(y.size - 1))
 
 
-def test_without_lightgbm_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lightgbm_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(MissingExtraError) as caught:
         LambdaMART().fit(*ranking_problem()[:2], qid=ranking_problem()[2])
@@ -239,7 +297,9 @@ def test_without_lightgbm_it_says_what_to_install(monkeypatch: pytest.MonkeyPatc
     assert str(pickle.loads(pickle.dumps(caught.value))) == text
 
 
-def test_a_lightgbm_that_cannot_be_loaded_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lightgbm_that_cannot_be_loaded_is_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Broken:
         def find_spec(self, name: str, *_: object) -> None:
             if name == "lightgbm":
@@ -252,27 +312,35 @@ def test_a_lightgbm_that_cannot_be_loaded_is_told_apart(monkeypatch: pytest.Monk
 
 
 def test_lightgbm_is_imported_where_it_is_needed() -> None:
-    code = (
-        "import sys; from rankstudio.engine import LambdaMART; LambdaMART(); print('lightgbm' in sys.modules)"
+    code = "import sys; from rankstudio.engine import LambdaMART; LambdaMART(); print('lightgbm' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
 
 
 @pytest.mark.parametrize("garbage", ["", "0", "6.9e-310", "-1.7976931348623157e+308"])
-def test_a_tree_of_one_leaf_has_the_same_bytes_whatever_was_in_memory(garbage: str) -> None:
+def test_a_tree_of_one_leaf_has_the_same_bytes_whatever_was_in_memory(
+    garbage: str,
+) -> None:
     X, y, qid = ranking_problem()
     alone = {**SMALL, "min_data_in_leaf": y.size}  # nothing can be split
     (step,) = steps_of(LambdaMART(**alone), X, y, qid)
     written = step.booster.model_to_string()
-    (weight,) = [line for line in written.splitlines() if line.startswith("leaf_weight=")]
+    (weight,) = [
+        line for line in written.splitlines() if line.startswith("leaf_weight=")
+    ]
     (sizes,) = [line for line in written.splitlines() if line.startswith("tree_sizes=")]
     longer = int(sizes.partition("=")[2]) + len(f"leaf_weight={garbage}") - len(weight)
-    found = written.replace(weight, f"leaf_weight={garbage}").replace(sizes, f"tree_sizes={longer}")
+    found = written.replace(weight, f"leaf_weight={garbage}").replace(
+        sizes, f"tree_sizes={longer}"
+    )
     assert defined(found) == step.model_text() == defined(step.model_text())
     assert "\nleaf_weight=0\n" in defined(found)
     read = lightgbm.Booster(model_str=defined(found))
-    np.testing.assert_array_equal(read.predict(X, raw_score=True), step.booster.predict(X, raw_score=True))
+    np.testing.assert_array_equal(
+        read.predict(X, raw_score=True), step.booster.predict(X, raw_score=True)
+    )
 
 
 def test_trees_with_splits_keep_the_bytes_that_lightgbm_writes() -> None:
@@ -281,12 +349,19 @@ def test_trees_with_splits_keep_the_bytes_that_lightgbm_writes() -> None:
     assert step.model_text() == step.booster.model_to_string(num_iteration=step.number)
     # of trees with and without splits the sizes are said anew, and those with splits are the same
     one = step.model_text().replace(
-        "end of trees", "Tree=12\nnum_leaves=1\nleaf_value=0\nleaf_weight=\n\n\nend of trees"
+        "end of trees",
+        "Tree=12\nnum_leaves=1\nleaf_value=0\nleaf_weight=\n\n\nend of trees",
     )
-    sizes = next(line for line in defined(one).splitlines() if line.startswith("tree_sizes="))
+    sizes = next(
+        line for line in defined(one).splitlines() if line.startswith("tree_sizes=")
+    )
     assert (
         sizes.split("=")[1].split()[:-1]
-        == next(line for line in step.model_text().splitlines() if line.startswith("tree_sizes="))
+        == next(
+            line
+            for line in step.model_text().splitlines()
+            if line.startswith("tree_sizes=")
+        )
         .split("=")[1]
         .split()
     )

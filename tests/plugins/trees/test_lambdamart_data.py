@@ -33,13 +33,29 @@ def holds_data(step: Step) -> bool:
 @pytest.mark.parametrize("stopped", [False, True])
 def test_a_run_that_has_ended_holds_no_data(data: QueryData, stopped: bool) -> None:
     work = LambdaMART(n_rounds=6, num_leaves=4).work(data)
-    steps = [step for step, _ in zip(work, range(4), strict=False)] if stopped else list(work)
-    before = [step.scores(data.X.T.copy()).tolist() for step in steps if isinstance(step, TreeStep)]
+    steps = (
+        [step for step, _ in zip(work, range(4), strict=False)]
+        if stopped
+        else list(work)
+    )
+    before = [
+        step.scores(data.X.T.copy()).tolist()
+        for step in steps
+        if isinstance(step, TreeStep)
+    ]
     work.close()  # type: ignore[attr-defined]
     assert not any(map(holds_data, steps))
-    assert [step.scores(data.X.T.copy()).tolist() for step in steps if isinstance(step, TreeStep)] == before
+    assert [
+        step.scores(data.X.T.copy()).tolist()
+        for step in steps
+        if isinstance(step, TreeStep)
+    ] == before
 
 
 def test_of_many_models_none_holds_data(data: QueryData) -> None:
-    steps = [step for step in LambdaMARTTop(n_rounds=3, num_leaves=4).work(data) if isinstance(step, Step)]
+    steps = [
+        step
+        for step in LambdaMARTTop(n_rounds=3, num_leaves=4).work(data)
+        if isinstance(step, Step)
+    ]
     assert len(steps) > 5 and not any(map(holds_data, steps))

@@ -22,7 +22,9 @@ def test_every_size_is_lambdamart_of_the_first_features() -> None:
     gains = LambdaMART(**QUICK).fit(X, y, qid=qid).coef_
     order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0]
     steps = list(LambdaMARTTop(**QUICK).steps(X, y, qid=qid))
-    assert [step.selected for step in steps] == [tuple(order[:k]) for k in range(1, len(order) + 1)]
+    assert [step.selected for step in steps] == [
+        tuple(order[:k]) for k in range(1, len(order) + 1)
+    ]
     documents = np.ascontiguousarray(X.T)
     for step in steps:
         assert isinstance(step, Narrowed)
@@ -53,8 +55,13 @@ def test_costs_are_the_penalties_of_lightgbm() -> None:
     plain = LambdaMART(**QUICK).fit(X, y, qid=qid)
     costs = np.random.default_rng(0).uniform(0.1, 3.0, X.shape[1])
     fitted = LambdaMART(**QUICK, costs=costs).fit(X, y, qid=qid)
-    parameters = {**LambdaMART(**QUICK)._parameters(), "cegb_penalty_feature_coupled": costs.tolist()}
-    data = lightgbm.Dataset(X, label=y, group=np.unique(qid, return_counts=True)[1], params=parameters)
+    parameters = {
+        **LambdaMART(**QUICK)._parameters(),
+        "cegb_penalty_feature_coupled": costs.tolist(),
+    }
+    data = lightgbm.Dataset(
+        X, label=y, group=np.unique(qid, return_counts=True)[1], params=parameters
+    )
     other = lightgbm.train(parameters, data, num_boost_round=5)
     np.testing.assert_array_equal(fitted.predict(X), other.predict(X, raw_score=True))
     assert (fitted.coef_ != plain.coef_).any()

@@ -22,12 +22,16 @@ XGBOOST = XGBoostTrees(n_rounds=6, max_depth=3, feature_fraction=0.7)
 BOTH = pytest.mark.parametrize("quick", [QUICK, XGBOOST], ids=["LightGBM", "XGBoost"])
 
 
-def learned(method: LinearRanker, data: QueryData | TrainingData) -> tuple[str, list[float]]:
+def learned(
+    method: LinearRanker, data: QueryData | TrainingData
+) -> tuple[str, list[float]]:
     """Return the trees, and the criterion of each round."""
     if isinstance(method, XGBoostTrees):
         pytest.importorskip("xgboost", reason="needs the extra xgboost")
     found = [step for step in steps(method, data) if isinstance(step, TreeStep)]
-    return found[-1].model_text().split("parameters:")[0], [step.criterion for step in found]
+    return found[-1].model_text().split("parameters:")[0], [
+        step.criterion for step in found
+    ]
 
 
 @BOTH

@@ -62,9 +62,17 @@ def source() -> Iterator[Source]:
     made.gate.set()
 
 
-def demand(worker: Worker, source: Source, panel: QWidget | None = None, *, stops: bool = False) -> OnDemand:
+def demand(
+    worker: Worker, source: Source, panel: QWidget | None = None, *, stops: bool = False
+) -> OnDemand:
     given = source, worker, source.key, source.compute, source.failed.append
-    return OnDemand(*given, panel=panel, on=(source.changed,), clear=source.clear, stops_when_hidden=stops)
+    return OnDemand(
+        *given,
+        panel=panel,
+        on=(source.changed,),
+        clear=source.clear,
+        stops_when_hidden=stops,
+    )
 
 
 def test_each_key_is_computed_once(worker: Worker, source: Source) -> None:
@@ -98,7 +106,9 @@ def test_what_is_not_wanted_any_more_is_not_shown_nor_is_its_failure_told(
     assert (source.shown, source.cleared, made.key) == ([9], 1, None)
 
 
-def test_a_failure_is_told_once_and_not_tried_again(worker: Worker, source: Source) -> None:
+def test_a_failure_is_told_once_and_not_tried_again(
+    worker: Worker, source: Source
+) -> None:
     made = demand(worker, source)
     source.want(13)
     wait_until(lambda: source.failed == ["Thirteen is not squared."])
@@ -118,7 +128,9 @@ def test_what_is_known_is_shown_at_once(worker: Worker, source: Source) -> None:
 
 
 @pytest.mark.parametrize("stops", [False, True])
-def test_nothing_is_computed_that_nobody_sees(worker: Worker, source: Source, stops: bool) -> None:
+def test_nothing_is_computed_that_nobody_sees(
+    worker: Worker, source: Source, stops: bool
+) -> None:
     panel = QWidget()
     made = demand(worker, source, panel, stops=stops)
     source.want(2)
@@ -156,7 +168,9 @@ def test_a_computation_may_tell_several_things_and_ask_for_the_next_one(
 
         return Computation("Counting", work, show)
 
-    made = OnDemand(source, worker, source.key, compute, source.failed.append, on=(source.changed,))
+    made = OnDemand(
+        source, worker, source.key, compute, source.failed.append, on=(source.changed,)
+    )
     source.want(0)
     wait_until(lambda: len(source.shown) == 6 and not made.busy)
     assert source.shown == [10, 20] * 3

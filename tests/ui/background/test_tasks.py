@@ -15,7 +15,9 @@ from rankstudio.ui.background import tasks
 from rankstudio.ui.background.tasks import FoldCache, PathWanted
 
 
-@pytest.mark.parametrize("names", [("MAP", "leave-query-out MAP"), ("leave-query-out MAP", "MAP")])
+@pytest.mark.parametrize(
+    "names", [("MAP", "leave-query-out MAP"), ("leave-query-out MAP", "MAP")]
+)
 def test_a_path_is_measured_as_its_plan_says_whatever_plan_the_fold_was_prepared_for(
     names: tuple[str, str],
 ) -> None:
@@ -33,9 +35,13 @@ def test_left_out_queries_of_shards_are_measured_with_turns_for_others_in_betwee
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tasks, "_MAX_WAIT_SECONDS", -1.0)
-    monkeypatch.setattr(fold_context, "TrainingData", partial(fold_context.TrainingData, documents=30))
+    monkeypatch.setattr(
+        fold_context, "TrainingData", partial(fold_context.TrainingData, documents=30)
+    )
     data, cache, name = dataset(1), FoldCache(), "leave-query-out MAP"
-    plan = Plan("small", "greedy-rankrls", {"regularization": 2.0, "n_features_to_select": 3})
+    plan = Plan(
+        "small", "greedy-rankrls", {"regularization": 2.0, "n_features_to_select": 3}
+    )
     wanted = PathWanted(plan, data.folds[0], (2.0,))
     path = cache.path(wanted).path
     told = list(cache.left_out(wanted, path, ["MAP"], plan.convention, 0))
@@ -60,11 +66,15 @@ def test_a_path_that_nobody_waits_for_ends_and_can_be_had_again() -> None:
     assert len(asked) == 4
     fresh = FoldCache().path(wanted).path
     again = cache.path(wanted).path
-    assert [step.selected for step in again.steps] == [step.selected for step in fresh.steps]
+    assert [step.selected for step in again.steps] == [
+        step.selected for step in fresh.steps
+    ]
     assert again.criterion.tolist() == fresh.criterion.tolist()
 
 
-def test_a_fold_that_has_no_validation_part_yet_has_a_path_whose_best_model_the_criterion_says() -> None:
+def test_a_fold_that_has_no_validation_part_yet_has_a_path_whose_best_model_the_criterion_says() -> (
+    None
+):
     fold = dataset(1).folds[0]
     bare = type(fold)(fold.number, fold.train, None, fold.test)
     plan = Plan("small", select_by="MAP")

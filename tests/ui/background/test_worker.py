@@ -34,7 +34,9 @@ class Heard:
         self.outcomes.append(outcome)
 
     def job(self, function: Any, **options: Any) -> Job:
-        return Job("Counting", function, on_message=self.message, on_end=self.end, **options)
+        return Job(
+            "Counting", function, on_message=self.message, on_end=self.end, **options
+        )
 
 
 def count_to(n: int) -> Any:
@@ -73,7 +75,9 @@ def test_a_turn_delivers_for_ten_milliseconds_and_the_rest_later_in_order(
 
     monkeypatch.setattr(background_worker.time, "perf_counter", lambda: now[0])
     worker._timer.stop()
-    job = Job("Counting", count_to(8), on_message=take_four_milliseconds, on_end=heard.end)
+    job = Job(
+        "Counting", count_to(8), on_message=take_four_milliseconds, on_end=heard.end
+    )
     worker._jobs.append(job)
     worker._outbox.extend([*((job, i) for i in range(8)), (job, Outcome(Ending.DONE))])
     for delivered in (3, 6, 8):
@@ -87,7 +91,9 @@ def test_a_turn_delivers_for_ten_milliseconds_and_the_rest_later_in_order(
 def test_jobs_are_done_one_after_another(worker: Worker) -> None:
     order: list[str] = []
     for name in "abc":
-        job = Job(name, count_to(3), on_message=lambda m, n=name: order.append(f"{n}{m}"))
+        job = Job(
+            name, count_to(3), on_message=lambda m, n=name: order.append(f"{n}{m}")
+        )
         worker.submit(job)
     wait_until(lambda: not worker.jobs)
     assert order == [f"{name}{i}" for name in "abc" for i in range(3)]
@@ -185,7 +191,8 @@ def test_of_waiting_jobs_of_one_slot_the_last_is_done(worker: Worker) -> None:
     worker.submit(last.job(count_to(1), slot="path"))
     go.set()
     wait_until(lambda: last.outcomes)
-    assert first.messages == ["first"]  # what works is not interrupted: the slider would never show anything
+    # what works is not interrupted: the slider would never show anything
+    assert first.messages == ["first"]
     assert dropped.messages == []
     assert dropped.outcomes == []
     assert last.messages == [0]
@@ -216,7 +223,9 @@ def test_a_task_that_fails_says_so_in_a_sentence(worker: Worker) -> None:
 
 def test_a_task_out_of_memory_says_so_in_a_sentence(worker: Worker) -> None:
     failed: list[str] = []
-    worker.task("Opening data", bytearray, 1 << 60, on_done=pytest.fail, on_error=failed.append)
+    worker.task(
+        "Opening data", bytearray, 1 << 60, on_done=pytest.fail, on_error=failed.append
+    )
     wait_until(lambda: failed)
     assert failed[0].startswith("Opening data: not enough memory; ")
 
@@ -230,7 +239,9 @@ def test_of_an_abandoned_task_no_stale_result_arrives(worker: Worker) -> None:
         go.wait(10)
         return value
 
-    job = worker.task("Computing", slow, "stale", on_done=done.append, on_error=done.append)
+    job = worker.task(
+        "Computing", slow, "stale", on_done=done.append, on_error=done.append
+    )
     assert begun.wait(10)
     job.abandon()
     go.set()
@@ -253,7 +264,9 @@ def test_an_error_of_the_engine_is_its_sentence(worker: Worker) -> None:
     ]
 
 
-def test_an_unexpected_error_becomes_a_sentence_and_the_worker_goes_on(worker: Worker) -> None:
+def test_an_unexpected_error_becomes_a_sentence_and_the_worker_goes_on(
+    worker: Worker,
+) -> None:
     heard, after = Heard(), Heard()
 
     def work(_: CancelFlag) -> Iterator[int]:
@@ -289,7 +302,9 @@ def test_a_job_that_stops_itself_was_cancelled(worker: Worker) -> None:
 
 
 @pytest.mark.parametrize("paused", [False, True])
-def test_closing_while_a_job_works_waits_for_the_thread(app: QApplication, paused: bool) -> None:
+def test_closing_while_a_job_works_waits_for_the_thread(
+    app: QApplication, paused: bool
+) -> None:
     heard = Heard()
     worker = Worker("closing", interval=1)
     job = worker.submit(heard.job(count_for_ever))
@@ -311,7 +326,9 @@ def test_an_idle_worker_wakes_nobody(worker: Worker) -> None:
     wait_until(lambda: not worker._timer.isActive())
 
 
-def test_a_job_that_gives_way_lets_others_go_first_between_two_messages(worker: Worker) -> None:
+def test_a_job_that_gives_way_lets_others_go_first_between_two_messages(
+    worker: Worker,
+) -> None:
     long, short, later = Heard(), Heard(), Heard()
     begun, go_on = threading.Event(), threading.Event()
 
@@ -361,7 +378,9 @@ def test_work_that_tells_nothing_is_stopped_where_it_asks(worker: Worker) -> Non
     assert heard.outcomes == [Outcome(Ending.CANCELLED)]
 
 
-def test_a_worker_that_is_held_begins_nothing_until_it_is_let_go(worker: Worker) -> None:
+def test_a_worker_that_is_held_begins_nothing_until_it_is_let_go(
+    worker: Worker,
+) -> None:
     heard = Heard()
     worker.hold(True)
     worker.submit(heard.job(count_to(3)))

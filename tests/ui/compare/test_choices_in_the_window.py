@@ -26,7 +26,10 @@ def test_a_click_on_the_front_chooses_that_model(ran: MainWindow) -> None:
     look(ran, "pareto")
     view = views(ran).pareto
     best = max(
-        (float(np.mean([p.validation["MAP"][k] for p in paths])), -int(paths[0].sizes[k]))
+        (
+            float(np.mean([p.validation["MAP"][k] for p in paths])),
+            -int(paths[0].sizes[k]),
+        )
         for record in records
         for paths in zip(*(record.folds[f].paths for f in (1, 2)), strict=True)
         for k in range(len(paths[0].steps))
@@ -35,7 +38,11 @@ def test_a_click_on_the_front_chooses_that_model(ran: MainWindow) -> None:
     assert (spots[marks.best].y, -spots[marks.best].x) == pytest.approx(best)
     assert marks.rule == "not significantly worse"
     assert marks.levels[-1] == spots[marks.best].y
-    enough = [i for i, level in zip(marks.front, marks.levels, strict=True) if spots[i].y >= level]
+    enough = [
+        i
+        for i, level in zip(marks.front, marks.levels, strict=True)
+        if spots[i].y >= level
+    ]
     assert marks.suggested == enough[0]
     rows = view.table.rows()
     assert [row.model.size for row in rows] == sorted(row.model.size for row in rows)
@@ -44,12 +51,17 @@ def test_a_click_on_the_front_chooses_that_model(ran: MainWindow) -> None:
     at = view.plot.frame().point(spots[position].x, spots[position].y)
     view.plot.click(at)
     assert ran.runs.shown.key == spots[position].category + 1
-    assert (view.plot.chosen, view.plot.inspected) == (None, position), "a click only inspects"
+    assert (view.plot.chosen, view.plot.inspected) == (None, position), (
+        "a click only inspects"
+    )
     view.plot.setFocus()
     QTest.keyClick(view.plot, Qt.Key.Key_Return)
     settle(ran)
     model = ran.current.model
-    assert (model.x_value, len(model.step.selected)) == (spots[position].x, spots[position].x)
+    assert (model.x_value, len(model.step.selected)) == (
+        spots[position].x,
+        spots[position].x,
+    )
     assert f"k = {model.x_value}" in spots[position].note
     assert view.plot.chosen == position
     assert view.table.current().position == position
@@ -59,17 +71,25 @@ def test_a_click_on_the_front_chooses_that_model(ran: MainWindow) -> None:
     settle(ran)
 
 
-def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWindow) -> None:
+def test_the_front_of_one_run_has_the_standard_error_of_its_folds(
+    window: MainWindow,
+) -> None:
     record = run_with(window)
     look(window, "pareto")
     for model in (row.model for row in views(window).pareto._rows):
         setting = record.combination_of(model.values)
-        values = [record.paths[f, setting].validation["MAP"][model.step - 1] for f in (1, 2)]
-        assert (model.mean, model.error) == pytest.approx((mean(values), stdev(values) / sqrt(2)))
+        values = [
+            record.paths[f, setting].validation["MAP"][model.step - 1] for f in (1, 2)
+        ]
+        assert (model.mean, model.error) == pytest.approx(
+            (mean(values), stdev(values) / sqrt(2))
+        )
     assert naming("Greedy RankRLS").search(views(window).pareto.sentence.text())
 
 
-def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(ran: MainWindow) -> None:
+def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(
+    ran: MainWindow,
+) -> None:
     look(ran, "pareto")
     view, table = views(ran).pareto, ran.sections.compare.panel.table
     curves = ran.sections.compare.curves
@@ -95,16 +115,21 @@ def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(ran: 
     assert {row.key for row in paired(ran)} == {second.key, third.key}
 
 
-def test_a_click_on_a_curve_shows_that_run_and_inspects_a_size_and_enter_chooses_it(ran: MainWindow) -> None:
+def test_a_click_on_a_curve_shows_that_run_and_inspects_a_size_and_enter_chooses_it(
+    ran: MainWindow,
+) -> None:
     look(ran, "pareto")
     plot = ran.sections.compare.curves.plot
     plot.flush()
     reference = next(curve for curve in plot.curves if curve.reference)
     others = [curve for curve in plot.curves if not curve.reference]
     assert np.isnan(reference.half).all()
-    assert all(np.isfinite(curve.half[curve.x >= reference.x[0]]).all() for curve in others)
+    assert all(
+        np.isfinite(curve.half[curve.x >= reference.x[0]]).all() for curve in others
+    )
     curve = plot.curves[0]
-    ran.runs.record(curve.key).choice = NOTHING_CHOSEN  # whatever another test chose of it
+    # whatever another test chose of it
+    ran.runs.record(curve.key).choice = NOTHING_CHOSEN
     plot.picked.emit(0, 2)
     settle(ran)
     assert ran.runs.shown.key == curve.key
@@ -133,7 +158,9 @@ def test_a_click_on_a_curve_shows_that_run_and_inspects_a_size_and_enter_chooses
     view = ran.sections.compare.curves
     view.by._group.buttons()[-1].click()
     settle(ran)
-    assert [list(one.x) for one in plot.curves] == [[r.result.seconds] for r in ran.runs.records]
+    assert [list(one.x) for one in plot.curves] == [
+        [r.result.seconds] for r in ran.runs.records
+    ]
     assert "seconds" in plot.axes.x_label
     view.by._group.buttons()[0].click()
 
@@ -158,7 +185,9 @@ def test_runs_on_shares_of_the_queries_are_one_curve_whose_points_choose_runs(
         assert view.plot.inspected == (0, position)
 
 
-def test_curves_of_the_test_part_are_there_when_it_is_shown_and_choose_nothing(window: MainWindow) -> None:
+def test_curves_of_the_test_part_are_there_when_it_is_shown_and_choose_nothing(
+    window: MainWindow,
+) -> None:
     record = run_with(window)
     look(window, "pareto")
     view = window.sections.compare.curves
@@ -180,7 +209,9 @@ def test_curves_of_the_test_part_are_there_when_it_is_shown_and_choose_nothing(w
     assert view.plot.axes.title == "validation MAP"
 
 
-def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindow) -> None:
+def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(
+    window: MainWindow,
+) -> None:
     run_with(window)
     run_with(window)
     window.resize(1440, 900)  # with room for the map of folds
@@ -255,7 +286,9 @@ def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
     assert panel.key() == "stability"  # the part that was looked at
 
 
-def test_where_nothing_is_known_the_view_says_of_what_numbers_are(window: MainWindow) -> None:
+def test_where_nothing_is_known_the_view_says_of_what_numbers_are(
+    window: MainWindow,
+) -> None:
     run_with(window)
     look(window, "published")
     table = views(window).published.table
@@ -264,7 +297,9 @@ def test_where_nothing_is_known_the_view_says_of_what_numbers_are(window: MainWi
     assert "Greedy RankRLS" in table.placeholder
 
 
-def test_name_status_k_and_the_first_measure_are_in_sight_in_a_small_window(ran: MainWindow) -> None:
+def test_name_status_k_and_the_first_measure_are_in_sight_in_a_small_window(
+    ran: MainWindow,
+) -> None:
     ran.resize(1024, 700)
     ran.workspace.show_page("compare")
     settle(ran)
@@ -273,7 +308,10 @@ def test_name_status_k_and_the_first_measure_are_in_sight_in_a_small_window(ran:
     keys = [column.key for column in table.rows_model.columns]
     for key in ("key", "method", "status", "k", "MAP"):
         at = keys.index(key)
-        assert table.columnViewportPosition(at) + table.columnWidth(at) <= table.viewport().width(), key
+        assert (
+            table.columnViewportPosition(at) + table.columnWidth(at)
+            <= table.viewport().width()
+        ), key
 
 
 def test_the_caption_of_the_first_view_is_not_cut(window: MainWindow) -> None:

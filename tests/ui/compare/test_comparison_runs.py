@@ -31,7 +31,9 @@ def tick(ticks: QListWidget, *keys: str) -> None:
 
 
 def keys(ticks: QListWidget) -> list[str]:
-    return [ticks.item(row).data(Qt.ItemDataRole.UserRole) for row in range(ticks.count())]
+    return [
+        ticks.item(row).data(Qt.ItemDataRole.UserRole) for row in range(ticks.count())
+    ]
 
 
 def add(dialog: ComparisonDialog, *methods: str, ranker: str = "") -> None:
@@ -71,7 +73,8 @@ def test_pipelines_are_added_to_that_of_the_form_and_run_in_the_background(
     table = window.sections.compare.panel.table
     assert len({row.method for row in table.rows()}) == 4
     assert all(row.state == "done" for row in table.rows())
-    assert window.runs.records[0].plan.parameters["regularization"] == (0.25, 1.0, 4.0)  # the form's
+    # the form's
+    assert window.runs.records[0].plan.parameters["regularization"] == (0.25, 1.0, 4.0)
 
 
 def test_a_pipeline_is_in_the_list_once_and_can_be_removed(window: MainWindow) -> None:
@@ -82,7 +85,11 @@ def test_a_pipeline_is_in_the_list_once_and_can_be_removed(window: MainWindow) -
     add(dialog, "greedy-rankrls", "gas", ranker="rankrls")
     tick(dialog.methods, "gas")
     assert not dialog.add.isEnabled()
-    assert titles(dialog) == ["Greedy RankRLS", "Greedy RankRLS, then RankRLS", "GAS, then RankRLS"]
+    assert titles(dialog) == [
+        "Greedy RankRLS",
+        "Greedy RankRLS, then RankRLS",
+        "GAS, then RankRLS",
+    ]
     dialog.table.selectRow(1)
     QTest.mouseClick(dialog.remove, Qt.MouseButton.LeftButton)
     assert titles(dialog) == ["Greedy RankRLS", "GAS, then RankRLS"]
@@ -111,8 +118,12 @@ def test_a_table_that_cannot_be_saved_says_so_in_its_dialog(
     dialog.deleteLater()
 
 
-def test_added_selectors_have_the_k_of_the_form_and_rankers_all_features(window: MainWindow) -> None:
-    window.session.change("editing", parameters={"n_features_to_select": 10, "banned": (1,)})
+def test_added_selectors_have_the_k_of_the_form_and_rankers_all_features(
+    window: MainWindow,
+) -> None:
+    window.session.change(
+        "editing", parameters={"n_features_to_select": 10, "banned": (1,)}
+    )
     dialog = window.comparison.dialog()
     add(dialog, "gas", "fsmrank")
     limits = [plan.parameters.get("n_features_to_select") for plan in dialog.plans()]
@@ -132,7 +143,8 @@ def test_finished_runs_are_compared_as_they_are_and_only_the_others_are_run(
     finish(window)
     window.session.change("editing", method="ranksvm", parameters={"C": (0.5,)})
     finish(window)
-    window.session.change("editing", measures=("MAP", "P@5"))  # can be measured without another run
+    # can be measured without another run
+    window.session.change("editing", measures=("MAP", "P@5"))
     seen: list[ComparisonDialog] = []
 
     def answer(dialog: ComparisonDialog) -> int:
@@ -168,15 +180,21 @@ def test_bundled_plans_and_plan_files_open_here(
 ) -> None:
     plan = tmp_path / "two.toml"
     plan.write_text(
-        'title = "Two"\ndata = "Other"\n[[runs]]\nmethod = ["gas", "single-feature"]\n', encoding="utf-8"
+        'title = "Two"\ndata = "Other"\n[[runs]]\nmethod = ["gas", "single-feature"]\n',
+        encoding="utf-8",
     )
     write_folds(tmp_path / "Other")
     seen: list[str] = []
 
     def answer(dialog: ComparisonDialog) -> int:
         seen.append(dialog.plan.currentText())
-        assert any("Selectors" in dialog.plan.itemText(i) for i in range(dialog.plan.count()))
-        assert keys(dialog.data)[:2] == [window.session.plan.data, str(tmp_path / "Other")]
+        assert any(
+            "Selectors" in dialog.plan.itemText(i) for i in range(dialog.plan.count())
+        )
+        assert keys(dialog.data)[:2] == [
+            window.session.plan.data,
+            str(tmp_path / "Other"),
+        ]
         assert [p.data for p in dialog.plans()] == [str(tmp_path / "Other")] * 2
         return int(QDialog.DialogCode.Accepted)
 
@@ -208,11 +226,15 @@ def click(ticks: QListWidget, key: str) -> None:
     """Click the name of an entry, right of its box."""
     area = ticks.visualItemRect(ticks.item(keys(ticks).index(key)))
     QTest.mouseClick(
-        ticks.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(area.left() + 90, area.center().y())
+        ticks.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(area.left() + 90, area.center().y()),
     )
 
 
-def test_a_click_on_a_name_ticks_it_and_what_is_ticked_runs_without_add(window: MainWindow) -> None:
+def test_a_click_on_a_name_ticks_it_and_what_is_ticked_runs_without_add(
+    window: MainWindow,
+) -> None:
     """Catches names that take no click, and ticks that are lost because nobody pressed Add."""
     dialog = window.comparison.dialog()
     dialog.show()
@@ -224,7 +246,10 @@ def test_a_click_on_a_name_ticks_it_and_what_is_ticked_runs_without_add(window: 
     assert ticked(dialog.methods) == ()
     click(dialog.methods, "gas")
     dialog.ranker.setCurrentIndex(dialog.ranker.findData("ranksvm"))
-    assert [plan.title for plan in dialog.plans()] == ["Greedy RankRLS", "GAS, then RankSVM"]
+    assert [plan.title for plan in dialog.plans()] == [
+        "Greedy RankRLS",
+        "GAS, then RankSVM",
+    ]
     assert titles(dialog) == ["Greedy RankRLS"]
     assert dialog.work().startswith("2 runs, ")
     dialog.close()
@@ -232,11 +257,17 @@ def test_a_click_on_a_name_ticks_it_and_what_is_ticked_runs_without_add(window: 
 
 
 def test_an_interrupted_run_is_offered_with_its_folds_and_goes_on(
-    theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch
+    theme: Theme,
+    tmp_path: Path,
+    folds: Path,
+    shelf_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Catches a comparison that calls an interrupted run "not run" and computes its folds again."""
     go = Semaphore(4)
-    fifth = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    fifth = held(
+        lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10)
+    )
     with open_window(theme, tmp_path / "config", folds, fifth) as window:
         window.commands["run"].trigger()
         (record,) = window.runs.records
@@ -249,7 +280,9 @@ def test_an_interrupted_run_is_offered_with_its_folds_and_goes_on(
 
         def answer(dialog: ComparisonDialog) -> int:
             (row,) = dialog.rows()
-            index = dialog.table.rows_model.index(0, dialog.table.rows_model.columnCount() - 1)
+            index = dialog.table.rows_model.index(
+                0, dialog.table.rows_model.columnCount() - 1
+            )
             said.append((row.run, row.finished, index.data()))
             return int(QDialog.DialogCode.Accepted)
 
@@ -263,12 +296,18 @@ def test_an_interrupted_run_is_offered_with_its_folds_and_goes_on(
 
 @pytest.mark.thorough
 def test_an_interrupted_run_on_data_that_are_not_open_goes_on(
-    theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch
+    theme: Theme,
+    tmp_path: Path,
+    folds: Path,
+    shelf_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Catches a run of a study that counts as "not run" until its data are opened by hand."""
     other = str(write_folds(tmp_path / "Other", 1))
     go = Semaphore(4)
-    fifth = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    fifth = held(
+        lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10)
+    )
     with open_window(theme, tmp_path / "config", folds, fifth) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done == 4)
@@ -289,7 +328,9 @@ def test_an_interrupted_run_on_data_that_are_not_open_goes_on(
 
         def answer(dialog: ComparisonDialog) -> int:
             tick(dialog.data, str(folds))
-            said.extend((row.run, row.finished, row.folds_done) for row in dialog.rows())
+            said.extend(
+                (row.run, row.finished, row.folds_done) for row in dialog.rows()
+            )
             return int(QDialog.DialogCode.Accepted)
 
         monkeypatch.setattr(ComparisonDialog, "exec", answer)

@@ -16,14 +16,22 @@ from rankstudio.ui.model.run_record import RunRecord
 
 
 def record(key: int, data: str = "MQ2008", n_folds: int = 2, **plan: Any) -> RunRecord:
-    folds = tuple(SimpleNamespace(number=number, parts={}) for number in range(1, n_folds + 1))
+    folds = tuple(
+        SimpleNamespace(number=number, parts={}) for number in range(1, n_folds + 1)
+    )
     return cast(
         RunRecord,
-        SimpleNamespace(key=key, plan=Plan("x", **plan), dataset=SimpleNamespace(name=data, folds=folds)),
+        SimpleNamespace(
+            key=key,
+            plan=Plan("x", **plan),
+            dataset=SimpleNamespace(name=data, folds=folds),
+        ),
     )
 
 
-def measured(data: str = "MQ2008", numbers: tuple[int, ...] = (1, 2), **plan: Any) -> MeasuredRun:
+def measured(
+    data: str = "MQ2008", numbers: tuple[int, ...] = (1, 2), **plan: Any
+) -> MeasuredRun:
     run = result([fold(number, [0.5, 0.6]) for number in numbers], data, **plan)
     return MeasuredRun(run.plan, result=run)
 
@@ -32,9 +40,13 @@ def waiting(**plan: Any) -> MeasuredRun:
     return MeasuredRun(Plan("x", **plan))
 
 
-def grouped(runs: dict[int, tuple[RunRecord, MeasuredRun]], first: str = "") -> tuple[RunGroup, ...]:
+def grouped(
+    runs: dict[int, tuple[RunRecord, MeasuredRun]], first: str = ""
+) -> tuple[RunGroup, ...]:
     return run_groups(
-        [record for record, _ in runs.values()], {key: run for key, (_, run) in runs.items()}, first
+        [record for record, _ in runs.values()],
+        {key: run for key, (_, run) in runs.items()},
+        first,
     )
 
 

@@ -25,7 +25,9 @@ from rankstudio.ui.model.run_record import RunRecord
 
 def prepare(window: MainWindow) -> None:
     finish(window)
-    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    window.session.change(
+        "editing", method="rankrls", parameters={"regularization": (0.5, 2.0)}
+    )
     finish(window)
 
 
@@ -39,7 +41,9 @@ def first(window: MainWindow) -> RunRecord:
 
 def pick(window: MainWindow, menu: str, key: str) -> None:
     """Pick an entry of the measure or convention menu."""
-    entries = {action.data(): action for action in window.commands.submenus[menu].actions()}
+    entries = {
+        action.data(): action for action in window.commands.submenus[menu].actions()
+    }
     entries[key].trigger()
     settle(window)
 
@@ -47,10 +51,14 @@ def pick(window: MainWindow, menu: str, key: str) -> None:
 def run_alone(plan: Plan, window: MainWindow) -> RunResult:
     data = window.session.dataset
     assert data is not None
-    return next(event.result for event in run(plan, data) if isinstance(event, RunFinished))
+    return next(
+        event.result for event in run(plan, data) if isinstance(event, RunFinished)
+    )
 
 
-def test_another_convention_measures_curves_map_tables_and_model_anew(ran: MainWindow) -> None:
+def test_another_convention_measures_curves_map_tables_and_model_anew(
+    ran: MainWindow,
+) -> None:
     record = first(ran)
     pick(ran, "convention", "ranklib")
     assert ran.session.plan.convention == "standard"
@@ -93,7 +101,9 @@ def test_any_measure_is_shown_of_a_run_that_did_not_report_it(
     assert "best@7" in ran.notice.text()
 
 
-def test_the_measure_that_is_shown_chooses_the_model_only_when_asked(ran: MainWindow) -> None:
+def test_the_measure_that_is_shown_chooses_the_model_only_when_asked(
+    ran: MainWindow,
+) -> None:
     record = first(ran)
     pick(ran, "measure", "P@1")
     measured = ran.models.measured
@@ -102,7 +112,10 @@ def test_the_measure_that_is_shown_chooses_the_model_only_when_asked(ran: MainWi
     settle(ran)
     chosen = measured.view(record)
     assert chosen.plan.select_by == "P@1"
-    expected = run_alone(record.plan.changed(measures=(*record.plan.measures, "P@1"), select_by="P@1"), ran)
+    expected = run_alone(
+        record.plan.changed(measures=(*record.plan.measures, "P@1"), select_by="P@1"),
+        ran,
+    )
     for fold in expected.folds:
         assert chosen.folds[fold.fold].selected == fold.selected
     ran.commands["choose_by"].trigger()
@@ -127,10 +140,14 @@ def test_the_runs_stand_by_every_convention_with_their_places(ran: MainWindow) -
     pick(ran, "measure", "Disagreement")
     for row in views.conventions.table.rows():
         others = [other.means["standard"] for other in views.conventions.table.rows()]
-        assert row.places["standard"] == 1 + sum(other < row.means["letor4"] for other in others)
+        assert row.places["standard"] == 1 + sum(
+            other < row.means["letor4"] for other in others
+        )
 
 
-def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(ran: MainWindow) -> None:
+def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(
+    ran: MainWindow,
+) -> None:
     ran.workspace.show_page("compare")
     settle(ran)
     results, measured = ran.sections.compare, ran.models.measured
@@ -144,13 +161,19 @@ def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(ran: Mai
         run = measured.view(ran.runs.record(compared.key)).result
         if compared.found is not None:
             differences = run.per_query("RR") - reference.per_query("RR")
-            assert compared.found.mean_difference == pytest.approx(np.nanmean(differences))
+            assert compared.found.mean_difference == pytest.approx(
+                np.nanmean(differences)
+            )
     assert sum(compared.found is not None for compared in results._tests.rows) == 1
     assert results.curves.plot.axes.title == "validation RR"
-    drawn = {key: curve for points in results.curves._points for key, curve, _ in points}
+    drawn = {
+        key: curve for points in results.curves._points for key, curve, _ in points
+    }
     assert drawn
     for key, curve in drawn.items():
-        paths = [fold.paths for fold in measured.view(ran.runs.record(key)).folds.values()]
+        paths = [
+            fold.paths for fold in measured.view(ran.runs.record(key)).folds.values()
+        ]
         best = max(
             np.nanmax(sum(p.validation["RR"] for p in folds) / len(folds))
             for folds in zip(*paths, strict=True)
@@ -183,7 +206,9 @@ def test_a_run_that_cannot_be_measured_does_not_hold_up_the_others(
     measured = window.models.measured
     measure, refused = measured._measure, first.plan.seed
 
-    def refuse(dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement) -> MeasuredRun:
+    def refuse(
+        dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement
+    ) -> MeasuredRun:
         if found.plan.seed == refused:
             raise DatasetError("A score is not a number.")
         return measure(dataset, found, wanted)

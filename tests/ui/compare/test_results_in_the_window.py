@@ -36,7 +36,8 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
     with opened(folds) as window:
         window.session.change("editing", measures=("MAP", "Disagreement"))
         three_runs(window)
-        window.session.show_measure("Disagreement")  # less is better, and some queries have none
+        # less is better, and some queries have none
+        window.session.show_measure("Disagreement")
         look(window, "tests")
         wait_until(lambda: all(row.role != "waiting" for row in paired(window)))
         settle(window)
@@ -44,7 +45,9 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
         study = str(window.models.study_store.path)
     assert main(["compare", study, "--measure", "Disagreement", "--json"]) == 0
     terminal = json.loads(capsys.readouterr().out)
-    assert terminal["reference"] == next(key for key, row in rows.items() if row.role == "reference")
+    assert terminal["reference"] == next(
+        key for key, row in rows.items() if row.role == "reference"
+    )
     for run in terminal["runs"]:
         row = rows[run["run"]]
         assert run["average"] == row.mean
@@ -60,7 +63,9 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
     assert len(rows) == len(terminal["runs"]) == 3
 
 
-def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWindow) -> None:
+def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(
+    window: MainWindow,
+) -> None:
     run_with(window)
     run_with(window, convention="trec_eval")
     run_with(window, convention="standard", folds=(1,))
@@ -75,7 +80,9 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
     }
     rows = window.sections.compare.panel.table.rows_model.shown_rows()
     headings = [row.text for row in rows if isinstance(row, Heading)]
-    assert [group.apart in text for group, text in zip(groups, headings, strict=True)] == [True] * 3
+    assert [
+        group.apart in text for group, text in zip(groups, headings, strict=True)
+    ] == [True] * 3
     assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [1]
 
 
@@ -84,7 +91,9 @@ def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviat
 ) -> None:
     window, first = ran, ran.runs.records[0]
     plan = first.plan
-    second = run_with(window, method=plan.method, parameters=plan.parameters, rule="at most 2")
+    second = run_with(
+        window, method=plan.method, parameters=plan.parameters, rule="at most 2"
+    )
     look(window, "folds")
     table = views(window).folds.table
     assert [row.label for row in table.rows()] == ["1", "2", "mean", "sd"]
@@ -93,20 +102,29 @@ def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviat
         one, two, average, spread = table.rows()
         folds = [record.folds[1], record.folds[2]]
         for row, fold in zip((one, two), folds, strict=True):
-            assert (row.values, row.size) == (fold.chosen.unit.values, len(fold.selected))
+            assert (row.values, row.size) == (
+                fold.chosen.unit.values,
+                len(fold.selected),
+            )
             assert (row.test, row.validation) == (fold.test, fold.validation)
         for name in record.plan.measures:
             values = [fold.test[name] for fold in folds]
             assert average.test[name] == pytest.approx(mean(values))
             assert spread.test[name] == pytest.approx(stdev(values))
-            assert average.validation[name] == pytest.approx(mean(f.validation[name] for f in folds))
+            assert average.validation[name] == pytest.approx(
+                mean(f.validation[name] for f in folds)
+            )
         assert average.size == mean(len(fold.selected) for fold in folds)
-    assert views(window).caption().startswith("run 1 · Greedy RankRLS on Small · Standard")
+    assert (
+        views(window).caption().startswith("run 1 · Greedy RankRLS on Small · Standard")
+    )
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
     assert [row.label for row in table.rows()][2:] == ["mean", "sd"]
 
 
-def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(ran: MainWindow) -> None:
+def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(
+    ran: MainWindow,
+) -> None:
     look(ran, "folds")
     table = views(ran).folds.table
     assert table.current().fold == ran.session.fold == 2
@@ -120,7 +138,9 @@ def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(ran: Mai
     settle(ran)
 
 
-def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(ran: MainWindow) -> None:
+def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(
+    ran: MainWindow,
+) -> None:
     window, records = ran, ran.runs.records
     run_with(window, folds=(1,))  # on other folds, so it has no column
     window.sections.compare.panel.selected.emit(1)
@@ -134,7 +154,9 @@ def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(ran: MainWindo
         values = {record.key: record.folds[row.fold].test["P@10"] for record in records}
         assert row.values == values
         assert row.best in (max(values.values()), None)
-    assert rows[2].values == pytest.approx({r.key: r.result.average["P@10"] for r in records})
+    assert rows[2].values == pytest.approx(
+        {r.key: r.result.average["P@10"] for r in records}
+    )
     header = view.table.rows_as_csv().splitlines()[0]
     assert header == "fold,1 Greedy RankRLS,2 Greedy RankRLS,3 RankRLS"
     assert views(window).caption() == "P@10 of every finished run on these folds"
@@ -156,21 +178,34 @@ def test_every_run_is_held_against_the_best_by_all_queries(ran: MainWindow) -> N
     assert results[rows[0].key] is best
     assert [row.role for row in rows] == ["reference", "compared", "compared"]
     by_query = {
-        key: np.concatenate([f.per_query["MAP"] for f in result.folds]) for key, result in results.items()
+        key: np.concatenate([f.per_query["MAP"] for f in result.folds])
+        for key, result in results.items()
     }
-    wanted = [compare_paired(by_query[row.key], by_query[rows[0].key]) for row in rows[1:]]
+    wanted = [
+        compare_paired(by_query[row.key], by_query[rows[0].key]) for row in rows[1:]
+    ]
     assert [row.found for row in rows[1:]] == wanted
-    assert [row.p_holm for row in rows[1:]] == pytest.approx(holm([w.p_randomisation for w in wanted]))
-    assert [row.p_t_holm for row in rows[1:]] == pytest.approx(holm([w.p_t for w in wanted]))
+    assert [row.p_holm for row in rows[1:]] == pytest.approx(
+        holm([w.p_randomisation for w in wanted])
+    )
+    assert [row.p_t_holm for row in rows[1:]] == pytest.approx(
+        holm([w.p_t for w in wanted])
+    )
     in_the_terminal = compare_runs([results[row.key] for row in rows], "MAP", against=1)
     assert [(t.p_holm, t.p_t_holm) for t in in_the_terminal.tests[1:] if t] == [
         (row.p_holm, row.p_t_holm) for row in rows[1:]
     ]
     queries = sum(fold.test.n_queries for fold in window.session.dataset.folds)
-    assert views(window).caption().startswith(f"MAP, {queries} queries, against run {rows[0].key}")
+    assert (
+        views(window)
+        .caption()
+        .startswith(f"MAP, {queries} queries, against run {rows[0].key}")
+    )
 
 
-def test_what_pins_did_is_called_so_beside_the_run_without(ran: MainWindow, questions: list[str]) -> None:
+def test_what_pins_did_is_called_so_beside_the_run_without(
+    ran: MainWindow, questions: list[str]
+) -> None:
     plain, pinned, _ = ran.runs.records
     look(ran, "tests")
     box = views(ran).tests.reference
@@ -189,7 +224,9 @@ def test_what_pins_did_is_called_so_beside_the_run_without(ran: MainWindow, ques
     settle(ran)
     assert paired(ran)[0].key == pinned.key
     assert box.currentData() == pinned.key
-    assert {row.key: row.differs for row in paired(ran)}[plain.key] == f"effect of pins: not pinned {name}"
+    assert {row.key: row.differs for row in paired(ran)}[
+        plain.key
+    ] == f"effect of pins: not pinned {name}"
     ran.sections.compare.panel.removed.emit((pinned.key,))
     settle(ran)
     assert pinned.key not in [row.key for row in paired(ran)]
@@ -204,17 +241,23 @@ def test_tests_follow_the_measure_that_is_shown(ran: MainWindow) -> None:
     values = {r.key: r.result.average["P@10"] for r in ran.runs.records}
     assert [row.mean for row in rows] == [values[row.key] for row in rows]
     header = views(ran).tests.table.rows_as_csv().splitlines()[0]
-    assert header.startswith("run,method,differs by,P@10,difference,95 % from,to,p Fisher,Holm,")
+    assert header.startswith(
+        "run,method,differs by,P@10,difference,95 % from,to,p Fisher,Holm,"
+    )
 
 
-def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(ran: MainWindow) -> None:
+def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(
+    ran: MainWindow,
+) -> None:
     look(ran, "tests")
     table = views(ran).tests.table
     p = {"p_holm", "p_t_holm", "p_wilcoxon_holm"}
 
     def shown() -> set[str]:
         columns = enumerate(table.rows_model.columns)
-        return {column.key for number, column in columns if not table.isColumnHidden(number)}
+        return {
+            column.key for number, column in columns if not table.isColumnHidden(number)
+        }
 
     for width, height in ((1024, 700), (1280, 760), (1440, 900)):
         ran.resize(width, height)
@@ -226,9 +269,13 @@ def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(ran: Main
     assert shown() >= p | {"low", "high", "wins", "ties", "losses", "mean", "differs"}
     assert not table.horizontalScrollBar().maximum()
     header = table.rows_as_csv().splitlines()[0]
-    assert header.endswith(",p Fisher,Holm,p t-test,Holm,p Wilcoxon,Holm,better,equal,worse")
+    assert header.endswith(
+        ",p Fisher,Holm,p t-test,Holm,p Wilcoxon,Holm,better,equal,worse"
+    )
     row = next(row for row in paired(ran) if row.found is not None)
-    (corrected,) = (column for column in table.rows_model.columns if column.key == "p_t_holm")
+    (corrected,) = (
+        column for column in table.rows_model.columns if column.key == "p_t_holm"
+    )
     assert corrected.hint is not None
     assert corrected.hint(row) == f"{p_text(row.found.p_t)} uncorrected"
 
@@ -256,7 +303,9 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window
     assert len(on) == 2, "what was found is kept"
 
 
-def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(ran: MainWindow) -> None:
+def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(
+    ran: MainWindow,
+) -> None:
     ran.session.show_measure("P@4")  # which no other test has seen
     settle(ran)
     ran.workspace.show_page("compare")
@@ -272,7 +321,9 @@ def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(ran: MainWin
 def test_folds_are_compared_by_the_features_that_they_chose(ran: MainWindow) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     window, plan = ran, ran.runs.records[0].plan
-    record = run_with(window, method=plan.method, parameters=plan.parameters, rule="at most 3")
+    record = run_with(
+        window, method=plan.method, parameters=plan.parameters, rule="at most 3"
+    )
     look(window, "stability")
     view = views(window).stability
     one, two = (set(record.folds[i].selected) for i in (1, 2))
@@ -300,7 +351,9 @@ def test_folds_are_compared_by_the_features_that_they_chose(ran: MainWindow) -> 
 
 
 @pytest.mark.thorough
-def test_one_fold_and_a_method_without_a_choice_have_no_stability(ran: MainWindow) -> None:
+def test_one_fold_and_a_method_without_a_choice_have_no_stability(
+    ran: MainWindow,
+) -> None:
     window, plan = ran, ran.runs.records[0].plan
     run_with(window, method=plan.method, parameters=plan.parameters, folds=(1,))
     look(window, "stability")

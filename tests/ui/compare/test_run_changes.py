@@ -70,7 +70,9 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
         "grid at its end",
     )
     assert (second["method"], second["tags"]) == ("Greedy RankRLS ⚠", "–")
-    assert "⚠" not in panel.table.rows_as_csv(), "the mark is the window's, not the file's"
+    assert "⚠" not in panel.table.rows_as_csv(), (
+        "the mark is the window's, not the file's"
+    )
     assert window.sections.compare.curves.plot.curves[0].label == "1 for the paper"
     window.commands["page_queries"].trigger()
     settle(window)
@@ -93,7 +95,9 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
         assert [record.label for record in again.runs.records] == [wanted, RunLabel()]
 
 
-def test_a_hidden_run_is_neither_listed_nor_compared_until_it_is_shown_again(ran: MainWindow) -> None:
+def test_a_hidden_run_is_neither_listed_nor_compared_until_it_is_shown_again(
+    ran: MainWindow,
+) -> None:
     ran.workspace.show_page("compare")
     settle(ran)
     panel = ran.sections.compare.panel
@@ -145,7 +149,9 @@ pytestmark = pytest.mark.usefixtures("shelf_folder")
 def listed(window: MainWindow) -> dict[int, tuple[str, int]]:
     """What the table of runs shows: number, state and colour."""
     panel = window.sections.compare.panel
-    dots = next(column for column in panel.table.rows_model.columns if column.key == "dot")
+    dots = next(
+        column for column in panel.table.rows_model.columns if column.key == "dot"
+    )
     return {row.key: (row.state, dots.of(row).category) for row in panel.rows()}
 
 
@@ -160,7 +166,9 @@ def press_delete(window: MainWindow, key: int) -> None:
 
 def remove_by_menu(window: MainWindow, key: int) -> None:
     panel = window.sections.compare.panel
-    actions = panel.table.row_actions(next(row for row in panel.rows() if row.key == key))
+    actions = panel.table.row_actions(
+        next(row for row in panel.rows() if row.key == key)
+    )
     next(action for action in actions if action.text.startswith("Remove")).do()
 
 
@@ -297,7 +305,10 @@ def test_a_run_removed_before_the_window_hears_of_its_study_is_marked_there_too(
 ) -> None:
     with opened(folds, slowly) as window:
         window.commands["run"].trigger()
-        while window.models.study_store.study is None or not window.models.study_store.study.last_id:
+        while (
+            window.models.study_store.study is None
+            or not window.models.study_store.study.last_id
+        ):
             threading.Event().wait(0.001)  # the worker has begun it
         assert window.runs.records[0].stored is None
         assert window.runs.records[0].state is RunState.QUEUED
@@ -312,7 +323,11 @@ def test_a_run_removed_before_the_window_hears_of_its_study_is_marked_there_too(
 
 @pytest.mark.parametrize("leave", ["close", "new_study"])
 def test_a_removal_is_noted_before_the_study_is_closed_whatever_the_worker_does(
-    opened: Opened, folds: Path, questions: list[str], monkeypatch: pytest.MonkeyPatch, leave: str
+    opened: Opened,
+    folds: Path,
+    questions: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    leave: str,
 ) -> None:
     begun, go = threading.Event(), threading.Event()
 
@@ -329,7 +344,8 @@ def test_a_removal_is_noted_before_the_study_is_closed_whatever_the_worker_does(
         if leave == "close":
             thread = window.models.task_worker._thread
             stop = thread.stop
-            monkeypatch.setattr(thread, "stop", lambda: (stop(), go.set()))  # what waits is dropped first
+            # what waits is dropped first
+            monkeypatch.setattr(thread, "stop", lambda: (stop(), go.set()))
             window.close()
         else:
             window.commands["new_study"].trigger()

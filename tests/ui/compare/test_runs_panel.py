@@ -10,7 +10,10 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.analysis.comparisons.significance import ComparedRun
-from rankstudio.engine.analysis.result_table.fold_table import best_of_several, measure_summary
+from rankstudio.engine.analysis.result_table.fold_table import (
+    best_of_several,
+    measure_summary,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.statistics.paired import compare_paired
@@ -35,19 +38,34 @@ def panel(theme, stage):
 
 def cells(panel):
     model = panel.table.model()
-    titles = [model.headerData(c, Qt.Orientation.Horizontal) for c in range(model.columnCount())]
+    titles = [
+        model.headerData(c, Qt.Orientation.Horizontal)
+        for c in range(model.columnCount())
+    ]
     numbers = [r for r in range(model.rowCount()) if not model.is_heading(r)]
-    return [{t: model.index(r, c).data() for c, t in enumerate(titles) if t} for r in numbers]
+    return [
+        {t: model.index(r, c).data() for c, t in enumerate(titles) if t}
+        for r in numbers
+    ]
 
 
 def headings(panel):
-    return [row.text for row in panel.table.rows_model.shown_rows() if isinstance(row, Heading)]
+    return [
+        row.text
+        for row in panel.table.rows_model.shown_rows()
+        if isinstance(row, Heading)
+    ]
 
 
 def one_group(*rows, **changes):
     keys = tuple(row.key for row in rows)
     measured = tuple(row.key for row in rows if row.is_done)
-    given = {"data": "MQ2008", "extent": "2 folds, 4 queries", "part": Part.TEST, **changes}
+    given = {
+        "data": "MQ2008",
+        "extent": "2 folds, 4 queries",
+        "part": Part.TEST,
+        **changes,
+    }
     return RunGroup(keys=keys, measured=measured, **given)
 
 
@@ -61,16 +79,22 @@ def done(key, value=0.5, measure="MAP", **changes):
     for one in folds:
         for part in (one.test, one.baseline.test):
             part[measure] = part["MAP"]
-    return RunRow(key, plan, "MQ2008 · 2 folds", "done", 1.0, summary=measure_summary(plan, folds))
+    return RunRow(
+        key, plan, "MQ2008 · 2 folds", "done", 1.0, summary=measure_summary(plan, folds)
+    )
 
 
 def test_a_run_that_was_stopped_says_how_many_folds_it_has():
     def data(n_folds, done, state, **plan):
         parts = (SimpleNamespace(parts={}),) * n_folds
-        dataset = SimpleNamespace(name="MQ2008", from_disk=False, folds=parts, query_sizes=NO_SIZES)
+        dataset = SimpleNamespace(
+            name="MQ2008", from_disk=False, folds=parts, query_sizes=NO_SIZES
+        )
         folds = {number: fold(number, [0.5]) for number in range(1, done + 1)}
         record = RunRecord(1, Plan(data="x", **plan), dataset, state, folds=folds)
-        return run_row(record, MeasuredRun(record.plan, folds=folds), NOTHING_CHOSEN).data
+        return run_row(
+            record, MeasuredRun(record.plan, folds=folds), NOTHING_CHOSEN
+        ).data
 
     assert data(5, 1, RunState.CANCELLED) == "MQ2008 · 1 of 5 folds"
     assert data(5, 1, RunState.RUNNING) == "MQ2008 · 5 folds"
@@ -87,7 +111,8 @@ def test_the_table_shows_them(panel):
     row = cells(panel)[0]
     assert (row["name"], row["status"]) == ("Greedy RankRLS", "✓ done")
     assert panel.table.rows_as_csv().count(",done,") == 1
-    assert "tick" not in panel.table.rows_as_csv().splitlines()[0].split(",")  # it is for the eye
+    # it is for the eye
+    assert "tick" not in panel.table.rows_as_csv().splitlines()[0].split(",")
     assert "data" not in row  # they do not differ
     assert (row["MAP"], row["sd MAP"], row["k"]) == ("0.5500", "±0.071", "1–7")
     assert row["gain over best single"] == "+0.4500"
@@ -102,7 +127,9 @@ def test_a_model_chosen_by_hand_is_named_beside_the_sizes_that_the_rule_chose(pa
     plan = Plan(data="x", parameters={"regularization": (1.0, 8.0)})
     folds = {1: fold(1, [0.5]), 2: fold(2, [0.5], tuple(range(1, 8)))}
     of_data = (SimpleNamespace(parts={}),) * 2
-    dataset = SimpleNamespace(name="x", from_disk=False, folds=of_data, query_sizes=NO_SIZES)
+    dataset = SimpleNamespace(
+        name="x", from_disk=False, folds=of_data, query_sizes=NO_SIZES
+    )
     record = RunRecord(2, plan, dataset, RunState.DONE, folds=folds)
     chosen = run_row(record, MeasuredRun(plan, folds=folds), Choice((8.0,), 10))
     panel.show_runs([done(1), chosen])
@@ -119,19 +146,30 @@ def test_a_run_is_followed_from_the_queue_to_its_end(panel):
         ("paused", 0.25, None, "paused"),
         ("failed", 0.25, None, "failed"),
     ):
-        panel.show_runs([RunRow(1, Plan(data="x"), "MQ2008", state, progress, left, "It broke.")])
+        panel.show_runs(
+            [RunRow(1, Plan(data="x"), "MQ2008", state, progress, left, "It broke.")]
+        )
         assert [row["status"] for row in cells(panel)] == [shown]
     columns = [column.key for column in panel.table.rows_model.columns]
-    hint = panel.table.model().index(0, columns.index("status")).data(Qt.ItemDataRole.ToolTipRole)
+    hint = (
+        panel.table.model()
+        .index(0, columns.index("status"))
+        .data(Qt.ItemDataRole.ToolTipRole)
+    )
     assert hint == "It broke."
 
 
 def test_only_parameters_that_differ_are_shown(panel):
     panel.show_runs([done(1), done(2, n_features_to_select=5)])
-    assert [row["settings"] for row in cells(panel)] == ["features k all", "features k 5"]
+    assert [row["settings"] for row in cells(panel)] == [
+        "features k all",
+        "features k 5",
+    ]
 
 
-@pytest.mark.parametrize(("name", "bold"), [("MAP", [False, True]), ("Disagreement", [True, False])])
+@pytest.mark.parametrize(
+    ("name", "bold"), [("MAP", [False, True]), ("Disagreement", [True, False])]
+)
 def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel, name, bold):
     show(panel, done(1, 0.5, name))
     assert not panel._is_best(panel.rows()[0], name)
@@ -141,7 +179,11 @@ def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel, name, bold):
 
 def test_the_best_of_many_is_looked_for_once_and_not_by_each_cell(panel, monkeypatch):
     asked = []
-    monkeypatch.setattr(runs_panel, "best_of_several", lambda *of: asked.append(of) or best_of_several(*of))
+    monkeypatch.setattr(
+        runs_panel,
+        "best_of_several",
+        lambda *of: asked.append(of) or best_of_several(*of),
+    )
     show(panel, *(done(key, 0.3 + key / 100) for key in range(1, 31)))
     measures = len(panel.rows()[0].summary.means)
     panel.grab()
@@ -184,7 +226,11 @@ def test_against_the_reference_there_are_difference_interval_p_and_counts(panel)
     assert "difference from the reference, 95 %" not in cells(panel)[0]
     found = compare_paired([0.5, 0.7, 0.7, 0.2], [0.4, 0.6, 0.7, 0.3])
     panel.show_tests(
-        [ComparedRun(2, "", "reference"), ComparedRun(1, "", "compared", "", 0.5, found, 0.04, 0.2)], "MAP"
+        [
+            ComparedRun(2, "", "reference"),
+            ComparedRun(1, "", "compared", "", 0.5, found, 0.04, 0.2),
+        ],
+        "MAP",
     )
     second, first = cells(panel)  # the best first
     title = "difference from the reference, 95 %"
@@ -193,20 +239,48 @@ def test_against_the_reference_there_are_difference_interval_p_and_counts(panel)
     assert first["better · equal · worse"] == "2 / 1 / 1"
     assert (second[title], second["p (Holm)"]) == ("reference", "–")
     keys = [column.key for column in panel.table.rows_model.columns]
-    spoken = panel.table.model().index(2, keys.index("difference")).data(Qt.ItemDataRole.AccessibleTextRole)
+    spoken = (
+        panel.table.model()
+        .index(2, keys.index("difference"))
+        .data(Qt.ItemDataRole.AccessibleTextRole)
+    )
     assert f"{found.low:.4f}".removeprefix("-") in spoken
     assert "Greedy RankRLS" in headings(panel)[0]
     written = list(csv.DictReader(io.StringIO(panel.table.rows_as_csv())))
-    numbers = "95 % interval from", "95 % interval to", "better", "equal", "worse", "smallest k", "largest k"
-    assert [float(written[1][name]) for name in numbers] == [found.low, found.high, 2, 1, 1, 1, 7]
+    numbers = (
+        "95 % interval from",
+        "95 % interval to",
+        "better",
+        "equal",
+        "worse",
+        "smallest k",
+        "largest k",
+    )
+    assert [float(written[1][name]) for name in numbers] == [
+        found.low,
+        found.high,
+        2,
+        1,
+        1,
+        1,
+        7,
+    ]
     assert float(written[1]["difference"]) == found.mean_difference
     assert [row["comparison"] for row in written] == ["reference", ""]
     assert [row["part"] for row in written] == ["test", "test"]
 
 
 def test_groups_have_headings_and_only_ranked_runs_of_a_group_are_compared(panel):
-    rows = [done(1, 0.5), done(2, 0.9), done(3, 0.7), RunRow(4, Plan("x"), "MQ2008", "running")]
-    groups = [one_group(*rows[:1], *rows[2:]), one_group(rows[1], apart="on fold 5 only, not on all 2 folds")]
+    rows = [
+        done(1, 0.5),
+        done(2, 0.9),
+        done(3, 0.7),
+        RunRow(4, Plan("x"), "MQ2008", "running"),
+    ]
+    groups = [
+        one_group(*rows[:1], *rows[2:]),
+        one_group(rows[1], apart="on fold 5 only, not on all 2 folds"),
+    ]
     panel.show_runs(rows, groups)
     panel.show_tests((), "MAP")
     assert [row["run"] for row in cells(panel)] == ["3", "1", "4", "2"]
@@ -214,7 +288,9 @@ def test_groups_have_headings_and_only_ranked_runs_of_a_group_are_compared(panel
     assert "on fold 5" in headings(panel)[1]
     keys = [column.key for column in panel.table.rows_model.columns]
     panel.table.sortByColumn(keys.index("MAP"), Qt.SortOrder.AscendingOrder)
-    assert [row["run"] for row in cells(panel)] == ["1", "3", "4", "2"], "each group is sorted by itself"
+    assert [row["run"] for row in cells(panel)] == ["1", "3", "4", "2"], (
+        "each group is sorted by itself"
+    )
     assert cells(panel)[2]["MAP"] == "–", "a run that is not finished has no numbers"
     assert [row.key for row in panel.table.rows()] == [1, 3, 4, 2]
 
@@ -243,7 +319,13 @@ def test_headings_are_neither_chosen_nor_ticked_nor_counted(panel, theme):
 
 
 def test_the_filter_shows_the_runs_with_all_its_words(panel):
-    panel.show_runs([done(1), done(2, n_features_to_select=5), RunRow(3, Plan("x", "gas"), "OHSUMED")])
+    panel.show_runs(
+        [
+            done(1),
+            done(2, n_features_to_select=5),
+            RunRow(3, Plan("x", "gas"), "OHSUMED"),
+        ]
+    )
     panel.filter.setText("greedy mq2008")
     assert [row["run"] for row in cells(panel)] == ["1", "2"]
     assert panel.caption().endswith("2 of 3 runs")
@@ -264,7 +346,11 @@ def test_columns_are_hidden_and_runs_of_a_method_stand_together(panel):
     assert not actions["MAP"].isChecked()
     actions["Group runs by method"].toggle()
     actions["MAP"].toggle()
-    assert [(row["run"], "MAP" in row) for row in cells(panel)] == [("1", True), ("3", True), ("2", True)]
+    assert [(row["run"], "MAP" in row) for row in cells(panel)] == [
+        ("1", True),
+        ("3", True),
+        ("2", True),
+    ]
 
 
 def test_space_ticks_and_r_refers_to_the_run(panel):
@@ -286,7 +372,10 @@ def test_the_measure_that_is_looked_at_is_in_sight(panel):
     def is_in_sight(name):
         number = [column.key for column in panel.table.rows_model.columns].index(name)
         left = panel.table.columnViewportPosition(number)
-        return left >= 0 and left + panel.table.columnWidth(number) <= panel.table.viewport().width()
+        return (
+            left >= 0
+            and left + panel.table.columnWidth(number) <= panel.table.viewport().width()
+        )
 
     panel.resize(560, 240)
     panel.show_tests((), "MAP")
@@ -360,7 +449,9 @@ def listed(panel):
     return ["heading" if isinstance(row, Heading) else row.key for row in rows]
 
 
-def test_a_press_on_a_heading_folds_its_runs_and_they_stay_folded_when_runs_are_shown_anew(panel):
+def test_a_press_on_a_heading_folds_its_runs_and_they_stay_folded_when_runs_are_shown_anew(
+    panel,
+):
     rows, groups = two_groups(panel)
     first, second = panel.table.heading_bars()
     assert first.geometry().top() == panel.table.rowViewportPosition(0)
@@ -425,11 +516,17 @@ def test_a_finished_run_has_no_numbers_while_it_is_measured(panel):
     assert cells(panel)[0]["MAP"] == "0.5500"
 
 
-def test_a_run_comes_into_sight_once_it_is_listed_and_another_one_stays_highlighted(panel):
+def test_a_run_comes_into_sight_once_it_is_listed_and_another_one_stays_highlighted(
+    panel,
+):
     table = panel.table
 
     def is_in_sight(key):
-        [number] = [n for n, row in enumerate(table.rows_model.shown_rows()) if getattr(row, "key", 0) == key]
+        [number] = [
+            n
+            for n, row in enumerate(table.rows_model.shown_rows())
+            if getattr(row, "key", 0) == key
+        ]
         rect = table.visualRect(table.model().index(number, 1))
         return rect.top() >= 0 and rect.bottom() <= table.viewport().height()
 

@@ -46,7 +46,9 @@ def shown(dialog: TableDialog) -> str:
 def tick(dialog: TableDialog, *names: str) -> None:
     for row in range(dialog.measures.count()):
         item = dialog.measures.item(row)
-        item.setCheckState(Qt.CheckState.Checked if item.text() in names else Qt.CheckState.Unchecked)
+        item.setCheckState(
+            Qt.CheckState.Checked if item.text() in names else Qt.CheckState.Unchecked
+        )
 
 
 def prepare(window: MainWindow) -> None:
@@ -69,20 +71,28 @@ def test_the_command_is_there_when_a_run_is_done(window: MainWindow) -> None:
 def test_the_test_of_the_marks_can_be_chosen(ran: MainWindow) -> None:
     dialog = opened(ran)
     assert naming("Fisher 100,000").search(shown(dialog))
-    first, second = (record.result.per_query("MAP") for record in ran.runs.records if record.result)
+    first, second = (
+        record.result.per_query("MAP") for record in ran.runs.records if record.result
+    )
     dialog.test.setCurrentIndex(dialog.test.findData("wilcoxon"))
     dialog.test.activated.emit(dialog.test.currentIndex())
     made(dialog)
     assert naming("Wilcoxon").search(shown(dialog))
     assert "Fisher" not in shown(dialog)
-    (p,) = (row.cells[0].p for row in dialog._table.rows if not np.isnan(row.cells[0].p))
+    (p,) = (
+        row.cells[0].p for row in dialog._table.rows if not np.isnan(row.cells[0].p)
+    )
     assert p == signed_ranks(first, second).p
 
 
-def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(ran: MainWindow) -> None:
+def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(
+    ran: MainWindow,
+) -> None:
     dialog = opened(ran)
     text = shown(dialog)
-    assert text.startswith("MAP, P@10 and MeanNDCG on Small: test, 2 folds, 12 queries; mean over the folds.")
+    assert text.startswith(
+        "MAP, P@10 and MeanNDCG on Small: test, 2 folds, 12 queries; mean over the folds."
+    )
     for record in ran.runs.records:
         assert record.plan.title in text
         assert f"{record.result.average['MAP']:.4f}" in text
@@ -105,7 +115,9 @@ def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(
     assert ran.sections.compare.table.dialog is None
 
 
-def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(ran: MainWindow) -> None:
+def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(
+    ran: MainWindow,
+) -> None:
     dialog = opened(ran)
     dialog.by._group.buttons()[1].click()
     tick(dialog, "ERR")
@@ -148,7 +160,9 @@ def test_it_is_copied_as_text_and_html_as_a_table(ran: MainWindow) -> None:
     dialog.format.setCurrentIndex(dialog.format.findData("csv"))
     dialog.copy.click()
     rows = list(csv.DictReader(io.StringIO(clipboard.text())))
-    averages = [record.result.average["MAP"] for record in ran.runs.records if record.result]
+    averages = [
+        record.result.average["MAP"] for record in ran.runs.records if record.result
+    ]
     assert [float(row["MAP"]) for row in rows] == averages
     dialog.format.setCurrentIndex(dialog.format.findData("excel"))
     assert not dialog.copy.isEnabled()
@@ -156,7 +170,9 @@ def test_it_is_copied_as_text_and_html_as_a_table(ran: MainWindow) -> None:
     dialog.close()
 
 
-def test_it_is_saved_and_nothing_is_replaced_unasked(ran: MainWindow, tmp_path: Path, monkeypatch) -> None:
+def test_it_is_saved_and_nothing_is_replaced_unasked(
+    ran: MainWindow, tmp_path: Path, monkeypatch
+) -> None:
     dialog = opened(ran)
     chosen = [str(tmp_path / "table"), ""]
     asked = []
@@ -175,7 +191,8 @@ def test_it_is_saved_and_nothing_is_replaced_unasked(ran: MainWindow, tmp_path: 
     assert sheet["A3"].value == "Method"
     results = [record.result for record in ran.runs.records if record.result]
     cells = {cell.value for row in sheet.iter_rows() for cell in row}
-    assert {result.average["MAP"] for result in results} <= cells  # all digits, whatever is shown of them
+    # all digits, whatever is shown of them
+    assert {result.average["MAP"] for result in results} <= cells
     assert dialog.message.text() == f"Written to {path}."
     path.write_bytes(b"old")
     dialog.save.click()

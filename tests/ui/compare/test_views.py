@@ -29,14 +29,18 @@ def folds_view(theme: Theme, stage: Callable[..., QWidget]) -> FoldsView:
     return made
 
 
-def test_a_fold_without_measured_parts_is_shown_when_it_is_done(folds_view: FoldsView) -> None:
+def test_a_fold_without_measured_parts_is_shown_when_it_is_done(
+    folds_view: FoldsView,
+) -> None:
     plan = Plan(data="one file")
     folds_view.show_run("run 1", plan, ())
     assert not folds_view.table.rows_model.columns
     done = replace(fold(1, [0.5], (1, 2)), validation={}, test={})
     for _ in range(2):  # once more as each part of the run is finished
         folds_view.show_run("run 1", plan, [done])
-    assert [column.key for column in folds_view.table.rows_model.columns][:1] == ["label"]
+    assert [column.key for column in folds_view.table.rows_model.columns][:1] == [
+        "label"
+    ]
     assert folds_view.table.rows()[0].size == 2
 
 
@@ -52,7 +56,9 @@ def stability_view(theme, stage):
 
 def found(n_folds):
     chosen = [(1, 2), (2, 3), (1, 2, 4)]
-    return selection_stability([fold(i + 1, [0.5], chosen[i % 3]) for i in range(n_folds)], IDS, NAMES)
+    return selection_stability(
+        [fold(i + 1, [0.5], chosen[i % 3]) for i in range(n_folds)], IDS, NAMES
+    )
 
 
 def test_as_many_folds_as_queries_make_no_map_and_no_column_each(stability_view):
@@ -74,11 +80,19 @@ def test_as_many_folds_as_queries_make_no_map_and_no_column_each(stability_view)
 
 def test_the_index_that_fits_the_sizes_is_offered(stability_view):
     stability_view.show_stability("run 1", found(3))
-    assert [button.text() for button in stability_view.index._group.buttons()] == ["Jaccard", "Lustgarten"]
+    assert [button.text() for button in stability_view.index._group.buttons()] == [
+        "Jaccard",
+        "Lustgarten",
+    ]
     stability_view.index._group.buttons()[1].click()
-    np.testing.assert_array_equal(stability_view.plot.values[::-1], found(3).indices.corrected)
+    np.testing.assert_array_equal(
+        stability_view.plot.values[::-1], found(3).indices.corrected
+    )
     stability_view.show_stability("run 2", found(2))
-    assert [button.text() for button in stability_view.index._group.buttons()] == ["Jaccard", "Kuncheva"]
+    assert [button.text() for button in stability_view.index._group.buttons()] == [
+        "Jaccard",
+        "Kuncheva",
+    ]
     stability_view.clear("nothing")
     assert stability_view.plot.is_empty()
     assert stability_view.caption() == "nothing"
@@ -95,17 +109,22 @@ def test_cells_are_read_by_the_keyboard(stability_view):
         QTest.keyClick(stability_view.plot, key)
     assert stability_view.plot.chosen == (0, 1)
     stability_view.plot.flush()
-    assert stability_view.plot.accessibleDescription().endswith("at fold = 2 · fold = 3")
+    assert stability_view.plot.accessibleDescription().endswith(
+        "at fold = 2 · fold = 3"
+    )
 
 
 def test_all_indices_have_two_decimals(stability_view):
     told = found(3)
     nogueira = told.indices.nogueira._replace(value=-0.001, low=-0.4, high=0.00004)
     stability_view.show_stability(
-        "run 1", replace(told, indices=replace(told.indices, nogueira=nogueira, jaccard=0.5))
+        "run 1",
+        replace(told, indices=replace(told.indices, nogueira=nogueira, jaccard=0.5)),
     )
     said = [label.text() for label in stability_view.facts.findChildren(QLabel)]
-    numbers = [text for text in said if re.fullmatch(r"[−\d. …]+", text) and "." in text]
+    numbers = [
+        text for text in said if re.fullmatch(r"[−\d. …]+", text) and "." in text
+    ]
     assert {"0.00", "−0.40 … 0.00", "0.50"} <= set(numbers)
     assert all(re.fullmatch(r"−?\d\.\d\d( … −?\d\.\d\d)?", text) for text in numbers)
 
@@ -132,7 +151,13 @@ def test_the_highlighted_row_is_the_fold_that_is_shown(folds_view: FoldsView) ->
     folds_view.mark(1)
     table, seen = folds_view.table, []
     folds_view.foldChosen.connect(seen.append)
-    for label, highlighted in (("2", "2"), ("mean", "mean"), ("sd", "mean"), ("1", "1"), ("sd", "1")):
+    for label, highlighted in (
+        ("2", "2"),
+        ("mean", "mean"),
+        ("sd", "mean"),
+        ("1", "1"),
+        ("sd", "1"),
+    ):
         row = [one.label for one in table.rows()].index(label)
         at = table.visualRect(table.model().index(row, 0)).center()
         QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)

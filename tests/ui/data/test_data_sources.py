@@ -43,7 +43,9 @@ def test_it_is_reached_from_the_welcome_page_and_leads_to_a_folder(
     wait_until(lambda: empty.findChild(DataSources) is None)
 
 
-def test_it_is_reached_from_the_data_page_and_by_its_command(window: MainWindow) -> None:
+def test_it_is_reached_from_the_data_page_and_by_its_command(
+    window: MainWindow,
+) -> None:
     window.workspace.show_page("data")
     button = next(
         b

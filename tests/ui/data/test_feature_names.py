@@ -35,7 +35,9 @@ def test_a_name_is_the_same_everywhere_and_at_the_next_start(
         assert window.session.dataset.feature_names[1] == "Clicks of last week"
         assert record.dataset is window.session.dataset, "the run goes with its data"
         assert window.runs.shown is record
-        wait_until(lambda: rows(window) and rows(window)[1].name == "Clicks of last week")
+        wait_until(
+            lambda: rows(window) and rows(window)[1].name == "Clicks of last week"
+        )
         assert rows(window)[1].quality is report, "nothing is looked at again"
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
@@ -97,14 +99,22 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         window._show_page("features")
         window.sections.features.inspect(3)
         brief = 'q3: {"match": {"title": "{{keywords}} </b> 3"}}'
-        wait_until(lambda: window.sections.features.inspector.definition.text() == brief)
+        wait_until(
+            lambda: window.sections.features.inspector.definition.text() == brief
+        )
         shown = window.sections.features.profile.tables.texts()[-1]
         assert "Elasticsearch" in shown[0]
-        assert json.loads(shown[1].replace("\N{NO-BREAK SPACE}", " ")) == json.loads(found.definitions["q3"])
-        items = {item.key: item for item in export_items(window.models, window.sections)}
+        assert json.loads(shown[1].replace("\N{NO-BREAK SPACE}", " ")) == json.loads(
+            found.definitions["q3"]
+        )
+        items = {
+            item.key: item for item in export_items(window.models, window.sections)
+        }
         reduced = json.loads(items["feature-set"].text())["featureset"]["features"]
         chosen = sorted(window.current.model.step.selected)
-        assert [json.dumps(f) for f in reduced] == [found.definitions[f"q{c + 1}"] for c in chosen]
+        assert [json.dumps(f) for f in reduced] == [
+            found.definitions[f"q{c + 1}"] for c in chosen
+        ]
         item = items["model-formats"]
         place = [label for label, _ in item.formats].index("Elasticsearch LTR")
         said: list[str] = []
@@ -112,29 +122,41 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         item.writers[place].check(tmp_path / "model.json", said.append)
         wait_until(lambda: said)
         assert said[0].startswith("Identical ranking on ")
-        written = json.loads((tmp_path / "model-featureset.json").read_text())["featureset"]["features"]
+        written = json.loads((tmp_path / "model-featureset.json").read_text())[
+            "featureset"
+        ]["features"]
         assert written == reduced
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
         again = window.session.dataset.extension(FeatureSet)
-        assert again is not None and again.definitions == found.definitions, "it is kept for the next start"
+        assert again is not None and again.definitions == found.definitions, (
+            "it is kept for the next start"
+        )
         finish(window)
         settle(window)
     with open_window(theme, tmp_path / "config") as window:
         window.restore()
         wait_until(lambda: window.runs.shown is not None)
         assert [record.failure for record in window.runs.records] == [""]
-        assert window.runs.shown.dataset.extension(FeatureSet).definitions == found.definitions
+        assert (
+            window.runs.shown.dataset.extension(FeatureSet).definitions
+            == found.definitions
+        )
         settle(window)
 
 
-def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_costs_are_imported_shown_kept_and_select(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
     path, other = tmp_path / "prices.csv", tmp_path / "other.csv"
     other.write_text("feature,per_query\n1,2\n")
     with open_window(theme, tmp_path / "config", folds) as window:
         finish(window)
         ids = window.session.dataset.feature_ids.tolist()
-        path.write_text("feature,per_document,per_query\n" + "".join(f"{i},0.01,{i % 3}\n" for i in ids))
+        path.write_text(
+            "feature,per_document,per_query\n"
+            + "".join(f"{i},0.01,{i % 3}\n" for i in ids)
+        )
         window.sections.data.names.read_costs(other)
         assert naming("other.csv 2").search(window.notice.text())
         assert window.session.dataset.extension(FeatureCosts) is None
@@ -142,23 +164,31 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
         window.open_path(str(path))  # as a drop does
         plan = window.session.plan
         assert plan.parameters["costs"] == "milliseconds"
-        assert plan.extension(FeatureCosts) == window.session.dataset.extension(FeatureCosts)
+        assert plan.extension(FeatureCosts) == window.session.dataset.extension(
+            FeatureCosts
+        )
         settle(window)
         model = window.current.model
         assert model is not None, window.notice.text()
         assert model.plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
         show_data(window)
         rows = window.sections.data.statistics.table.rows()
-        assert [(row.per_document, row.per_query) for row in rows] == [(0.01, i % 3) for i in ids]
+        assert [(row.per_document, row.per_query) for row in rows] == [
+            (0.01, i % 3) for i in ids
+        ]
         assert all(row.cost is None for row in rows)
         finish(window)
-        assert window.runs.records[-1].plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
+        assert window.runs.records[-1].plan.extension(FeatureCosts) == plan.extension(
+            FeatureCosts
+        )
         window._show_page("compare")
         pareto = window.sections.compare.views.pareto
         wait_until(lambda: not pareto.by.isHidden())
         pareto.by.select("cost")
         pareto.by.chosen.emit("cost")
-        wait_until(lambda: "ms" in [column.title for column in pareto.table.rows_model.columns])
+        wait_until(
+            lambda: "ms" in [column.title for column in pareto.table.rows_model.columns]
+        )
         model = pareto.table.rows()[-1].model
         assert model.x == pytest.approx(model.x) and model.x != model.size
         assert "ms per query" in pareto.sentence.text()
@@ -168,12 +198,18 @@ def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, 
     with open_window(theme, tmp_path / "config", folds) as window:
         kept = window.session.dataset.extension(FeatureCosts)
         assert kept == plan.extension(FeatureCosts), "they are kept for the next start"
-        assert window.session.plan.extension(FeatureCosts) == plan.extension(FeatureCosts)
-        assert window.session.plan.parameters["costs"] == (), "what is kept changes no selection"
+        assert window.session.plan.extension(FeatureCosts) == plan.extension(
+            FeatureCosts
+        )
+        assert window.session.plan.parameters["costs"] == (), (
+            "what is kept changes no selection"
+        )
         settle(window)
 
 
-def test_a_feature_set_that_is_opened_before_the_data_says_so(theme: Theme, tmp_path: Path) -> None:
+def test_a_feature_set_that_is_opened_before_the_data_says_so(
+    theme: Theme, tmp_path: Path
+) -> None:
     path = tmp_path / "set.json"
     path.write_text(json.dumps(feature_set(3)))
     with open_window(theme, tmp_path / "config") as window:
@@ -192,14 +228,18 @@ def test_notes_are_marked_and_costs_go_into_the_plan(
 ) -> None:
     with open_window(theme, tmp_path / "config", folds) as window:
         show_data(window)
-        monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Broken before May", True))
+        monkeypatch.setattr(
+            QInputDialog, "getText", lambda *_: ("Broken before May", True)
+        )
         table = window.sections.data.statistics.table
         action = table.row_actions(rows(window)[2])[0]
         action.do()
         assert rows(window)[2].note == "Broken before May"
         assert "cost" not in shown_columns(table)
         monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("2.5", True))
-        next(one for one in table.row_actions(rows(window)[0]) if one.text == "Cost…").do()
+        next(
+            one for one in table.row_actions(rows(window)[0]) if one.text == "Cost…"
+        ).do()
         assert "cost" in shown_columns(table)
         assert dict(window.session.plan.parameters["costs"]) == {1: 2.5}
         assert rows(window)[0].cost == 2.5
@@ -222,7 +262,9 @@ def select(window: MainWindow, *numbers: int) -> None:
     table.clearSelection()
     flags = QItemSelectionModel.SelectionFlag
     for number in numbers:
-        table.selectionModel().select(table.rows_model.index(number, 0), flags.Select | flags.Rows)
+        table.selectionModel().select(
+            table.rows_model.index(number, 0), flags.Select | flags.Rows
+        )
 
 
 def test_groups_are_written_asked_for_undone_run_and_restored(
@@ -232,7 +274,9 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
     answers = [("Clicks", True), ("unheard", False)]
     asked: list[list[str]] = []
 
-    def answer(_parent: object, _title: str, label: str, items: list[str], *_: object) -> tuple[str, bool]:
+    def answer(
+        _parent: object, _title: str, label: str, items: list[str], *_: object
+    ) -> tuple[str, bool]:
         asked.append([label, *items])
         return answers.pop(0)
 
@@ -246,9 +290,18 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         assert [row.group for row in rows(window)[:4]] == ["Body", "", "Body", ""]
         select(window, 1, 3)
         window.commands["group"].trigger()
-        assert asked[0] == ["Group for 2 features. Leave empty for no group:", "", "Body"]
-        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3), "Clicks": (2, 4)}
-        note, group, *_ = window.sections.data.statistics.table.row_actions(rows(window)[0])
+        assert asked[0] == [
+            "Group for 2 features. Leave empty for no group:",
+            "",
+            "Body",
+        ]
+        assert dict(feature_groups_of(window.session.plan)) == {
+            "Body": (1, 3),
+            "Clicks": (2, 4),
+        }
+        note, group, *_ = window.sections.data.statistics.table.row_actions(
+            rows(window)[0]
+        )
         assert (note.text, group.text) == ("Note…", "Group…")
         select(window, 0)
         group.do()
@@ -262,7 +315,10 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3)}
         window.session.undo.redo()
         write(window, 3, "group", "")
-        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3), "Clicks": (2,)}
+        assert dict(feature_groups_of(window.session.plan)) == {
+            "Body": (1, 3),
+            "Clicks": (2,),
+        }
         window.commands["run"].trigger()
         finish(window)
         record = window.runs.records[-1]
@@ -271,11 +327,17 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
                 assert (0 in step.selected) == (2 in step.selected)
         window.workspace.show_page("features")
         wait_until(window.sections.features.path.table.rows)
-        named = {row.feature_id: row.group for row in window.sections.features.path.table.rows()}
+        named = {
+            row.feature_id: row.group
+            for row in window.sections.features.path.table.rows()
+        }
         assert (named[1], named[3], named[2]) == ("Body", "Body", "Clicks")
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
-        assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3), "Clicks": (2,)}
+        assert dict(feature_groups_of(window.session.plan)) == {
+            "Body": (1, 3),
+            "Clicks": (2,),
+        }
         settle(window)
 
 
@@ -292,14 +354,18 @@ def test_undone_groups_are_not_kept_and_those_of_a_run_are_its_own(
         window.session.undo.undo()
         window.session.undo.undo()
         window.session.undo.redo()
-        window.session.go_back_to(window.session.plan.changed(groups={"Other": (4,)}), "a run")
+        window.session.go_back_to(
+            window.session.plan.changed(groups={"Other": (4,)}), "a run"
+        )
         settle(window)
     with open_window(theme, tmp_path / "config", folds) as window:
         assert dict(feature_groups_of(window.session.plan)) == {"Body": (1, 3)}
         settle(window)
 
 
-def test_without_a_selected_row_a_sentence_says_where_to_select(window: MainWindow) -> None:
+def test_without_a_selected_row_a_sentence_says_where_to_select(
+    window: MainWindow,
+) -> None:
     show_data(window)
     select(window)
     press_keys(window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
@@ -307,8 +373,14 @@ def test_without_a_selected_row_a_sentence_says_where_to_select(window: MainWind
     settle(window)
 
 
-def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    both, alone, other = tmp_path / "both.csv", tmp_path / "alone.csv", tmp_path / "other.csv"
+def test_groups_come_from_files_with_names_or_without(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    both, alone, other = (
+        tmp_path / "both.csv",
+        tmp_path / "alone.csv",
+        tmp_path / "other.csv",
+    )
     both.write_text("id,name,group\n1,first,A\n2,second,A\n7777,far,B\n")
     alone.write_text("feature,group\n2,C\n3,C\n")
     other.write_text("feature,group\n7777,C\n")
@@ -319,19 +391,25 @@ def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Pa
         assert window.session.dataset.feature_names[:2] == ("first", "second")
         window.sections.data.names.read(alone)
         assert dict(feature_groups_of(window.session.plan)) == {"C": (2, 3)}
-        assert window.session.dataset.feature_names[:2] == ("first", "second"), "groups are no names"
+        assert window.session.dataset.feature_names[:2] == ("first", "second"), (
+            "groups are no names"
+        )
         window.sections.data.names.read(other)
         assert str(other) in window.notice.text()
         settle(window)
 
 
-def test_the_form_says_how_groups_are_taken_and_a_method_that_cannot_is_refused(window: MainWindow) -> None:
+def test_the_form_says_how_groups_are_taken_and_a_method_that_cannot_is_refused(
+    window: MainWindow,
+) -> None:
     finish(window)
     note = window.sections.select.method.form._groups
     assert note.isHidden()
     window.session.change("groups", groups={"Body": (1, 3)})
     assert not note.isHidden()
-    assert note.text().startswith("Groups: Body (2). A group of features is one step, compared by")
+    assert note.text().startswith(
+        "Groups: Body (2). A group of features is one step, compared by"
+    )
     window.session.change("method", method="gas", parameters={})
     assert naming("GAS").search(note.text())
     n = len(window.runs.records)
@@ -342,7 +420,9 @@ def test_the_form_says_how_groups_are_taken_and_a_method_that_cannot_is_refused(
     settle(window)
 
 
-def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWindow) -> None:
+def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(
+    window: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     finish(window)
     session = window.session
@@ -351,7 +431,12 @@ def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWin
     assert session.plan.parameters["pinned"] == (3,)
     wait_until(
         lambda: (
-            {1, 3} <= {row.feature_id for row in window.sections.features.features.table.rows() if row.pinned}
+            {1, 3}
+            <= {
+                row.feature_id
+                for row in window.sections.features.features.table.rows()
+                if row.pinned
+            }
         )
     )
     session.toggle("pinned", 1)
@@ -366,22 +451,35 @@ def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWin
 
 
 @pytest.mark.ability("search_engines")
-def test_feature_logs_are_opened_with_the_judgments_beside_them(theme: Theme, tmp_path: Path) -> None:
+def test_feature_logs_are_opened_with_the_judgments_beside_them(
+    theme: Theme, tmp_path: Path
+) -> None:
     hits = [
-        {"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 4}]}]}}
+        {
+            "_id": f"d{i}",
+            "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 4}]}]},
+        }
         for i in range(5)
     ]
     log, ratings = tmp_path / "log.json", tmp_path / "ratings.csv"
-    log.write_text(json.dumps([{"query": q, "hits": {"hits": hits}} for q in ("a b", "c")]))
+    log.write_text(
+        json.dumps([{"query": q, "hits": {"hits": hits}} for q in ("a b", "c")])
+    )
     rows = "".join(f"{q},d{i},{i % 2}\n" for q in ("a b", "c") for i in range(4))
     ratings.write_text(f"query,docid,rating\n{rows}")
     with open_window(theme, tmp_path / "config") as window:
         for paths in ([str(log)], [str(ratings), str(log)], [str(tmp_path)]):
             window.open_controller.open_paths(paths)
-            wait_until(lambda: window.session.dataset is not None and not window.models.loader.busy)
+            wait_until(
+                lambda: (
+                    window.session.dataset is not None and not window.models.loader.busy
+                )
+            )
             assert window.session.dataset.folds[0].train.n_documents == 8
             assert window.session.dataset.feature_names == ("bm25",)
             assert naming("2 logged documents judgment").search(window.notice.text())
-            facts = {fact.key: fact.value for fact in read_as_facts(window.session.dataset)}
+            facts = {
+                fact.key: fact.value for fact in read_as_facts(window.session.dataset)
+            }
             assert facts["joined with"] == "ratings.csv"
         settle(window)

@@ -13,7 +13,8 @@ from rankstudio.ui.data.panel import DataPanel, features_row, label_rows
 @pytest.fixture
 def dataset():
     folds = tuple(
-        Fold(n, documents((1000, 2), n), documents((3,), n), documents((2, 2), n)) for n in (1, 2, 3)
+        Fold(n, documents((1000, 2), n), documents((3,), n), documents((2, 2), n))
+        for n in (1, 2, 3)
     )
     return FoldedDataset("MQ-tiny", None, folds, "letor4")
 
@@ -24,7 +25,9 @@ def panel(theme, stage):
 
 
 def buttons(panel):
-    return {b.text(): b for b in panel._folds.findChildren(QPushButton) if b.isVisible()}
+    return {
+        b.text(): b for b in panel._folds.findChildren(QPushButton) if b.isVisible()
+    }
 
 
 def test_counts_are_those_of_the_fold(panel, dataset):
@@ -48,7 +51,11 @@ def test_the_summary_brings_constants_and_labels(panel, dataset):
     assert features == ("features", "3 · 1 constant")
     assert convention == ("0 in NDCG@10", "1 of 2 queries")
     assert panel._labels.isVisible()
-    assert panel._labels.accessibleDescription().splitlines() == ["0: 334", "1: 334", "2: 334"]
+    assert panel._labels.accessibleDescription().splitlines() == [
+        "0: 334",
+        "1: 334",
+        "2: 334",
+    ]
     assert panel._labels_title.text() == "relevance, training documents of fold 1"
 
 
@@ -86,7 +93,9 @@ def test_a_fold_is_chosen_by_its_button_and_all_by_theirs(panel, dataset):
 
 
 def test_a_single_file_has_no_folds_to_choose_from(panel):
-    panel.show_dataset(FoldedDataset("one", None, (Fold(1, documents((4, 5))),), "mslr"))
+    panel.show_dataset(
+        FoldedDataset("one", None, (Fold(1, documents((4, 5))),), "mslr")
+    )
     assert not panel._folds.isVisible()
     assert fact_texts(panel._facts)[0] == ("train", "9")
     panel.clear()

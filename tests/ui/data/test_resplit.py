@@ -26,7 +26,9 @@ def divide(window: MainWindow, protocol: str) -> None:
     """Type a protocol, and wait until the data are divided so."""
     before = window.session.dataset
     write(window.sections.select.method.form.field("protocol"), protocol)
-    wait_until(lambda: window.session.dataset is not before and not window.models.loader.busy)
+    wait_until(
+        lambda: window.session.dataset is not before and not window.models.loader.busy
+    )
 
 
 def test_a_protocol_divides_the_data_and_is_what_is_run(window: MainWindow) -> None:
@@ -42,7 +44,9 @@ def test_a_protocol_divides_the_data_and_is_what_is_run(window: MainWindow) -> N
     assert record.result is not None
     *_, last = run(window.session.plan)
     assert isinstance(last, RunFinished)
-    assert results_as_dict(last.result)["folds"] == results_as_dict(record.result)["folds"]
+    assert (
+        results_as_dict(last.result)["folds"] == results_as_dict(record.result)["folds"]
+    )
 
 
 def test_a_protocol_is_taken_back_and_done_again(window: MainWindow) -> None:
@@ -74,15 +78,25 @@ def test_where_nothing_validates_the_criterion_chooses(window: MainWindow) -> No
     assert window.session.dataset is not None
     assert len(window.session.dataset.folds) > 20
     plan = window.session.plan
-    assert (plan.protocol, plan.select_by, plan.rule) == ("leave-query-out", "criterion", "best")
+    assert (plan.protocol, plan.select_by, plan.rule) == (
+        "leave-query-out",
+        "criterion",
+        "best",
+    )
     window.commands["undo"].trigger()
-    assert (window.session.plan.select_by, window.session.plan.rule) == ("MAP", "one-se")
+    assert (window.session.plan.select_by, window.session.plan.rule) == (
+        "MAP",
+        "one-se",
+    )
     wait_until(lambda: window.session.read_as_planned)
     settle(window)
 
 
 def test_what_is_no_protocol_is_explained_below_the_field(window: MainWindow) -> None:
-    field, before = window.sections.select.method.form.field("protocol"), window.session.dataset
+    field, before = (
+        window.sections.select.method.form.field("protocol"),
+        window.session.dataset,
+    )
     write(field, "by the moon")
     assert field.error.text().startswith('folds: expected "given", "5-fold"')
     assert field.error.text().endswith("got 'by the moon'.")
@@ -96,7 +110,10 @@ def test_what_is_no_protocol_is_explained_below_the_field(window: MainWindow) ->
 
 
 def test_data_that_cannot_be_divided_so_are_a_sentence(window: MainWindow) -> None:
-    field, before = window.sections.select.method.form.field("protocol"), window.session.dataset
+    field, before = (
+        window.sections.select.method.form.field("protocol"),
+        window.session.dataset,
+    )
     write(field, "500-fold")
     wait_until(lambda: field.has_error)
     assert window.session.dataset is before
@@ -116,14 +133,18 @@ def test_data_that_cannot_be_divided_so_are_a_sentence(window: MainWindow) -> No
     settle(window)
 
 
-def test_a_protocol_comes_back_with_its_runs(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_a_protocol_comes_back_with_its_runs(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
     with open_window(theme, tmp_path / "config", folds) as window:
         divide(window, "3-fold")
         finish(window)
         session, before = str(window.models.study_store.path), window.runs.records[0]
     with open_window(theme, tmp_path / "other", folds) as window:
         window.open_path(session)
-        wait_until(lambda: window.runs.records and window.runs.records[0].recorded is None)
+        wait_until(
+            lambda: window.runs.records and window.runs.records[0].recorded is None
+        )
         assert window.session.plan.protocol == "3-fold"
         assert window.session.dataset is window.runs.records[0].dataset
         assert len(window.session.dataset.folds) == 3

@@ -28,7 +28,9 @@ def panel(theme: Theme, stage: Callable[..., QWidget]) -> StatisticsPanel:
     return stage(StatisticsPanel(theme), 860, 500)
 
 
-def test_features_query_sizes_and_rows_are_shown_without_a_copy(panel: StatisticsPanel) -> None:
+def test_features_query_sizes_and_rows_are_shown_without_a_copy(
+    panel: StatisticsPanel,
+) -> None:
     train = documents((1000, 2))
     summary = summary_of(train)
     panel.show_summary("x, training documents", summary, train)
@@ -38,16 +40,26 @@ def test_features_query_sizes_and_rows_are_shown_without_a_copy(panel: Statistic
     panel._tabs.setCurrentIndex(2)
     rows = panel.findChild(QTableView, "preview-table").model()
     assert (rows.rowCount(), rows.columnCount()) == (1002, 6)
-    assert [rows.index(1001, c).data() for c in (0, 1, 5)] == ["2", "q1", "#docid = D1001"]
+    assert [rows.index(1001, c).data() for c in (0, 1, 5)] == [
+        "2",
+        "q1",
+        "#docid = D1001",
+    ]
     assert float(rows.index(5, 2).data()) == pytest.approx(train.X[5, 0], rel=1e-3)
-    assert rows.index(5, 2).data(Qt.ItemDataRole.ToolTipRole) == repr(float(train.X[5, 0]))
+    assert rows.index(5, 2).data(Qt.ItemDataRole.ToolTipRole) == repr(
+        float(train.X[5, 0])
+    )
     horizontal = Qt.Orientation.Horizontal
     headers = [rows.headerData(c, horizontal) for c in range(6)]
     assert headers == ["relevance", "query", "7", "8", "9", "comment"]
-    assert rows.headerData(2, horizontal, Qt.ItemDataRole.ToolTipRole) == "7 BM25 of body"
+    assert (
+        rows.headerData(2, horizontal, Qt.ItemDataRole.ToolTipRole) == "7 BM25 of body"
+    )
 
 
-def test_rows_of_other_documents_take_the_place_of_those_before(panel: StatisticsPanel) -> None:
+def test_rows_of_other_documents_take_the_place_of_those_before(
+    panel: StatisticsPanel,
+) -> None:
     for train in (documents((3, 2)), documents((4, 5))):
         summary = summary_of(train)
         panel.show_summary("x", summary, train)
@@ -73,13 +85,20 @@ def test_queries_of_one_length_have_no_range(panel: StatisticsPanel) -> None:
     assert said == [False, True]
 
 
-def test_of_very_many_features_those_with_the_most_values_are_listed(panel: StatisticsPanel) -> None:
+def test_of_very_many_features_those_with_the_most_values_are_listed(
+    panel: StatisticsPanel,
+) -> None:
     entries = np.array([4, 15_000, 15_000], dtype=np.int32)
     X = SparseRows.of_parts(np.ones(3), entries, np.array([0, 2, 3]), 20_000)
     ids = np.arange(1, 20_001)
     names = tuple(f"feature {i}" for i in ids.tolist())
     few = RankingDataset.from_arrays(np.zeros((2, 1)), [0, 1])
-    train = few.changed(X=X, feature_ids=ids, feature_names=names, missing=np.zeros(20_000, dtype=np.int64))
+    train = few.changed(
+        X=X,
+        feature_ids=ids,
+        feature_names=names,
+        missing=np.zeros(20_000, dtype=np.int64),
+    )
     panel.show_summary("x", summary_of(train), train)
     rows = panel.table.rows()
     assert len(rows) == 1000
@@ -113,13 +132,17 @@ def test_a_row_says_in_words_what_its_histogram_and_its_warnings_show() -> None:
     assert rows[0].direction_text.split()[1] in ("small", "large")
 
 
-def test_columns_give_way_to_the_names_where_there_is_little_room(panel: StatisticsPanel) -> None:
+def test_columns_give_way_to_the_names_where_there_is_little_room(
+    panel: StatisticsPanel,
+) -> None:
     train = documents((30, 20))
     panel.show_summary("x", summary_of(train), train, rows_of(train))
 
     def shown() -> list[str]:
         columns = panel.table.rows_model.columns
-        return [c.key for i, c in enumerate(columns) if not panel.table.isColumnHidden(i)]
+        return [
+            c.key for i, c in enumerate(columns) if not panel.table.isColumnHidden(i)
+        ]
 
     assert "missing" not in shown(), "there are none"
     panel.resize(1000, 500)
@@ -132,7 +155,9 @@ def test_columns_give_way_to_the_names_where_there_is_little_room(panel: Statist
 
 def test_writing_into_a_cell_tells_row_column_and_text(panel: StatisticsPanel) -> None:
     told: list[tuple[int, str, str]] = []
-    panel.table.rows_model.written.connect(lambda row, key, text: told.append((row.feature_id, key, text)))
+    panel.table.rows_model.written.connect(
+        lambda row, key, text: told.append((row.feature_id, key, text))
+    )
     train = documents((30, 20))
     panel.show_summary("x", summary_of(train), train, rows_of(train))
     table = panel.table
@@ -156,7 +181,9 @@ def test_statistics_are_shown_when_the_page_is_seen_and_not_before(
     shown: list[str] = []
     show = statistics.show_summary
     monkeypatch.setattr(
-        statistics, "show_summary", lambda what, *given: (shown.append(what), show(what, *given))
+        statistics,
+        "show_summary",
+        lambda what, *given: (shown.append(what), show(what, *given)),
     )
     settle(window)
     for fold in (1, 2):
@@ -173,7 +200,9 @@ def test_statistics_are_shown_when_the_page_is_seen_and_not_before(
     assert "fold 1" in statistics.caption()
 
 
-def test_the_statistics_follow_the_convention_that_is_looked_at(window: MainWindow) -> None:
+def test_the_statistics_follow_the_convention_that_is_looked_at(
+    window: MainWindow,
+) -> None:
     """Catches measures of the plan's convention beside a plot of another one, once a run was done."""
     finish_run(window)
     window.commands["page_data"].trigger()
@@ -192,17 +221,24 @@ def test_the_statistics_follow_the_convention_that_is_looked_at(window: MainWind
     assert seen[0] == seen[2] != seen[1]
 
 
-def test_other_data_with_fewer_features_take_the_place_of_those_on_the_page(window: MainWindow) -> None:
+def test_other_data_with_fewer_features_take_the_place_of_those_on_the_page(
+    window: MainWindow,
+) -> None:
     """Catches names of the new data looked for by the features of the old: their measure is told of first."""
     window.commands["page_data"].trigger()
     settle(window)
     fold = window.session.dataset.folds[0]
     few = {
-        name: RankingDataset.from_arrays(part.X[:, :1], part.y, part.qid) for name, part in fold.parts.items()
+        name: RankingDataset.from_arrays(part.X[:, :1], part.y, part.qid)
+        for name, part in fold.parts.items()
     }
-    data = FoldedDataset("Few", None, (Fold(1, few["train"], few["vali"], few["test"]),))
+    data = FoldedDataset(
+        "Few", None, (Fold(1, few["train"], few["vali"], few["test"]),)
+    )
     window.session.open(
-        data, "few", window.session.plan.changed(data="few", measures=("RR",), select_by="RR")
+        data,
+        "few",
+        window.session.plan.changed(data="few", measures=("RR",), select_by="RR"),
     )
     settle(window)
     assert len(window.sections.data.statistics.table.rows()) == 1

@@ -27,7 +27,12 @@ def dialog(app, theme, tmp_path):
             lambda path: path.write_text(path.suffix),
         ),
         ExportItem("curves", "Curves", "The plot.", FORMATS, "curves", refuse),
-        ExportItem("command", "Run as a command", "For a terminal.", text=lambda: "rankstudio run plan.toml"),
+        ExportItem(
+            "command",
+            "Run as a command",
+            "For a terminal.",
+            text=lambda: "rankstudio run plan.toml",
+        ),
         ExportItem(
             "model",
             "Chosen model",
@@ -37,7 +42,11 @@ def dialog(app, theme, tmp_path):
             unavailable="No model yet.",
         ),
         ExportItem(
-            "gone", "Elsewhere", "Fails.", (("CSV", ".csv"),), write=lambda path: path.write_text("x")
+            "gone",
+            "Elsewhere",
+            "Fails.",
+            (("CSV", ".csv"),),
+            write=lambda path: path.write_text("x"),
         ),
     )
     made = ExportDialog(theme, items, tmp_path)
@@ -97,7 +106,11 @@ def test_what_is_text_is_copied_and_asks_for_no_file(dialog):
     dialog.select("command")
     assert dialog._copy.isVisible()
     assert not dialog._save.isEnabled()
-    assert not dialog._path.isVisible() and not dialog._format.isVisible() and not dialog._save.isVisible()
+    assert (
+        not dialog._path.isVisible()
+        and not dialog._format.isVisible()
+        and not dialog._save.isVisible()
+    )
     dialog.copy()
     assert QGuiApplication.clipboard().text() == "rankstudio run plan.toml"
 
@@ -111,13 +124,17 @@ def test_what_is_not_there_says_why_and_writes_nothing(dialog, tmp_path):
 
 
 def test_a_format_without_a_suffix_has_no_empty_brackets(app, theme, tmp_path):
-    item = ExportItem("results", "Results", "A folder.", (("Folder", ""),), "sample", write=refuse)
+    item = ExportItem(
+        "results", "Results", "A folder.", (("Folder", ""),), "sample", write=refuse
+    )
     dialog = ExportDialog(theme, (item,), tmp_path)
     assert dialog._format.currentText() == "Folder"
     assert dialog.path == tmp_path / "sample"
 
 
-def test_a_format_says_what_it_is_what_it_writes_beside_and_what_was_found(app, theme, tmp_path):
+def test_a_format_says_what_it_is_what_it_writes_beside_and_what_was_found(
+    app, theme, tmp_path
+):
     written, found = [], []
 
     class Told:
@@ -138,12 +155,17 @@ def test_a_format_says_what_it_is_what_it_writes_beside_and_what_was_found(app, 
     one = FormatWriter("For one.", written.append, paths, check)
     other = FormatWriter("For another.", refuse, paths, unavailable="It has no trees.")
     formats = (("One", ".json"), ("Another", ".json"))
-    item = ExportItem("model-formats", "Model", "A model.", formats, "m", writers=(one, other))
+    item = ExportItem(
+        "model-formats", "Model", "A model.", formats, "m", writers=(one, other)
+    )
     dialog = ExportDialog(theme, (item,), tmp_path)
     assert dialog._help.text() == "A model.\n\nFor one."
     dialog._format.setCurrentIndex(1)
     dialog._format.activated.emit(1)
-    assert (dialog.message.text(), dialog._save.isEnabled()) == ("It has no trees.", False)
+    assert (dialog.message.text(), dialog._save.isEnabled()) == (
+        "It has no trees.",
+        False,
+    )
     assert dialog.path == tmp_path / "m.json"
     dialog.save()
     dialog._format.setCurrentIndex(0)
@@ -157,6 +179,8 @@ def test_a_format_says_what_it_is_what_it_writes_beside_and_what_was_found(app, 
     assert written == [tmp_path / "m.json"]
     assert dialog.message.text().endswith("m.json. Verifying the file …")
     found[0]("Identical ranking on 2 of 2 queries.")
-    assert dialog.message.text().endswith("m.json. Identical ranking on 2 of 2 queries.")
+    assert dialog.message.text().endswith(
+        "m.json. Identical ranking on 2 of 2 queries."
+    )
     dialog.done(0)
     assert job.abandoned

@@ -14,7 +14,12 @@ from windows import finish, open_window, settle, write_folds
 
 from rankstudio.cli import main
 from rankstudio.engine.export.figures.style import style_of
-from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, MapFigure, Series
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    MapFigure,
+    Series,
+)
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.export.figure_dialog import FigureDialog
 from rankstudio.ui.main_window import MainWindow
@@ -30,7 +35,17 @@ def figures() -> tuple[CurvesFigure | MapFigure, ...]:
     cells = ((0.1, 0.2),)
     return (
         CurvesFigure("data-curves", "Curves", "Data: λ.", *axes, (line,)),
-        MapFigure("data-map", "Map", "Cells.", ("1",), ("1", "2"), cells, "λ", "k", FigureAxis("MAP")),
+        MapFigure(
+            "data-map",
+            "Map",
+            "Cells.",
+            ("1",),
+            ("1", "2"),
+            cells,
+            "λ",
+            "k",
+            FigureAxis("MAP"),
+        ),
     )
 
 
@@ -59,7 +74,9 @@ def test_the_preview_follows_width_text_and_colours(dialog):
         seen.append(dialog.preview.pixmap().toImage())
     assert dialog.style_chosen.font == 30.0
     assert dialog.style_chosen.width == pytest.approx(254 / 25.4 * 72)
-    assert [dialog.format_box.itemData(i) for i in range(dialog.format_box.count())] == [*LABELS]
+    assert [
+        dialog.format_box.itemData(i) for i in range(dialog.format_box.count())
+    ] == [*LABELS]
     dialog.width_box.setCurrentIndex(4)
     dialog.millimetres.setValue(120.0)
     assert dialog.style_chosen.width == pytest.approx(120 / 25.4 * 72)
@@ -75,8 +92,12 @@ def test_the_clipboard_has_picture_and_caption(dialog):
     assert b"validation MAP" in bytes(data.data("image/svg+xml").data())
 
 
-def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path, monkeypatch):
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine"), ""))
+def test_a_figure_is_saved_with_its_caption_and_errors_are_said(
+    dialog, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine"), "")
+    )
     dialog.save_button.click()
     wait_until(lambda: "Written" in dialog.message.text())
     assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF")
@@ -86,7 +107,9 @@ def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path
     dialog.save_button.click()
     assert "already exists" in dialog.message.text()
     assert (tmp_path / "mine.pdf").read_bytes() == before
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), ""))
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), "")
+    )
     dialog.save_button.click()
     wait_until(lambda: "could not be written" in dialog.message.text())
     assert dialog.isVisible()
@@ -122,14 +145,19 @@ def test_a_dialog_that_goes_takes_its_painting_along(app, theme, tmp_path):
 
 
 @pytest.mark.ability("features")
-def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: Path, monkeypatch) -> None:
+def test_every_plot_of_the_window_can_be_printed(
+    window: MainWindow, tmp_path: Path, monkeypatch
+) -> None:
     finish(window)
     shown: list[str] = []
-    monkeypatch.setattr(FigureDialog, "exec", lambda self: shown.append(self.figure.title))
+    monkeypatch.setattr(
+        FigureDialog, "exec", lambda self: shown.append(self.figure.title)
+    )
     window.commands["figures"].trigger()
     assert shown
     plots = [plot for plot in window.findChildren(Plot) if not plot.is_empty()]
-    assert len(plots) >= 3  # candidates, criterion, validation; the inspector's may still be on its way
+    # candidates, criterion, validation; the inspector's may still be on its way
+    assert len(plots) >= 3
     for plot in plots:
         figure = plot.figure()
         assert not figure.empty
@@ -149,7 +177,10 @@ def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: P
     assert shown[-1].endswith(window.sections.select.curves.criterion_plot.axes.title)
     dialog = window.export_controller.figure_dialog(validation)
     assert dialog is not None
-    assert "Greedy RankRLS" in dialog.figure.caption and "RankStudio" in dialog.figure.caption
+    assert (
+        "Greedy RankRLS" in dialog.figure.caption
+        and "RankStudio" in dialog.figure.caption
+    )
     dialog.deleteLater()
 
 
@@ -160,7 +191,9 @@ def test_all_figures_of_the_study_are_those_of_the_terminal(
     monkeypatch.setenv("RANKSTUDIO_DATA_DIR", str(tmp_path / "user"))
     monkeypatch.setattr(Question, "ask", lambda *_: True)
     here, there = tmp_path / "window", tmp_path / "terminal"
-    with open_window(theme, tmp_path / "config", write_folds(tmp_path / "Small")) as window:
+    with open_window(
+        theme, tmp_path / "config", write_folds(tmp_path / "Small")
+    ) as window:
         finish(window)
         settle(window)
         study = window.models.study_store.path
@@ -173,7 +206,18 @@ def test_all_figures_of_the_study_are_those_of_the_terminal(
             window.export_controller.save_all(dialog, style, name, 100.0, here)
             wait_until(lambda: "figures are in" in dialog.message.text())
         dialog.deleteLater()
-    asked = ["--width", "page", "--colors", "print", "--to", "png,pdf", "--dpi", "100", "--out", str(there)]
+    asked = [
+        "--width",
+        "page",
+        "--colors",
+        "print",
+        "--to",
+        "png,pdf",
+        "--dpi",
+        "100",
+        "--out",
+        str(there),
+    ]
     assert main(["figures", str(study), *asked]) == 0
     files = sorted(path.name for path in there.iterdir())
     assert files == sorted(path.name for path in here.iterdir())

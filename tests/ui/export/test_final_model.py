@@ -39,12 +39,18 @@ from rankstudio.ui.page.export_item import ExportItem
 MODEL_FORMATS = model_formats()
 
 GRID = {"regularization": (0.5, 4.0, 32.0)}
-FILTERED: dict[str, Any] = {"ranker": "ranksvm", "ranker_parameters": {"C": (0.01, 1.0)}}
+FILTERED: dict[str, Any] = {
+    "ranker": "ranksvm",
+    "ranker_parameters": {"C": (0.01, 1.0)},
+}
 TREES = {"n_rounds": 5, "min_data_in_leaf": 3}
 
 CASES = {
     "greedy, best, given": (2, {"parameters": GRID}),
-    "greedy, one-se, k-fold": (1, {"parameters": GRID, "rule": "one-se", "protocol": "4-fold"}),
+    "greedy, one-se, k-fold": (
+        1,
+        {"parameters": GRID, "rule": "one-se", "protocol": "4-fold"},
+    ),
     "greedy, smallest, given": (2, {"parameters": GRID, "rule": "smallest"}),
     "greedy, at most 2, nested": (
         1,
@@ -54,16 +60,29 @@ CASES = {
     "greedy, left out": (2, {"parameters": GRID, "select_by": "leave-query-out MAP"}),
     "greedy, criterion": (1, {"protocol": "leave-query-out", "select_by": "criterion"}),
     "FSMRank, best, given": (2, {"method": "fsmrank"}),
-    "FSMRank, at most 7, k-fold": (1, {"method": "fsmrank", "rule": "at most 7", "protocol": "3-fold"}),
+    "FSMRank, at most 7, k-fold": (
+        1,
+        {"method": "fsmrank", "rule": "at most 7", "protocol": "3-fold"},
+    ),
     "filter and ranker, best": (2, {"method": "mutual-information", **FILTERED}),
     "filter and ranker, smallest, k-fold": (
         1,
-        {"method": "mutual-information", **FILTERED, "rule": "smallest", "protocol": "3-fold"},
+        {
+            "method": "mutual-information",
+            **FILTERED,
+            "rule": "smallest",
+            "protocol": "3-fold",
+        },
     ),
     "LambdaMART, best, given": (2, {"method": "lambdamart", "parameters": TREES}),
     "LambdaMART, one-se, nested": (
         1,
-        {"method": "lambdamart", "parameters": TREES, "rule": "one-se", "protocol": "given, nested 2-fold"},
+        {
+            "method": "lambdamart",
+            "parameters": TREES,
+            "rule": "one-se",
+            "protocol": "given, nested 2-fold",
+        },
     ),
 }
 
@@ -89,10 +108,16 @@ def recorded(plan: Plan, **changes: Any) -> RunRecord:
     return replace(RunRecord(1, plan, dataset, RunState.DONE, result=result), **changes)
 
 
-def item_of(record: RunRecord | None, worker: Worker, *, has_documents: bool = True) -> ExportItem:
+def item_of(
+    record: RunRecord | None, worker: Worker, *, has_documents: bool = True
+) -> ExportItem:
     dataset = record.dataset if record is not None else None
-    session: Any = SimpleNamespace(dataset=dataset, has_documents=has_documents, measure="MAP")
-    measured = MeasuredRun(record.plan, result=record.result) if record is not None else None
+    session: Any = SimpleNamespace(
+        dataset=dataset, has_documents=has_documents, measure="MAP"
+    )
+    measured = (
+        MeasuredRun(record.plan, result=record.result) if record is not None else None
+    )
     return final_model_item(session, record, measured, worker, "small", None)
 
 
@@ -122,7 +147,12 @@ def test_the_number_that_estimates_its_quality_is_named(
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, marks=[pytest.mark.ability("trees")] if case.startswith("LambdaMART") else [])
+        pytest.param(
+            case,
+            marks=[pytest.mark.ability("trees")]
+            if case.startswith("LambdaMART")
+            else [],
+        )
         for case in CASES
     ],
 )
@@ -132,7 +162,18 @@ def test_window_terminal_and_python_write_the_same_bytes(
     n_folds, settings = CASES[case]
     plan = Plan(str(places[n_folds]), **settings)
     save_plan(plan, tmp_path / "plan.toml")
-    assert main(["run", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--refit"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                str(tmp_path / "plan.toml"),
+                "--out",
+                str(tmp_path / "out"),
+                "--refit",
+            ]
+        )
+        == 0
+    )
     by_terminal = (tmp_path / "out" / "models" / "all.json").read_bytes()
 
     record = recorded(plan)
@@ -144,7 +185,8 @@ def test_window_terminal_and_python_write_the_same_bytes(
     assert not item.unavailable
     written(item, 0, tmp_path / "window.json")
     assert (tmp_path / "window.json").read_bytes() == by_terminal
-    assert record.result.plan == plan.changed(convention="standard")  # these data are not LETOR's
+    # these data are not LETOR's
+    assert record.result.plan == plan.changed(convention="standard")
 
 
 @pytest.mark.ability("exports")
@@ -160,8 +202,19 @@ def test_every_format_of_the_window_has_the_bytes_of_the_terminal(
     item, n_written = item_of(record, worker), 0
     n_own = len(item.formats) - len(MODEL_FORMATS)
     for position, form in enumerate(MODEL_FORMATS.values(), start=n_own):
-        here, there = tmp_path / f"window{form.suffix}", tmp_path / f"terminal{form.suffix}"
-        asked = ["export", str(tmp_path / "all.json"), "--to", form.key, "--out", str(there), "--force"]
+        here, there = (
+            tmp_path / f"window{form.suffix}",
+            tmp_path / f"terminal{form.suffix}",
+        )
+        asked = [
+            "export",
+            str(tmp_path / "all.json"),
+            "--to",
+            form.key,
+            "--out",
+            str(there),
+            "--force",
+        ]
         if item.writers[position].unavailable:
             assert main(asked) == 1
             continue
@@ -169,7 +222,9 @@ def test_every_format_of_the_window_has_the_bytes_of_the_terminal(
             continue  # negative weights are refused; an extra
         note = written(item, position, here)
         assert main(asked) == 0
-        for own, other in zip(form.paths(here).values(), form.paths(there).values(), strict=True):
+        for own, other in zip(
+            form.paths(here).values(), form.paths(there).values(), strict=True
+        ):
             assert own.exists() is other.exists()
             assert not own.exists() or own.read_bytes() == other.read_bytes()
         assert "queries" in note
@@ -178,7 +233,9 @@ def test_every_format_of_the_window_has_the_bytes_of_the_terminal(
     if not model.beyond:
         written(item, 1, tmp_path / "window.csv")
         save_model(tmp_path / "python.csv", model)
-        assert (tmp_path / "window.csv").read_bytes() == (tmp_path / "python.csv").read_bytes()
+        assert (tmp_path / "window.csv").read_bytes() == (
+            tmp_path / "python.csv"
+        ).read_bytes()
 
 
 def test_it_is_trained_on_each_query_of_all_parts_once(
@@ -187,7 +244,12 @@ def test_it_is_trained_on_each_query_of_all_parts_once(
     record = recorded(Plan(str(places[2]), parameters=GRID))
     written(item_of(record, worker), 0, tmp_path / "m.json")
     model = load_model(tmp_path / "m.json")
-    queries = {q for fold in record.dataset.folds for part in fold.parts.values() for q in part.query_ids}
+    queries = {
+        q
+        for fold in record.dataset.folds
+        for part in fold.parts.values()
+        for q in part.query_ids
+    }
     assert model.origin["trained on"]["queries"] == len(queries)
     assert model.origin["fold"] == "all"
 
@@ -267,7 +329,9 @@ def test_under_all_folds_and_under_a_fold_the_dialog_writes_it_by_mouse(
     assert contents[0] == contents[1]
 
 
-def test_under_all_folds_what_needs_a_fold_names_the_fold_and_the_final_model(window: MainWindow) -> None:
+def test_under_all_folds_what_needs_a_fold_names_the_fold_and_the_final_model(
+    window: MainWindow,
+) -> None:
     finish(window)
     window.session.look_at(None)
     dialog = window.export_controller.dialog()
@@ -298,10 +362,18 @@ def test_stop_ends_the_training_and_writes_nothing(
     path = tmp_path / "never.json"
     dialog._path.setText(str(path))
     QTest.mouseClick(dialog._save, Qt.MouseButton.LeftButton)
-    wait_until(lambda: dialog._bar.isVisible() and "comparing features" in dialog.message.text())
+    wait_until(
+        lambda: (
+            dialog._bar.isVisible() and "comparing features" in dialog.message.text()
+        )
+    )
     assert dialog._bar.value() == 500
     QTest.mouseClick(dialog._stop, Qt.MouseButton.LeftButton)
-    assert not dialog._writing_jobs and not dialog._stop.isVisible() and not dialog._bar.isVisible()
+    assert (
+        not dialog._writing_jobs
+        and not dialog._stop.isVisible()
+        and not dialog._bar.isVisible()
+    )
     wait_until(lambda: not window.models.task_worker.jobs)
     assert not path.exists() and dialog._save.isEnabled()
     dialog.close()

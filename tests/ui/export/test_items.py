@@ -21,7 +21,9 @@ from rankstudio.ui.main_window import MainWindow
 
 
 @pytest.mark.thorough
-def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow, tmp_path: Path) -> None:
+def test_the_report_is_saved_although_its_page_was_never_seen(
+    window: MainWindow, tmp_path: Path
+) -> None:
     """Catches a report that only the Report page can write, and one without its words or numbers."""
     dialog = window.export_controller.dialog()
     dialog.select("report")
@@ -31,7 +33,10 @@ def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow
     window.sections.report.words.notes.setPlainText("Two features do.")
     dialog = window.export_controller.dialog()
     dialog.select("report")
-    for place, ending, beginning in ((0, "html", b"<!doctype html>"), (1, "pdf", b"%pdf")):
+    for place, ending, beginning in (
+        (0, "html", b"<!doctype html>"),
+        (1, "pdf", b"%pdf"),
+    ):
         path = tmp_path / f"report.{ending}"
         assert str(path) in save(dialog, place, path)
         assert path.read_bytes().lower().startswith(beginning)
@@ -42,7 +47,9 @@ def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow
     dialog.close()
 
 
-def test_every_format_of_a_plan_is_offered_saved_and_copied(ran: MainWindow, tmp_path: Path) -> None:
+def test_every_format_of_a_plan_is_offered_saved_and_copied(
+    ran: MainWindow, tmp_path: Path
+) -> None:
     dialog = ran.export_controller.dialog()
     labels = [dialog._list.item(row).text() for row in range(dialog._list.count())]
     assert labels[-len(PLAN_FORMATS) :] == [form.label for form in PLAN_FORMATS]
@@ -76,7 +83,9 @@ def save(dialog: ExportDialog, place: int, path: Path) -> str:
     return dialog.message.text()
 
 
-def test_the_parts_of_the_fold_are_written_in_every_format(ran: MainWindow, tmp_path: Path) -> None:
+def test_the_parts_of_the_fold_are_written_in_every_format(
+    ran: MainWindow, tmp_path: Path
+) -> None:
     ran.session.look_at(2)
     model, dataset = ran.current.model, ran.session.dataset
     assert model is not None and dataset is not None
@@ -94,7 +103,10 @@ def test_the_parts_of_the_fold_are_written_in_every_format(ran: MainWindow, tmp_
             again = found.folds[0].parts[name]
             np.testing.assert_array_equal(again.X, part.X[:, columns])
             np.testing.assert_array_equal(again.y, part.y)
-        table = [line.split(",") for line in (out / "features.csv").read_text().splitlines()[1:]]
+        table = [
+            line.split(",")
+            for line in (out / "features.csv").read_text().splitlines()[1:]
+        ]
         assert [int(old) for *_, old in table] == dataset.feature_ids[columns].tolist()
     dialog.deleteLater()
 
@@ -121,7 +133,9 @@ def test_plots_are_written_with_data_and_fold_while_the_dialog_goes_on(
     dialog.deleteLater()
 
 
-def test_nothing_is_replaced_before_it_is_asked_for_twice(ran: MainWindow, tmp_path: Path) -> None:
+def test_nothing_is_replaced_before_it_is_asked_for_twice(
+    ran: MainWindow, tmp_path: Path
+) -> None:
     dialog = opened(ran)
     out = tmp_path / "few"
     out.mkdir()
@@ -134,7 +148,9 @@ def test_nothing_is_replaced_before_it_is_asked_for_twice(ran: MainWindow, tmp_p
     dialog.deleteLater()
 
 
-def test_a_full_disk_is_a_sentence(ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_a_sentence(
+    ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
 
     def full(*_: object, **__: object) -> None:
         raise OutputError("train.txt could not be written: No space left on device.")
@@ -150,12 +166,16 @@ def test_a_full_disk_is_a_sentence(ran: MainWindow, tmp_path: Path, monkeypatch:
 
 def test_without_a_model_it_says_why(window: MainWindow) -> None:
     dialog = opened(window)
-    assert naming("model").search(dialog.message.text()) and not dialog._save.isEnabled()
+    assert (
+        naming("model").search(dialog.message.text()) and not dialog._save.isEnabled()
+    )
     dialog.deleteLater()
 
 
 @pytest.mark.thorough
-def test_the_figures_of_a_paper_are_written_from_the_runs(window: MainWindow, tmp_path: Path) -> None:
+def test_the_figures_of_a_paper_are_written_from_the_runs(
+    window: MainWindow, tmp_path: Path
+) -> None:
     finish(window)
     dialog = window.export_controller.dialog()
     dialog.select("figures-greedy-rankrls")

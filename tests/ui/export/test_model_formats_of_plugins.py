@@ -63,7 +63,11 @@ def show_formats(window: MainWindow) -> ExportDialog:
 
 
 def save(dialog: ExportDialog, label: str, path: Path) -> str:
-    place = next(i for i in range(dialog._format.count()) if dialog._format.itemText(i).startswith(label))
+    place = next(
+        i
+        for i in range(dialog._format.count())
+        if dialog._format.itemText(i).startswith(label)
+    )
     dialog._format.setCurrentIndex(place)
     dialog._format.activated.emit(place)
     dialog._path.selectAll()
@@ -80,11 +84,16 @@ def test_a_model_is_written_and_verified(ran: MainWindow, tmp_path: Path) -> Non
     n = len(ran.current.model.step.selected)
     assert len((tmp_path / "m.ini").read_text("utf-8").splitlines()) == n + 1
     queries = (ran.current.model.fold.test or ran.current.model.fold.train).n_queries
-    assert said.startswith(f"Written to {tmp_path / 'm.ini'}.") and f"{queries} of {queries}" in said
+    assert (
+        said.startswith(f"Written to {tmp_path / 'm.ini'}.")
+        and f"{queries} of {queries}" in said
+    )
     dialog.deleteLater()
 
 
-def test_a_file_of_the_format_is_dropped_and_ranks(opened: Opened, folds: Path, tmp_path: Path) -> None:
+def test_a_file_of_the_format_is_dropped_and_ranks(
+    opened: Opened, folds: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "mine.ini"
     path.write_text("[weights]\n1 = 0.5\n3 = -0.25\n")
     with opened(folds) as window:
@@ -104,11 +113,14 @@ def test_a_file_of_the_format_is_dropped_and_ranks(opened: Opened, folds: Path, 
             window.workspace.show_page(page)
             settle(window)
         export = show_formats(window)
-        assert export.message.text() and not export._save.isEnabled()  # nothing else can express it
+        # nothing else can express it
+        assert export.message.text() and not export._save.isEnabled()
         export.deleteLater()
     with without_plugins(tmp_path / "site"), opened() as window:
         window.restore()
-        wait_until(lambda: window.runs.shown is not None and not window.models.loader.busy)
+        wait_until(
+            lambda: window.runs.shown is not None and not window.models.loader.busy
+        )
         settle(window)
         assert window.runs.records[0].state is RunState.DONE
         assert len(window.notice.texts()) <= 1
@@ -122,9 +134,15 @@ def test_failing_code_is_one_sentence(
     for label in ("Raises", "Hangs"):
         said = save(dialog, label, tmp_path / f"m.{label.lower()}")
         assert "rankstudio-bad" in said and "\n" not in said and "\x1b" not in said
-        assert not (tmp_path / f"m.{label.lower()}").exists() and dialog._save.isEnabled()
+        assert (
+            not (tmp_path / f"m.{label.lower()}").exists() and dialog._save.isEnabled()
+        )
     said = save(dialog, "Unread", tmp_path / "m.unread")
-    assert said.startswith(f"Written to {tmp_path / 'm.unread'}.") and "rankstudio-bad" in said
-    assert save(dialog, "INI file", tmp_path / "m.ini").startswith("Written to")  # the dialog lives
+    assert (
+        said.startswith(f"Written to {tmp_path / 'm.unread'}.")
+        and "rankstudio-bad" in said
+    )
+    # the dialog lives
+    assert save(dialog, "INI file", tmp_path / "m.ini").startswith("Written to")
     sys.modules["bad_plugin"].GATE.set()
     dialog.deleteLater()

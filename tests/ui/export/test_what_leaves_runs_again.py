@@ -49,22 +49,38 @@ def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 _LEAVES = (
-    *("results", "model", "features", "runs", "plot-validation", "plot-criterion", "plot-heat"),
+    *(
+        "results",
+        "model",
+        "features",
+        "runs",
+        "plot-validation",
+        "plot-criterion",
+        "plot-heat",
+    ),
     *("plan-toml", "plan-command", "plan-python", "plan-notebook"),
 )
 
 
 def kernel(window: MainWindow, _: Path) -> None:
-    changes = {"method": "kernel-rankrls", "parameters": KERNEL, "select_by": "leave-query-out MAP"}
+    changes = {
+        "method": "kernel-rankrls",
+        "parameters": KERNEL,
+        "select_by": "leave-query-out MAP",
+    }
     window.session.change("editing", **changes)
 
 
 def judged_by_a_kernel(window: MainWindow, _: Path) -> None:
-    window.session.change("editing", parameters=FEW, ranker="kernel-rankrls", ranker_parameters=KERNEL)
+    window.session.change(
+        "editing", parameters=FEW, ranker="kernel-rankrls", ranker_parameters=KERNEL
+    )
 
 
 def left_out(window: MainWindow, _: Path) -> None:
-    window.session.change("editing", parameters=FEW, select_by="leave-query-out NDCG@10")
+    window.session.change(
+        "editing", parameters=FEW, select_by="leave-query-out NDCG@10"
+    )
 
 
 def preferences(window: MainWindow, folder: Path) -> None:
@@ -84,7 +100,11 @@ def export(window: MainWindow, folder: Path, *keys: str) -> dict[str, list[Path]
     """Write what can be exported in all its formats, or some of it; return the files of each item."""
     written: dict[str, list[Path]] = {}
     for item in export_items(window.models, window.sections):
-        if item.unavailable or (keys and item.key not in keys) or not written_here(item):
+        if (
+            item.unavailable
+            or (keys and item.key not in keys)
+            or not written_here(item)
+        ):
             continue
         for _, suffix in item.formats:
             path = folder / f"{item.key}{suffix}"
@@ -95,7 +115,9 @@ def export(window: MainWindow, folder: Path, *keys: str) -> dict[str, list[Path]
 
 def files(folder: Path) -> dict[str, bytes]:
     models = (path.relative_to(folder) for path in sorted(folder.glob("models/*")))
-    return {str(name): (folder / name).read_bytes() for name in (*RESULT_FILES, *models)}
+    return {
+        str(name): (folder / name).read_bytes() for name in (*RESULT_FILES, *models)
+    }
 
 
 def carried_out(path: Path, results: Path) -> None:
@@ -106,7 +128,10 @@ def carried_out(path: Path, results: Path) -> None:
     notebook.cells.append(nbformat.v4.new_code_cell(text))
     nbformat.write(notebook, path)
     done = subprocess.run(
-        [sys.executable, "-c", _RUN_NOTEBOOK, str(path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", _RUN_NOTEBOOK, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
 
@@ -118,7 +143,9 @@ def test_plan_command_program_and_notebook_give_the_same_bytes(
     monkeypatch: pytest.MonkeyPatch,
     choose: Callable[[MainWindow, Path], None],
 ) -> None:
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "clicks.csv"), ""))
+    monkeypatch.setattr(
+        QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "clicks.csv"), "")
+    )
     monkeypatch.chdir(tmp_path)
     choose(ran, tmp_path)
     finish(ran)
@@ -126,18 +153,26 @@ def test_plan_command_program_and_notebook_give_the_same_bytes(
     settle(ran)
     out = tmp_path / "out"
     out.mkdir()
-    written = export(ran, out, *(() if choose is kernel else _LEAVES))  # to paint every plot takes seconds
+    # to paint every plot takes seconds
+    written = export(ran, out, *(() if choose is kernel else _LEAVES))
     for key in ("plot-validation", "plot-criterion", "plot-heat"):
         assert {path.suffix for path in written[key]} == PLOTS
     for key in ("features", "runs"):
         assert {path.suffix for path in written[key]} == TABLES
-    assert all(path.is_dir() or path.stat().st_size > 0 for paths in written.values() for path in paths)
+    assert all(
+        path.is_dir() or path.stat().st_size > 0
+        for paths in written.values()
+        for path in paths
+    )
     assert load_model(written["model"][0]).features
 
     (told,) = written["results"]
     expected = files(told)
     assert len(expected) == len(RESULT_FILES) + 2  # a model a fold
-    assert main(["run", str(written["plan-toml"][0]), "--out", str(tmp_path / "toml")]) == 0
+    assert (
+        main(["run", str(written["plan-toml"][0]), "--out", str(tmp_path / "toml")])
+        == 0
+    )
     assert files(tmp_path / "toml") == expected
     command = shlex.split(written["plan-command"][0].read_text())
     assert command[:2] == ["rankstudio", "run"]
@@ -160,7 +195,9 @@ def test_plan_command_program_and_notebook_give_the_same_bytes(
 def test_the_band_of_permuted_labels_is_what_the_terminal_says(
     ran: MainWindow, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ran.session.change("editing", parameters={"regularization": (4.0,), "n_features_to_select": 3})
+    ran.session.change(
+        "editing", parameters={"regularization": (4.0,), "n_features_to_select": 3}
+    )
     finish(ran)
     ran.session.look_at(2)
     settle(ran)
@@ -171,13 +208,19 @@ def test_the_band_of_permuted_labels_is_what_the_terminal_says(
     written = export(ran, tmp_path, "plot-criterion")["plot-criterion"]
     assert {path.suffix for path in written} == PLOTS
     (path,) = (path for path in written if path.suffix == ".csv")
-    rows = [row for row in csv.reader(path.read_text().splitlines()) if row[0].startswith("permuted")]
+    rows = [
+        row
+        for row in csv.reader(path.read_text().splitlines())
+        if row[0].startswith("permuted")
+    ]
     capsys.readouterr()
     options = "--folds 2 --features 3 --lambda 4 --json"
     assert main(["permute", str(folds), *options.split()]) == 0
     steps = json.loads(capsys.readouterr().out)["steps"]
     names = ("permuted_mean", "permuted_low", "permuted_high")
-    assert [[float(cell) for cell in row[2:]] for row in rows] == [[s[name] for name in names] for s in steps]
+    assert [[float(cell) for cell in row[2:]] for row in rows] == [
+        [s[name] for name in names] for s in steps
+    ]
 
 
 @pytest.mark.ability("permutation")
@@ -189,7 +232,9 @@ def test_a_permutation_test_runs_again_from_its_command_and_its_program(
     capsys: pytest.CaptureFixture[str],
     choose: Callable[[MainWindow, Path], None],
 ) -> None:
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "clicks.csv"), ""))
+    monkeypatch.setattr(
+        QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "clicks.csv"), "")
+    )
     choose(ran, tmp_path)
     ran.session.change("editing", parameters={"n_features_to_select": 3}, seed=5)
     finish(ran)
@@ -209,9 +254,14 @@ def test_a_permutation_test_runs_again_from_its_command_and_its_program(
     assert main([*words, "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert (again["fold"], again["permutations"]) == (2, shown["permutations"])
-    assert [{name: step[name] for name in shown["steps"][0]} for step in again["steps"]] == shown["steps"]
+    assert [
+        {name: step[name] for name in shown["steps"][0]} for step in again["steps"]
+    ] == shown["steps"]
     done = subprocess.run(
-        [sys.executable, str(written["permutation.py"][0])], capture_output=True, text=True, check=True
+        [sys.executable, str(written["permutation.py"][0])],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert json.loads(done.stdout) == shown
 
@@ -222,13 +272,20 @@ def test_deviations_are_what_the_terminal_says(
     ran.commands["page_lab"].trigger()
     settle(ran)
     lab = ran.sections.contributed.controllers["lab"].auc
-    for name, value in {"n_examples": "20", "shift": "0.5", "repetitions": "500", "values": "10"}.items():
+    for name, value in {
+        "n_examples": "20",
+        "shift": "0.5",
+        "repetitions": "500",
+        "values": "10",
+    }.items():
         editor = lab.form.field(name).editor
         editor.selectAll()
         QTest.keyClicks(editor, value)
     lab.form.start.click()
     wait_until(lambda: lab.form.status.text() == "done")
-    written = export(ran, tmp_path, "lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd")
+    written = export(
+        ran, tmp_path, "lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd"
+    )
     assert {path.suffix for path in written["lab-deviations"]} == TABLES
     for key in ("plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
         assert {path.suffix for path in written[key]} == PLOTS
@@ -238,5 +295,9 @@ def test_deviations_are_what_the_terminal_says(
     told = json.loads(capsys.readouterr().out)["estimators"]
     (path,) = (path for path in written["lab-deviations"] if path.suffix == ".csv")
     rows = list(csv.DictReader(path.read_text().splitlines()))
-    assert {row["estimator"]: float(row["mean"]) for row in rows} == {n: v["bias"] for n, v in told.items()}
-    assert [float(row["sd"]) for row in rows] == [v["conditional_sd"] for v in told.values()]
+    assert {row["estimator"]: float(row["mean"]) for row in rows} == {
+        n: v["bias"] for n, v in told.items()
+    }
+    assert [float(row["sd"]) for row in rows] == [
+        v["conditional_sd"] for v in told.values()
+    ]

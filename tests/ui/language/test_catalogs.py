@@ -24,7 +24,10 @@ def test_catalogs_have_exactly_the_texts_of_the_source() -> None:
 @pytest.mark.shipped
 @pytest.mark.parametrize(("release", "status"), [(False, 0), (True, 1)])
 def test_an_untranslated_text_is_told_and_fails_before_a_release_only(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], release: bool, status: int
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    release: bool,
+    status: int,
 ) -> None:
     monkeypatch.setattr(catalogs, "open_texts", lambda _catalog: ["Two words"])
     assert catalogs.main(check=True, release=release) == status
@@ -54,13 +57,18 @@ def test_a_translation_that_lacks_a_part_is_told(text: str, translation: str) ->
     assert catalogs.broken_texts(catalog) == [text]
 
 
-def test_translations_stay_when_texts_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_translations_stay_when_texts_come_and_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     source, kept = Catalog(), made(stays="bleibt", goes="geht")
     for text in ("stays", "is new"):
         source.add(text)
     monkeypatch.setattr(catalogs, "catalog", lambda _language: kept)
     now = catalogs.updated("de", source)
-    assert {m.id: m.string or "" for m in now if m.id} == {"stays": "bleibt", "is new": ""}
+    assert {m.id: m.string or "" for m in now if m.id} == {
+        "stays": "bleibt",
+        "is new": "",
+    }
 
 
 def test_the_terminal_offers_the_languages_of_the_window() -> None:

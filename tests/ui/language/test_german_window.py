@@ -95,7 +95,9 @@ with open_window(theme, Path(sys.argv[2]), Path(sys.argv[3])) as window:
     }))
 """
 
-_LISTED = sorted([m.label for m in (*methods(), *GIVEN)] + [f.name for f in FAMILIES], reverse=True)
+_LISTED = sorted(
+    [m.label for m in (*methods(), *GIVEN)] + [f.name for f in FAMILIES], reverse=True
+)
 NAMES = re.compile(
     rf"""
     \b({"|".join(map(re.escape, _LISTED))}|[A-Z]\w*@\d+
@@ -108,9 +110,14 @@ NAMES = re.compile(
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory, folds: Path) -> dict[str, dict[str, object]]:
+def said(
+    tmp_path_factory: pytest.TempPathFactory, folds: Path
+) -> dict[str, dict[str, object]]:
     """What the window says in German and in the made-up language."""
-    return {kind: _say(kind, tmp_path_factory.mktemp("config"), folds) for kind in ("German", "made up")}
+    return {
+        kind: _say(kind, tmp_path_factory.mktemp("config"), folds)
+        for kind in ("German", "made up")
+    }
 
 
 def _say(kind: str, config: Path, folds: Path) -> dict[str, object]:
@@ -120,17 +127,24 @@ def _say(kind: str, config: Path, folds: Path) -> dict[str, object]:
     return json.loads(printed.splitlines()[-1])
 
 
-def test_the_window_speaks_the_language_of_the_system(said: dict[str, dict[str, object]]) -> None:
+def test_the_window_speaks_the_language_of_the_system(
+    said: dict[str, dict[str, object]],
+) -> None:
     assert said["German"]["language"] == "de"
     texts = said["German"]["texts"]
     assert isinstance(texts, list)
-    assert {"Merkmale", "2 Folds &starten", "&Export…"} & set(texts) == {"Merkmale", "2 Folds &starten"}
+    assert {"Merkmale", "2 Folds &starten", "&Export…"} & set(texts) == {
+        "Merkmale",
+        "2 Folds &starten",
+    }
     menus = said["German"]["menus"]
     assert isinstance(menus, dict)
     assert menus["bar"] == ["&Datei", "&Bearbeiten", "&Ansicht", "&Lauf", "&Hilfe"]
 
 
-def test_keys_kinds_and_titles_of_the_engine_are_german_too(said: dict[str, dict[str, object]]) -> None:
+def test_keys_kinds_and_titles_of_the_engine_are_german_too(
+    said: dict[str, dict[str, object]],
+) -> None:
     german = said["German"]
     palette, sections = german["palette"], german["sections"]
     assert isinstance(palette, list) and isinstance(sections, list)
@@ -141,28 +155,41 @@ def test_keys_kinds_and_titles_of_the_engine_are_german_too(said: dict[str, dict
     assert str(german["tip"]).endswith("(Strg+7)")
 
 
-def test_the_same_can_be_reached_in_every_language(said: dict[str, dict[str, object]]) -> None:
+def test_the_same_can_be_reached_in_every_language(
+    said: dict[str, dict[str, object]],
+) -> None:
     assert said["German"]["there"] == said["made up"]["there"] != {}
 
 
 @pytest.mark.parametrize("kind", ["German", "made up"])
-def test_a_letter_chooses_one_entry_of_a_menu(said: dict[str, dict[str, object]], kind: str) -> None:
+def test_a_letter_chooses_one_entry_of_a_menu(
+    said: dict[str, dict[str, object]], kind: str
+) -> None:
     menus = said[kind]["menus"]
     assert isinstance(menus, dict)
     for name, entries in menus.items():
-        letters = [letter.lower() for text in entries for letter in re.findall(r"&(\w)", text)]
+        letters = [
+            letter.lower() for text in entries for letter in re.findall(r"&(\w)", text)
+        ]
         assert sorted(letters) == sorted(set(letters)), f"{name}: {entries}"
 
 
 def test_numbers_in_tables_have_a_point(said: dict[str, dict[str, object]]) -> None:
     cells = said["German"]["cells"]
     assert isinstance(cells, list) and cells
-    numbers = [text for row in cells for text in row if re.fullmatch(r"[+−]?\d*[.,]\d+( %)?", str(text))]
+    numbers = [
+        text
+        for row in cells
+        for text in row
+        if re.fullmatch(r"[+−]?\d*[.,]\d+( %)?", str(text))
+    ]
     assert numbers
     assert [text for text in numbers if "," in text] == []
 
 
-def test_every_text_that_is_seen_is_looked_up(said: dict[str, dict[str, object]]) -> None:
+def test_every_text_that_is_seen_is_looked_up(
+    said: dict[str, dict[str, object]],
+) -> None:
     texts = said["made up"]["texts"]
     assert isinstance(texts, list)
     assert {text: rest for text in texts if (rest := _not_looked_up(text))} == {}
@@ -171,7 +198,9 @@ def test_every_text_that_is_seen_is_looked_up(said: dict[str, dict[str, object]]
 def _not_looked_up(text: str) -> str:
     """Return the words of a text that stand outside the marks of the made-up language and are no names."""
     # papers, formulas and paths are names
-    text = re.sub(r"<b>«(symbol|source)»</b>[^<]*|<[bi]>[^«<]*</[bi]>|<[^>]*>|^/.*", " ", text)
+    text = re.sub(
+        r"<b>«(symbol|source)»</b>[^<]*|<[bi]>[^«<]*</[bi]>|<[^>]*>|^/.*", " ", text
+    )
     while (inner := re.sub(r"«[^«»]*»", " ", text)) != text:
         text = inner
     text = re.sub(r"«[^«»]*$", " ", text)  # cut, where room is short

@@ -32,21 +32,28 @@ def locale() -> Iterator[None]:
 
 def test_texts_are_english_where_no_language_was_chosen(fresh: None) -> None:
     assert tr("Open…") == "Open…"
-    assert [trn("{n} run", "{n} runs", n).format(n=n) for n in (1, 2)] == ["1 run", "2 runs"]
+    assert [trn("{n} run", "{n} runs", n).format(n=n) for n in (1, 2)] == [
+        "1 run",
+        "2 runs",
+    ]
     assert tr("") == "", "and not the heading of the catalog"
 
 
 def test_german_is_looked_up(fresh: None) -> None:
     assert install("de") == "de" == language.language()
     assert tr("Open…") == "Öffnen…"
-    assert [trn("{n} run", "{n} runs", n).format(n=n) for n in (1, 2)] == ["1 Lauf", "2 Läufe"]
+    assert [trn("{n} run", "{n} runs", n).format(n=n) for n in (1, 2)] == [
+        "1 Lauf",
+        "2 Läufe",
+    ]
     assert tr("&Run", "menu") == "&Lauf" and tr("&Run") == "&Starten"
     assert tr("") == ""
     assert tr("what no catalog has") == "what no catalog has"
 
 
 @pytest.mark.parametrize(
-    ("wished", "key"), [(["de-AT", "de", "en"], "de"), (["fi-FI", "de"], "en"), (["C"], "en"), ([], "en")]
+    ("wished", "key"),
+    [(["de-AT", "de", "en"], "de"), (["fi-FI", "de"], "en"), (["C"], "en"), ([], "en")],
 )
 def test_the_system_is_followed_where_there_is_its_language(
     fresh: None, monkeypatch: pytest.MonkeyPatch, wished: list[str], key: str
@@ -60,7 +67,9 @@ def test_the_system_is_followed_where_there_is_its_language(
     assert install("klingon") == key
 
 
-def test_a_language_that_is_chosen_late_is_warned_of_and_keeps_nobody_out(fresh: None) -> None:
+def test_a_language_that_is_chosen_late_is_warned_of_and_keeps_nobody_out(
+    fresh: None,
+) -> None:
     tr("Open…")
     assert install("en") == "en"
     with pytest.warns(RuntimeWarning, match="before de was chosen"):
@@ -79,7 +88,8 @@ def test_numbers_have_a_point_in_every_language(
     try:
         assert QLocale().toString(0.5) == "0.5"
         assert (
-            QCoreApplication.translate("QPlatformTheme", "Cancel") == {"en": "Cancel", "de": "Abbrechen"}[key]
+            QCoreApplication.translate("QPlatformTheme", "Cancel")
+            == {"en": "Cancel", "de": "Abbrechen"}[key]
         )
     finally:
         for translator in app.findChildren(QTranslator):
@@ -133,6 +143,8 @@ os._exit(0)
 
 
 @pytest.mark.parametrize("key", ["en", "de"])
-def test_names_of_methods_have_the_same_room_in_every_language(key: str, tmp_path: Path) -> None:
+def test_names_of_methods_have_the_same_room_in_every_language(
+    key: str, tmp_path: Path
+) -> None:
     """Only a process of its own can have another language."""
     assert int(started(ROOM, tmp_path, key, str(tmp_path))[0].split()[-1]) >= 30

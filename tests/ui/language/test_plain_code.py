@@ -19,11 +19,17 @@ from plain_code import KINDS, LIMITS, ROOT, CodeReader, figures, package_of
         ("low, high = high, low + high", []),
         ("low, high = limits()", []),
         ("f(*(a, b))", [("splats", "*(a, b)")]),
-        ("def f():\n    arguments = a, b\n    g(*arguments)", [("splats", "*arguments")]),
+        (
+            "def f():\n    arguments = a, b\n    g(*arguments)",
+            [("splats", "*arguments")],
+        ),
         ("def f(*arguments):\n    g(*arguments)", []),
         ("a if b else (c if d else e)", [("nested", "a if b else c if d else e")]),
         ("(x for a in b for x in a)", []),
-        ("(x for a in b for c in a for x in c)", [("nested", "(x for a in b for c in a for x in c)")]),
+        (
+            "(x for a in b for c in a for x in c)",
+            [("nested", "(x for a in b for c in a for x in c)")],
+        ),
         ('"""Which of them fits."""', [("docs", "Which of them fits.")]),
         ('"""Return what fits."""', [("docs", "Return what fits.")]),
         ('"""Return whether it fits."""', []),
@@ -31,7 +37,9 @@ from plain_code import KINDS, LIMITS, ROOT, CodeReader, figures, package_of
     ],
 )
 def test_an_offence_is_listed(code: str, offences: list[tuple[str, str]]) -> None:
-    assert [(offence.kind, offence.excerpt) for offence in CodeReader(code).offences] == offences
+    assert [
+        (offence.kind, offence.excerpt) for offence in CodeReader(code).offences
+    ] == offences
 
 
 def test_figures_are_shares_of_names_and_lines() -> None:
@@ -50,5 +58,8 @@ def test_figures_are_shares_of_names_and_lines() -> None:
 @pytest.mark.shipped
 def test_each_folder_with_limits_is_there() -> None:
     assert [folder for folder in LIMITS if not (ROOT / folder).is_dir()] == []
-    assert package_of(ROOT / "rankstudio/engine/support/files.py") == "rankstudio/engine/support"
+    assert (
+        package_of(ROOT / "rankstudio/engine/support/files.py")
+        == "rankstudio/engine/support"
+    )
     assert package_of(ROOT / "rankstudio/plugins/new/files.py") == ""

@@ -7,11 +7,17 @@ from readable import MOST_WORDS, faults, guide_texts, window_texts
 
 
 def test_the_window_s_texts_read_well() -> None:
-    assert not [(where, text, found) for where, text in window_texts() if (found := faults(text))]
+    assert not [
+        (where, text, found)
+        for where, text in window_texts()
+        if (found := faults(text))
+    ]
 
 
 def test_the_guide_reads_well() -> None:
-    assert not [(where, text, found) for where, text in guide_texts() if (found := faults(text))]
+    assert not [
+        (where, text, found) for where, text in guide_texts() if (found := faults(text))
+    ]
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,15 @@ def modules() -> dict[str, ast.Module]:
 
 
 def test_every_text_of_the_window_is_looked_up() -> None:
-    missing = [(module, node) for module, tree in modules().items() for node in unwrapped(tree, module)]
-    assert [f"{module}:{node.lineno} {template(node)!r} without tr" for module, node in missing] == []
+    missing = [
+        (module, node)
+        for module, tree in modules().items()
+        for node in unwrapped(tree, module)
+    ]
+    assert [
+        f"{module}:{node.lineno} {template(node)!r} without tr"
+        for module, node in missing
+    ] == []
 
 
 def test_what_is_looked_up_is_a_template_and_no_f_string() -> None:
@@ -75,9 +82,13 @@ def test_what_is_looked_up_is_a_template_and_no_f_string() -> None:
         (module, node)
         for module, tree in modules().items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tr", "trn")
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("tr", "trn")
     )
     filled = [
-        (module, call) for module, call in calls if any(isinstance(a, ast.JoinedStr) for a in call.args)
+        (module, call)
+        for module, call in calls
+        if any(isinstance(a, ast.JoinedStr) for a in call.args)
     ]
     assert [f"{module}:{call.lineno}" for module, call in filled] == []

@@ -40,7 +40,9 @@ def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
     pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
     go = Flag()
 
-    def held(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+    def held(
+        plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
+    ) -> Iterator[Event]:
         """Run a plan, and wait after its first path."""
         for number, event in enumerate(engine_run(plan, dataset, target)):
             yield event
@@ -48,17 +50,24 @@ def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
                 go.wait(10)
 
     with opened(folds, held) as window:
-        features_panel = pytest.importorskip("rankstudio.plugins.features.window.features_panel")
+        features_panel = pytest.importorskip(
+            "rankstudio.plugins.features.window.features_panel"
+        )
         assert said(window)["path"] == features_panel.NO_PATH
         assert all(text.startswith("Run a method") for text in said(window).values())
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done == 1)
         window.commands["next_fold"].trigger()
-        assert set(said(window).values()) == {"Run 1 is in progress: 1 of 6 fits are done."}
+        assert set(said(window).values()) == {
+            "Run 1 is in progress: 1 of 6 fits are done."
+        }
         window.commands["page_queries"].trigger()
         queries = window.sections.queries
         assert queries.empty.isVisible() and not queries.empty.button.isVisible()
-        assert queries.empty.sentence.text() == "Run 1 is in progress: 1 of 6 fits are done."
+        assert (
+            queries.empty.sentence.text()
+            == "Run 1 is in progress: 1 of 6 fits are done."
+        )
         window.session.change("editing", rule="at most 2")
         window.commands["run"].trigger()
         look_at(window.session, window.runs, window.runs.records[1])
@@ -69,7 +78,9 @@ def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
         go.set()
         wait_until(lambda: not window.runs.busy)
         settle(window)
-        assert set(said(window).values()) == {"Run 1 was stopped before this fold was finished."}
+        assert set(said(window).values()) == {
+            "Run 1 was stopped before this fold was finished."
+        }
         window.workspace.show_page("queries")
         assert queries.empty.button.isVisible()
         settle(window)
@@ -99,10 +110,14 @@ def test_data_that_are_being_read_are_not_called_missing(
     monkeypatch.setattr(loader, "load", slow)
     with opened(config="other") as window:
         window.open_path(str(study))
-        wait_until(lambda: window.models.loader.busy and window.session.dataset is not None)
+        wait_until(
+            lambda: window.models.loader.busy and window.session.dataset is not None
+        )
         window.workspace.show_page("data")
         assert window.sections.data.statistics.table.placeholder == "Opening the data …"
-        assert ("documents", "Opening the data …") in fact_texts(window.sections.data.panel._facts)
+        assert ("documents", "Opening the data …") in fact_texts(
+            window.sections.data.panel._facts
+        )
         window.workspace.show_page("features")
         alone = window.sections.features.alone.panel.plot
         assert alone.placeholder == "Opening the data …"
@@ -124,14 +139,21 @@ def test_runs_that_are_being_read_are_not_called_missing(
         finish(window)
         window.study_files.save_as(str(study))
         settle(window)
-    monkeypatch.setattr(Models, "recognise", lambda _, runs, data, then: held.append(partial(then, runs)))
+    monkeypatch.setattr(
+        Models,
+        "recognise",
+        lambda _, runs, data, then: held.append(partial(then, runs)),
+    )
     with opened(folds, config="other") as window:
         window.workspace.show_page("queries")
         window.open_path(str(study))
         wait_until(lambda: bool(window.runs.records))
         settle(window)
         empty = window.sections.queries.empty
-        assert empty.sentence.text() == "Reading the runs of the study …" and not empty.button.isVisible()
+        assert (
+            empty.sentence.text() == "Reading the runs of the study …"
+            and not empty.button.isVisible()
+        )
         for go_on in held:
             go_on()
         settle(window)

@@ -17,10 +17,16 @@ from rankstudio.ui.process.settings import Settings
 
 def entries(window: MainWindow) -> dict[str, bool]:
     actions = window.commands.submenus["backend"].actions()
-    return {action.text().replace("&", ""): action.isChecked() for action in actions if action.isCheckable()}
+    return {
+        action.text().replace("&", ""): action.isChecked()
+        for action in actions
+        if action.isCheckable()
+    }
 
 
-def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(window: MainWindow) -> None:
+def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(
+    window: MainWindow,
+) -> None:
     finish(window)
     assert list(entries(window).values()) == [True, False, False]
     window.session.change("another seed, which changes nothing", seed=1)
@@ -34,7 +40,9 @@ def test_a_run_on_processes_has_the_numbers_and_curves_of_one_here(window: MainW
     assert there.result is not None
     assert metrics_table(here.result) == metrics_table(there.result)
     for place, path in here.paths.items():
-        assert [s.coef.tobytes() for s in path.steps] == [s.coef.tobytes() for s in there.paths[place].steps]
+        assert [s.coef.tobytes() for s in path.steps] == [
+            s.coef.tobytes() for s in there.paths[place].steps
+        ]
     window.session.look_at(1)
     settle(window)
     curves = window.sections.select.curves
@@ -78,7 +86,9 @@ def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
         text, accepted = answers.pop(0)
         dialog.setTextValue(text)
         dialog.show()
-        assert all(button.icon().isNull() for button in dialog.findChildren(QPushButton))
+        assert all(
+            button.icon().isNull() for button in dialog.findChildren(QPushButton)
+        )
         return accepted
 
     monkeypatch.setattr(QInputDialog, "exec", answer)
@@ -88,7 +98,10 @@ def test_a_cluster_that_is_not_there_is_said_and_the_choice_is_remembered(
         assert window.models.backend.choice == LIVE
         assert list(entries(window).values()) == [True, False, False]
         cluster.trigger()
-        assert list(entries(window).items())[2] == ("The cluster at tcp://127.0.0.1:1…", True)
+        assert list(entries(window).items())[2] == (
+            "The cluster at tcp://127.0.0.1:1…",
+            True,
+        )
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records and not window.runs.busy)
         record = window.runs.records[-1]

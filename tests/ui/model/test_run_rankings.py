@@ -21,7 +21,9 @@ def prompt_rankings(prompt: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured_runs, "_QUIET_MILLISECONDS", 0)
 
 
-def test_a_run_is_ranked_when_nothing_has_become_of_it_for_a_while(window: MainWindow) -> None:
+def test_a_run_is_ranked_when_nothing_has_become_of_it_for_a_while(
+    window: MainWindow,
+) -> None:
     rankings = window.models.measured.rankings
     rankings._quiet.setInterval(3_600_000)
     finish(window)
@@ -63,7 +65,12 @@ def test_what_is_offered_is_measured_before_it_is_looked_at(
 
     monkeypatch.setattr(remeasurement.Remeasurement, "_measured_fold", refuse)
     show, look_by = window.session.show_measure, window.measurement.look_by
-    for look, key in ((look_by, "ranklib"), (look_by, "standard"), (show, "ERR"), (show, "P@5")):
+    for look, key in (
+        (look_by, "ranklib"),
+        (look_by, "standard"),
+        (show, "ERR"),
+        (show, "P@5"),
+    ):
         look(key)
         settle(window)
         views.append(window.models.measured.view(record))
@@ -119,7 +126,9 @@ def test_a_run_that_cannot_be_ranked_is_left_until_it_is_asked_for(
     assert "not a number" not in window.notice.text()
 
 
-def test_another_study_s_runs_are_others_although_their_numbers_are_the_same(window: MainWindow) -> None:
+def test_another_study_s_runs_are_others_although_their_numbers_are_the_same(
+    window: MainWindow,
+) -> None:
     finish(window)
     rankings = window.models.measured.rankings
     assert rankings._begun == {1}

@@ -25,7 +25,11 @@ def test_a_stopped_path_is_kept_in_less_memory_with_the_same_bits() -> None:
     after = record.so_far(*place)
     assert after is not None and record.progress == progress
     for old, new in zip(before.steps, after.steps, strict=True):
-        assert (old.number, old.selected, old.criterion) == (new.number, new.selected, new.criterion)
+        assert (old.number, old.selected, old.criterion) == (
+            new.number,
+            new.selected,
+            new.criterion,
+        )
         np.testing.assert_array_equal(old.coef, new.coef)
         np.testing.assert_array_equal(old.candidates, new.candidates)
     assert sum(rows.n_bytes for rows in after.steps.rows.values()) < 0.75 * held

@@ -18,14 +18,19 @@ from rankstudio.ui.model.session import Choice, Session
 
 def part(n: int = 4) -> RankingDataset:
     rng = np.random.default_rng(1)
-    return RankingDataset.from_arrays(rng.random((8, n)), np.arange(8.0) % 3, np.repeat([1, 2], 4))
+    return RankingDataset.from_arrays(
+        rng.random((8, n)), np.arange(8.0) % 3, np.repeat([1, 2], 4)
+    )
 
 
 @pytest.fixture
 def session(app: QApplication) -> Iterator[Session]:
     made = Session()
     made.open(
-        FoldedDataset("Small", None, (Fold(1, part(), part(), part()), Fold(2, part(), part()))), "small"
+        FoldedDataset(
+            "Small", None, (Fold(1, part(), part(), part()), Fold(2, part(), part()))
+        ),
+        "small",
     )
     yield made
     made.deleteLater()
@@ -41,9 +46,15 @@ def heard(session: Session) -> list[str]:
 def test_pins_and_bans_exclude_each_other(session: Session) -> None:
     session.toggle("pinned", 3)
     session.toggle("banned", 3)
-    assert (session.plan.parameters["pinned"], session.plan.parameters["banned"]) == ((), (3,))
+    assert (session.plan.parameters["pinned"], session.plan.parameters["banned"]) == (
+        (),
+        (3,),
+    )
     session.toggle("pinned", 3)
-    assert (session.plan.parameters["pinned"], session.plan.parameters["banned"]) == ((3,), ())
+    assert (session.plan.parameters["pinned"], session.plan.parameters["banned"]) == (
+        (3,),
+        (),
+    )
     assert [session.undo.text(i) for i in range(3)] == [
         "pinning feature 3",
         "banning feature 3",
@@ -51,12 +62,17 @@ def test_pins_and_bans_exclude_each_other(session: Session) -> None:
     ]
     session.undo.undo()
     session.undo.undo()
-    assert (session.plan.parameters["pinned"], session.plan.parameters["banned"]) == ((3,), ())
+    assert (session.plan.parameters["pinned"], session.plan.parameters["banned"]) == (
+        (3,),
+        (),
+    )
 
 
 def test_a_change_that_is_none_tells_nobody(session: Session) -> None:
     told = heard(session)
-    session.change("editing", method=session.plan.method, parameters=session.plan.parameters)
+    session.change(
+        "editing", method=session.plan.method, parameters=session.plan.parameters
+    )
     session.select(None, None)
     session.look_at(session.fold)
     session.show_measure(session.measure)
@@ -67,7 +83,9 @@ def test_a_change_that_is_none_tells_nobody(session: Session) -> None:
 def test_an_impossible_change_changes_nothing(session: Session) -> None:
     before, told = session.plan, heard(session)
     with pytest.raises(ParameterError):
-        session.change("editing", method="greedy-rankrls", parameters={"regularization": (-1.0,)})
+        session.change(
+            "editing", method="greedy-rankrls", parameters={"regularization": (-1.0,)}
+        )
     assert session.plan == before
     assert told == []
     assert not session.undo.canUndo()
@@ -85,18 +103,32 @@ def test_only_moves_of_the_slider_are_undone_together(session: Session) -> None:
     assert undone == [Choice((4.0,), 2), Choice((1.0,), 2), Choice()]
 
 
-def test_another_method_forgets_the_choice_and_undo_brings_it_back(session: Session) -> None:
+def test_another_method_forgets_the_choice_and_undo_brings_it_back(
+    session: Session,
+) -> None:
     session.select((4.0,), 2)
     session.change("editing", method="rankrls", parameters={})
     assert session.choice == Choice()
     session.undo.undo()
-    assert (session.plan.method, session.choice) == ("greedy-rankrls", Choice((4.0,), 2))
+    assert (session.plan.method, session.choice) == (
+        "greedy-rankrls",
+        Choice((4.0,), 2),
+    )
 
 
-def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(session: Session) -> None:
-    session.change("editing", method="greedy-rankrls", parameters={"regularization": (3.0,), "pinned": (2,)})
+def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(
+    session: Session,
+) -> None:
+    session.change(
+        "editing",
+        method="greedy-rankrls",
+        parameters={"regularization": (3.0,), "pinned": (2,)},
+    )
     session.look_at(2)
-    session.open(FoldedDataset("Other", None, (Fold(7, part()),), convention="mslr"), "/data/other.txt")
+    session.open(
+        FoldedDataset("Other", None, (Fold(7, part()),), convention="mslr"),
+        "/data/other.txt",
+    )
     assert session.plan.data == "/data/other.txt"
     assert session.plan.parameters["regularization"] == (3.0,)
     assert session.plan.parameters["pinned"] == ()
@@ -105,7 +137,9 @@ def test_other_data_keep_the_method_and_drop_what_belonged_to_the_old_ones(sessi
     assert not session.undo.canUndo()
 
 
-def test_a_measure_that_is_no_longer_reported_is_no_longer_shown(session: Session) -> None:
+def test_a_measure_that_is_no_longer_reported_is_no_longer_shown(
+    session: Session,
+) -> None:
     session.show_measure("NDCG@10")
     session.change("measures", measures=("P@5", "MAP"))
     assert session.measure == "P@5"
@@ -116,12 +150,18 @@ def slider_axis(session: Session) -> Axis | None:
     return Shown(session.dataset, None, session.plan, session.watched).axis
 
 
-def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(session: Session) -> None:
+def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(
+    session: Session,
+) -> None:
     axis = slider_axis(session)
     assert axis is not None and axis.label == "λ"
     session.select((4.0,), 2)
     session.change(
-        "editing", method="gas", parameters={}, ranker="ranksvm", ranker_parameters={"C": (1.0, 2.0)}
+        "editing",
+        method="gas",
+        parameters={},
+        ranker="ranksvm",
+        ranker_parameters={"C": (1.0, 2.0)},
     )
     assert session.choice == Choice()
     axis = slider_axis(session)
@@ -129,14 +169,25 @@ def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(session: S
     session.select((2.0,), 3)
     session.change("editing", ranker="rankrls", ranker_parameters={})
     assert session.choice == Choice()
-    session.change("editing", method="rankboost", parameters={}, ranker="", ranker_parameters={})
+    session.change(
+        "editing", method="rankboost", parameters={}, ranker="", ranker_parameters={}
+    )
     assert slider_axis(session) is None
 
 
 def test_other_data_keep_the_ranker(session: Session) -> None:
-    session.change("editing", method="gas", parameters={}, ranker="ranksvm", ranker_parameters={"C": 2.0})
+    session.change(
+        "editing",
+        method="gas",
+        parameters={},
+        ranker="ranksvm",
+        ranker_parameters={"C": 2.0},
+    )
     session.open(FoldedDataset("Other", None, (Fold(7, part()),)), "/data/other.txt")
-    assert (session.plan.ranker, session.plan.ranker_parameters["C"]) == ("ranksvm", (2.0,))
+    assert (session.plan.ranker, session.plan.ranker_parameters["C"]) == (
+        "ranksvm",
+        (2.0,),
+    )
 
 
 def test_a_convention_that_is_let_go_of_is_told(session: Session) -> None:
@@ -146,9 +197,13 @@ def test_a_convention_that_is_let_go_of_is_told(session: Session) -> None:
     assert told == ["trec_eval"]
     session.open(FoldedDataset("Other", None, (Fold(1, part()),)), "other")
     assert session.convention != "trec_eval"
-    assert told == ["trec_eval", session.convention]  # other runs are measured otherwise now
+    # other runs are measured otherwise now
+    assert told == ["trec_eval", session.convention]
     session.look_by("trec_eval")
     session.go_back_to(session.plan.changed(convention="trec_eval"), "to a run")
     # From now on each run is measured by its own convention.
-    assert session.measurement(session.plan.changed(convention="letor4")).convention == "letor4"
+    assert (
+        session.measurement(session.plan.changed(convention="letor4")).convention
+        == "letor4"
+    )
     assert told[2:] == ["trec_eval", "trec_eval"]

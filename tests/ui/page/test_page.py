@@ -16,12 +16,17 @@ from rankstudio.ui.process.settings import Settings
 @pytest.fixture
 def page(stage: Callable[..., QWidget]) -> Page:
     below = row("below", (QWidget(), 1, 600), (QWidget(), 1, 600))
-    return stage(Page("some", column("rows", (QWidget(), 1, 400), (below, 1, 400))), 1200, 800)
+    return stage(
+        Page("some", column("rows", (QWidget(), 1, 400), (below, 1, 400))), 1200, 800
+    )
 
 
 def sizes(page: Page) -> dict[str, list[int]]:
     """How all splitters stand."""
-    return {splitter.objectName(): splitter.sizes() for splitter in page.findChildren(QSplitter)}
+    return {
+        splitter.objectName(): splitter.sizes()
+        for splitter in page.findChildren(QSplitter)
+    }
 
 
 def test_sizes_come_back(page: Page, tmp_path: Path) -> None:
@@ -48,11 +53,15 @@ def test_what_is_damaged_is_not_believed(page: Page, tmp_path: Path) -> None:
         settings.set(f"sizes/{name}", "".join(text[: rng.choice((None, None, 3))]))
         page.restore(settings)
         assert page.width() == 1200
-        assert all(0 <= size <= 1200 for found in sizes(page).values() for size in found)
+        assert all(
+            0 <= size <= 1200 for found in sizes(page).values() for size in found
+        )
         assert all(sum(found) > 700 for found in sizes(page).values())
 
 
-def test_what_was_never_seen_is_not_remembered(app: QApplication, tmp_path: Path) -> None:
+def test_what_was_never_seen_is_not_remembered(
+    app: QApplication, tmp_path: Path
+) -> None:
     settings = Settings(tmp_path)
     unseen = Page("some", row("rows", (QWidget(), 0, 300), (QWidget(), 1, 900)))
     unseen.save(settings)
@@ -60,7 +69,9 @@ def test_what_was_never_seen_is_not_remembered(app: QApplication, tmp_path: Path
     unseen.deleteLater()
 
 
-def test_what_is_hidden_keeps_the_size_that_is_remembered(page: Page, tmp_path: Path) -> None:
+def test_what_is_hidden_keeps_the_size_that_is_remembered(
+    page: Page, tmp_path: Path
+) -> None:
     settings, below = Settings(tmp_path), page.findChild(Splitter, "below")
     page.save(settings)
     kept = settings.text("sizes/below")

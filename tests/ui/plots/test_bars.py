@@ -12,7 +12,12 @@ from rankstudio.ui.style.fonts import TINY, font
 def plot(theme, stage):
     made = BarsPlot(theme, "drop in criterion")
     stage(made, 400, 200)
-    made.set_bars([Bar(i, f"feature {i}", v) for i, v in ((7, 0.1), (25, 0.9), (28, 0.7), (3, float("nan")))])
+    made.set_bars(
+        [
+            Bar(i, f"feature {i}", v)
+            for i, v in ((7, 0.1), (25, 0.9), (28, 0.7), (3, float("nan")))
+        ]
+    )
     made.flush()
     return made
 
@@ -36,7 +41,8 @@ def test_numbers_of_many_digits_have_room_beside_the_axis(plot):
     metrics = QFontMetricsF(font(TINY))
     texts = [text for _, text in plot.axes.y_ticks(frame.y_range, frame.area.height())]
     assert max(map(len, texts)) > 6
-    assert frame.area.left() >= max(map(metrics.horizontalAdvance, texts)) + AIR - 0.5  # whole pixels
+    # whole pixels
+    assert frame.area.left() >= max(map(metrics.horizontalAdvance, texts)) + AIR - 0.5
 
 
 def test_a_screen_reader_hears_the_winner_and_its_lead(plot):
@@ -67,7 +73,9 @@ def test_a_click_picks_a_bar_by_its_column(plot):
         at = QPointF(middle(plot, number).x(), plot.frame().area.top() + 5)
         QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
     QTest.mouseClick(
-        plot.viewport(), Qt.MouseButton.LeftButton, pos=plot.frame().area.bottomRight().toPoint()
+        plot.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=plot.frame().area.bottomRight().toPoint(),
     )
     assert told == [7, 25]
 
@@ -76,7 +84,13 @@ def test_the_keys_walk_along_the_bars(plot):
     told = []
     plot.picked.connect(told.append)
     plot.picked.connect(plot.select)
-    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left):
+    for key in (
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Left,
+    ):
         QTest.keyClick(plot, key)
     assert told == [25, 28, 7, 7, 28]
 
@@ -111,7 +125,11 @@ def test_the_winner_alone_has_the_accent(plot):
 def test_numbers_are_all_candidates_best_first(plot):
     header, rows = plot.numbers()
     assert header == ["id", "name", "drop in criterion"]
-    assert rows == [["25", "feature 25", 0.9], ["28", "feature 28", 0.7], ["7", "feature 7", 0.1]]
+    assert rows == [
+        ["25", "feature 25", 0.9],
+        ["28", "feature 28", 0.7],
+        ["7", "feature 7", 0.1],
+    ]
 
 
 def test_the_title_leaves_room_for_the_count(plot):
@@ -130,5 +148,7 @@ def test_values_below_zero_go_down_from_it(plot):
     zero = frame.y_px(0.0)
     assert up.bottom() == pytest.approx(zero)
     assert down.top() == further.top() == pytest.approx(zero)
-    assert (up.top(), further.bottom()) == pytest.approx((frame.area.top(), frame.area.bottom()))
+    assert (up.top(), further.bottom()) == pytest.approx(
+        (frame.area.top(), frame.area.bottom())
+    )
     assert further.height() == pytest.approx(3 * down.height())

@@ -71,7 +71,9 @@ def test_the_legend_lies_above_the_curves_and_wraps_where_it_is_narrow(plot):
 
 def test_in_a_low_plot_the_legend_moves_together_rather_than_vanish(plot):
     values = np.arange(9.0)
-    plot.set_densities([Density(name, values, values) for name in ("one", "another", "a third")])
+    plot.set_densities(
+        [Density(name, values, values) for name in ("one", "another", "a third")]
+    )
     high, low = QSizeF(190, 400), QSizeF(190, 130)
     swatches, _, rows = plot.legend_spots(plot.frame_for(high).area.size())
     narrow, _, fewer = plot.legend_spots(QSizeF(190, 60))
@@ -95,7 +97,10 @@ def test_nothing_to_show_is_no_error(plot):
 @pytest.fixture
 def inflated(plot):
     plot.set_densities(
-        [Density("not relevant", XS + 1, 1 - 0.5 * XS, 0.62), Density("relevant", XS + 1, 2 * XS, 0.004)]
+        [
+            Density("not relevant", XS + 1, 1 - 0.5 * XS, 0.62),
+            Density("relevant", XS + 1, 2 * XS, 0.004),
+        ]
     )
     plot.flush()
     return plot
@@ -104,11 +109,17 @@ def inflated(plot):
 def test_zeros_stand_as_bars_left_of_the_densities(inflated):
     frame = inflated.frame()
     inflated.flush()
-    assert "62\N{NO-BREAK SPACE}% of not relevant are 0" in inflated.accessibleDescription()
+    assert (
+        "62\N{NO-BREAK SPACE}% of not relevant are 0"
+        in inflated.accessibleDescription()
+    )
     image = inflated.grab().toImage()
     left = frame.area.left() - inflated._zeros_width(frame.outer.width())
     ground = image.pixelColor(round(left) - 4, round(frame.area.center().y()))
-    low, high = (round(frame.area.bottom() - share * (frame.area.height() - 16)) for share in (0.3, 0.9))
+    low, high = (
+        round(frame.area.bottom() - share * (frame.area.height() - 16))
+        for share in (0.3, 0.9)
+    )
     assert image.pixelColor(round(left) + 14, low) != ground
     assert image.pixelColor(round(left) + 14, high) == ground
 

@@ -13,7 +13,15 @@ from wording import naming
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
-from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, plot_writer
+from rankstudio.ui.plots import (
+    Bar,
+    BarsPlot,
+    CurvesPlot,
+    Density,
+    DensityPlot,
+    HeatMapPlot,
+    plot_writer,
+)
 from rankstudio.ui.plots.base import PlotMenu, figure_image, save_figure
 from rankstudio.ui.style.colors import DARK
 
@@ -44,7 +52,9 @@ def heat_map(theme):
 
 def density(theme):
     plot = DensityPlot(theme, x_label="BM25")
-    plot.set_densities([Density("relevant", np.linspace(0, 1, 9), np.linspace(0, 2, 9))])
+    plot.set_densities(
+        [Density("relevant", np.linspace(0, 1, 9), np.linspace(0, 2, 9))]
+    )
     return plot
 
 
@@ -58,7 +68,9 @@ def plot(theme, stage):
 
 def colors_of(image):
     return {
-        image.pixelColor(x, y).name() for x in range(0, image.width(), 2) for y in range(0, image.height(), 2)
+        image.pixelColor(x, y).name()
+        for x in range(0, image.width(), 2)
+        for y in range(0, image.height(), 2)
     }
 
 
@@ -79,7 +91,9 @@ def test_every_plot_makes_every_kind_of_file_without_a_window(theme, make, tmp_p
     names = {"x", "y", "axis", "color"} & set(vars(figure))
     assert all(getattr(figure, name).text in said for name in names)
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
-    assert sorted(p.name for p in tmp_path.iterdir()) == [f"figure.{s}" for s in ("csv", "pdf", "png", "svg")]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        f"figure.{s}" for s in ("csv", "pdf", "png", "svg")
+    ]
     plot.deleteLater()
 
 
@@ -89,8 +103,16 @@ def test_the_csv_is_what_is_drawn_with_all_digits(plot, tmp_path):
         header, *rows = csv.reader(file)
     assert header == ["series", "features selected, k", "validation MAP"]
     first = [(float(x), float(y)) for name, x, y in rows if name == "λ = 2⁰"]
-    np.testing.assert_array_equal(first, np.column_stack([KS, 1 / 3 + 0.001 * np.sqrt(KS)]))
-    assert [y for name, _, y in rows if name == "λ = 2¹"] == ["0.1", "", "0.2", "0.3", "0.4"]
+    np.testing.assert_array_equal(
+        first, np.column_stack([KS, 1 / 3 + 0.001 * np.sqrt(KS)])
+    )
+    assert [y for name, _, y in rows if name == "λ = 2¹"] == [
+        "0.1",
+        "",
+        "0.2",
+        "0.3",
+        "0.4",
+    ]
     assert rows[-1][:2] == ["chosen: λ = 2⁰, k = 4", "4.0"]
 
 
@@ -106,7 +128,10 @@ def test_files_are_light_whatever_the_window_is(plot, theme, tmp_path):
 def test_a_png_says_its_resolution_and_bears_the_caption(plot, tmp_path):
     for dpi in (96, 300):
         save_figure(
-            replace(plot.figure(), caption="λ of all"), tmp_path / f"{dpi}.png", style_of("85mm"), dpi
+            replace(plot.figure(), caption="λ of all"),
+            tmp_path / f"{dpi}.png",
+            style_of("85mm"),
+            dpi,
         )
     coarse, fine = QImage(str(tmp_path / "96.png")), QImage(str(tmp_path / "300.png"))
     data = (tmp_path / "300.png").read_bytes()
@@ -120,7 +145,10 @@ def test_a_png_says_its_resolution_and_bears_the_caption(plot, tmp_path):
 def test_cells_of_a_map_meet(theme):
     figure = heat_map(theme).figure()
     picture = figure_image(figure, style_of("column"), 133.0)
-    grounds = [picture.pixelColor(x, picture.height() // 3).name() for x in range(picture.width())]
+    grounds = [
+        picture.pixelColor(x, picture.height() // 3).name()
+        for x in range(picture.width())
+    ]
     inside = grounds[grounds.index("#440154") if "#440154" in grounds else 60 :]
     first = next(i for i, color in enumerate(inside) if color != "#ffffff")
     assert "#ffffff" not in inside[first : first + 40]
@@ -129,7 +157,10 @@ def test_cells_of_a_map_meet(theme):
 def test_the_same_figure_is_the_same_bytes_on_any_thread(plot):
     figure, style = plot.figure(), style_of("column")
     with ThreadPoolExecutor(1) as pool:
-        other = [pool.submit(figure_bytes, figure, style, name).result() for name in ("png", "pdf")]
+        other = [
+            pool.submit(figure_bytes, figure, style, name).result()
+            for name in ("png", "pdf")
+        ]
     assert other == [figure_bytes(figure, style, name) for name in ("png", "pdf")]
 
 
@@ -156,7 +187,9 @@ def test_the_menu_copies_picture_and_numbers(plot):
     assert QGuiApplication.clipboard().image().width() > 800
 
 
-def test_the_menu_saves_where_it_is_told_and_says_when_it_cannot(plot, tmp_path, monkeypatch):
+def test_the_menu_saves_where_it_is_told_and_says_when_it_cannot(
+    plot, tmp_path, monkeypatch
+):
     said = []
 
     def paint_here(paint, show):
@@ -169,7 +202,9 @@ def test_the_menu_saves_where_it_is_told_and_says_when_it_cannot(plot, tmp_path,
     menu = PlotMenu(plot)
     for name, chosen in (("a", "SVG (*.svg)"), ("no/b.png", "PNG"), ("", "")):
         answer = (str(tmp_path / name) if name else "", chosen)
-        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
+        monkeypatch.setattr(
+            QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer
+        )
         menu.save_as()
     assert [p.name for p in tmp_path.iterdir()] == ["a.svg"]
     assert len(said) == 1 and naming("b.png").search(said[0])

@@ -63,10 +63,14 @@ def test_a_line_in_pieces_covers_the_pixels_of_the_whole_line(dash, app):
     px, py = np.linspace(20.0, 420.0, 203), 60 + 20 * rng.standard_normal(203)
     py[[40, 96, 97]] = np.nan
     line = pen(QColor("black"), 1.5, dash)
-    whole = pixels_of(lambda p: (p.setPen(line), p.drawPath(arrayToQPath(px, py, connect="finite"))))
+    whole = pixels_of(
+        lambda p: (p.setPen(line), p.drawPath(arrayToQPath(px, py, connect="finite")))
+    )
     pieces = pixels_of(lambda p: (p.setPen(line), draw_line(p, px, py)))
     assert whole.any()
-    assert np.abs(whole.astype(int) - pieces).max() < 80, "an edge may be darker where pieces overlap"
+    assert np.abs(whole.astype(int) - pieces).max() < 80, (
+        "an edge may be darker where pieces overlap"
+    )
 
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
@@ -122,13 +126,17 @@ def test_the_title_of_the_x_axis_is_below_the_middle_beside_it_or_cut(app, theme
             assert box.center().x() == pytest.approx(middle)
 
 
-def test_a_layer_that_fails_is_reported_once_and_ends_nothing(monkeypatch, stage, theme):
+def test_a_layer_that_fails_is_reported_once_and_ends_nothing(
+    monkeypatch, stage, theme
+):
     told = []
 
     def fail(plot, painter, frame, colors):
         raise ValueError("no drawing today")
 
-    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: told.append(str(error)))
+    monkeypatch.setattr(
+        sys, "excepthook", lambda kind, error, trace: told.append(str(error))
+    )
     monkeypatch.setattr(curves_plot, "draw_curves", fail)
     plot = stage(CurvesPlot(theme, "validation MAP"))
     for _ in range(3):
@@ -150,7 +158,9 @@ def test_a_painting_lays_its_frame_out_once(monkeypatch, stage, theme):
     plot.flush()
     asked = []
     lay_out = plot.frame_for
-    monkeypatch.setattr(plot, "frame_for", lambda size: asked.append(size) or lay_out(size))
+    monkeypatch.setattr(
+        plot, "frame_for", lambda size: asked.append(size) or lay_out(size)
+    )
     plot.viewport().repaint()
     assert len(asked) == 1
     plot.frame()
@@ -179,4 +189,6 @@ def test_the_readable_range_is_that_of_numpys_quantiles(values: list[float]) -> 
     if high - low > 0 and np.ptp(ys) > 2 * (high - low):
         half = 0.5 * (high - low)
         expected = padded(max(ys.min(), low - half), min(ys.max(), high + half))
-    np.testing.assert_allclose(readable_range(ys, np.empty(0)), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        readable_range(ys, np.empty(0)), expected, rtol=1e-9, atol=1e-9
+    )

@@ -4,7 +4,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import plot_writer
-from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot, _best_name_box, _suggested_names, text_size
+from rankstudio.ui.plots.pareto import (
+    Marks,
+    ParetoPlot,
+    Spot,
+    _best_name_box,
+    _suggested_names,
+    text_size,
+)
 from rankstudio.ui.style import palettes
 
 NAN = float("nan")
@@ -37,7 +44,9 @@ def at(plot, position):
     return plot.frame().point(SPOTS[position].x, SPOTS[position].y)
 
 
-def test_every_marker_is_found_by_the_mouse_and_the_ground_between_them_is_none(plot, picked):
+def test_every_marker_is_found_by_the_mouse_and_the_ground_between_them_is_none(
+    plot, picked
+):
     for position in range(len(SPOTS)):
         plot.click(at(plot, position) + QPointF(3, -3))
     assert picked == [0, 1, 2, 3]
@@ -73,15 +82,20 @@ def test_what_to_take_is_told_to_those_who_do_not_see_it(plot):
     )
 
 
-def test_the_markers_have_their_run_s_colour_and_the_front_is_drawn_in_full(plot, theme):
+def test_the_markers_have_their_run_s_colour_and_the_front_is_drawn_in_full(
+    plot, theme
+):
     image = plot.grab().toImage()
     for position in MARKS.front:
         spot = at(plot, position)
         drawn = np.array(image.pixelColor(spot.toPoint()).getRgb()[:3])
-        wanted = np.array(palettes.category(theme.colors, SPOTS[position].category).color.getRgb()[:3])
+        wanted = np.array(
+            palettes.category(theme.colors, SPOTS[position].category).color.getRgb()[:3]
+        )
         assert np.abs(drawn - wanted).max() <= 6
     empty = theme.colors.panel
-    between = QPointF((at(plot, 1).x() + at(plot, 3).x()) / 2, at(plot, 1).y())  # on the step
+    # on the step
+    between = QPointF((at(plot, 1).x() + at(plot, 3).x()) / 2, at(plot, 1).y())
     assert image.pixelColor(between.toPoint()).name() != empty
 
 

@@ -50,11 +50,18 @@ def test_as_many_lines_as_fit_are_told(box):
 
 def test_in_a_narrow_plot_the_name_gives_way_and_the_value_is_whole(box):
     box.parentWidget().resize(140, 200)
-    line = Line("validation, mean over the folds of the run", "0.2093", box.palette().text().color())
+    line = Line(
+        "validation, mean over the folds of the run",
+        "0.2093",
+        box.palette().text().color(),
+    )
     box.say([line], QPointF(70, 60))
     assert box.parentWidget().rect().contains(QRect(box.pos(), box.size()))
     shown, metrics = box.shown_text(line), QFontMetrics(font(SMALL))
     assert shown.endswith("…") and shown != "…"
-    assert metrics.horizontalAdvance(shown) + metrics.horizontalAdvance(line.value) < box.width() - 18
+    assert (
+        metrics.horizontalAdvance(shown) + metrics.horizontalAdvance(line.value)
+        < box.width() - 18
+    )
     short = Line("k", "0.2093")
     assert box.shown_text(short) == short.text

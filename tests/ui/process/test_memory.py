@@ -21,7 +21,8 @@ _HEAVY = (
     "PySide6.QtNetwork",
 )
 _MOST_MEGABYTES = (
-    220  # of its own, besides code of libraries that the system drops; 155 were measured on Linux
+    # of its own, besides code of libraries that the system drops; 155 were measured on Linux
+    220
 )
 
 _AT_REST = f"""
@@ -69,14 +70,19 @@ def test_the_window_at_rest_has_not_imported_what_nothing_shown_needs(
     assert at_rest[0] == []
 
 
-def test_the_source_of_modules_is_not_kept(at_rest: tuple[list[str], int, float]) -> None:
+def test_the_source_of_modules_is_not_kept(
+    at_rest: tuple[list[str], int, float],
+) -> None:
     assert at_rest[1] < 20_000  # 290,000 where PySide reads them
 
 
 @pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="the system does not tell what is resident"
+    not Path("/proc/self/status").exists(),
+    reason="the system does not tell what is resident",
 )
-def test_the_window_at_rest_takes_little_memory(at_rest: tuple[list[str], int, float]) -> None:
+def test_the_window_at_rest_takes_little_memory(
+    at_rest: tuple[list[str], int, float],
+) -> None:
     assert at_rest[2] < _MOST_MEGABYTES
 
 
@@ -138,20 +144,30 @@ def test_garbage_of_qt_is_deleted_by_the_thread_of_the_window(tmp_path: Path) ->
 
 
 def models() -> list[QAbstractItemModel]:
-    found = [one for one in gc.get_objects() if issubclass(type(one), QAbstractItemModel)]
+    found = [
+        one for one in gc.get_objects() if issubclass(type(one), QAbstractItemModel)
+    ]
     return [model for model in found if isValid(model)]
 
 
 @pytest.mark.thorough
-def test_no_model_of_a_closed_window_waits_for_python_to_delete_it(opened: Opened) -> None:
+def test_no_model_of_a_closed_window_waits_for_python_to_delete_it(
+    opened: Opened,
+) -> None:
     before = models()
     with opened() as window:
         window.session.change("trying", method="greedy-rankrls", parameters={})
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    assert [type(model).__name__ for model in models() if all(model is not one for one in before)] == []
+    assert [
+        type(model).__name__
+        for model in models()
+        if all(model is not one for one in before)
+    ] == []
 
 
-def test_nobody_searches_for_garbage_while_the_engine_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_searches_for_garbage_while_the_engine_is_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     searched: list[int] = []
 
     def load() -> None:
@@ -168,7 +184,9 @@ def test_nobody_searches_for_garbage_while_the_engine_is_loaded(monkeypatch: pyt
     assert searched == [2]
 
 
-def test_all_objects_are_searched_for_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_objects_are_searched_for_a_hundredth_of_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     searched: list[int] = []
     clock = [5.0]
 
@@ -187,7 +205,9 @@ def test_all_objects_are_searched_for_a_hundredth_of_the_time(monkeypatch: pytes
 
 
 @pytest.mark.thorough
-def test_objects_are_not_listed_while_others_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_are_not_listed_while_others_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A tuple that is being filled elsewhere must not get into a list."""
 
     def listing(*_: object) -> list[object]:

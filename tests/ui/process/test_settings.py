@@ -13,7 +13,11 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.process.settings import MOST_RECENT, Settings, config_folder
 
-PLAN = Plan(data="/data/MQ2008", parameters={"regularization": (0.1, 1 / 3), "pinned": (39,)}, folds=(2,))
+PLAN = Plan(
+    data="/data/MQ2008",
+    parameters={"regularization": (0.1, 1 / 3), "pinned": (39,)},
+    folds=(2,),
+)
 
 
 def test_everything_comes_back(tmp_path: Path) -> None:
@@ -32,24 +36,32 @@ def test_everything_comes_back(tmp_path: Path) -> None:
     assert second.plan == PLAN
 
 
-def test_what_is_set_is_written_aside_without_being_asked(app: object, tmp_path: Path) -> None:
+def test_what_is_set_is_written_aside_without_being_asked(
+    app: object, tmp_path: Path
+) -> None:
     settings, ini = Settings(tmp_path), tmp_path / "window.ini"
     settings.write_aside()
     assert settings._aside._disk.thread() is not QThread.currentThread()
     for mode in ("dark", "light", "light", "dark"):
         settings.set("window/theme", mode)
-        wait_until(lambda mode=mode: ini.exists() and f"theme={mode}" in ini.read_text())
+        wait_until(
+            lambda mode=mode: ini.exists() and f"theme={mode}" in ini.read_text()
+        )
     settings.set("window/theme", None)
     settings.close()
     assert "theme" not in ini.read_text()
     assert settings.theme == "system"
 
 
-def test_only_so_many_recent_files_are_kept_and_they_can_be_forgotten(tmp_path: Path) -> None:
+def test_only_so_many_recent_files_are_kept_and_they_can_be_forgotten(
+    tmp_path: Path,
+) -> None:
     settings = Settings(tmp_path)
     for i in range(20):
         settings.add_recent(f"/data/{i}")
-    assert settings.recent == tuple(f"/data/{i}" for i in range(19, 19 - MOST_RECENT, -1))
+    assert settings.recent == tuple(
+        f"/data/{i}" for i in range(19, 19 - MOST_RECENT, -1)
+    )
     settings.clear_recent()
     assert settings.recent == ()
 
@@ -91,12 +103,16 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         Settings(blocked / "below").save_plan(PLAN)
 
 
-def test_the_environment_chooses_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_chooses_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANKSTUDIO_CONFIG_DIR", str(tmp_path))
     assert config_folder() == tmp_path
 
 
-def test_the_language_comes_back_and_a_damaged_one_is_the_systems(tmp_path: Path) -> None:
+def test_the_language_comes_back_and_a_damaged_one_is_the_systems(
+    tmp_path: Path,
+) -> None:
     settings = Settings(tmp_path)
     assert settings.language == "system"
     for stored, language in (("de", "de"), ("en", "en"), ("klingon", "system")):
@@ -107,6 +123,14 @@ def test_the_language_comes_back_and_a_damaged_one_is_the_systems(tmp_path: Path
 def test_a_damaged_text_size_is_not_believed(tmp_path: Path) -> None:
     settings = Settings(tmp_path)
     assert settings.text_size == 0
-    for value, believed in ((17, 17), ("15", 15), ("large", 0), (-4, 0), (10**9, 0), ("nan", 0), ("inf", 0)):
+    for value, believed in (
+        (17, 17),
+        ("15", 15),
+        ("large", 0),
+        (-4, 0),
+        (10**9, 0),
+        ("nan", 0),
+        ("inf", 0),
+    ):
         settings.set("window/text-size", value)
         assert settings.text_size == believed

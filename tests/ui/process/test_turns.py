@@ -58,7 +58,9 @@ def test_between_two_turns_qt_hands_over_what_happened(made: Turns) -> None:
     assert noted == ["first", "event", "second"]
 
 
-def test_what_waits_already_is_called_once_and_what_asks_again_later_once_more(made: Turns) -> None:
+def test_what_waits_already_is_called_once_and_what_asks_again_later_once_more(
+    made: Turns,
+) -> None:
     noted: list[str] = []
     listener = Listener(noted)
 
@@ -105,7 +107,9 @@ def test_an_application_has_one_queue_of_turns(app: QApplication) -> None:
 def test_many_askings_bring_each_part_up_to_date_once(app: QApplication) -> None:
     drawn: list[str] = []
     parent = QObject()
-    timer = RefreshTimer(lambda: drawn.append("run"), lambda: drawn.append("results"), parent=parent)
+    timer = RefreshTimer(
+        lambda: drawn.append("run"), lambda: drawn.append("results"), parent=parent
+    )
     assert not timer.is_active
     for _ in range(5):
         timer.ask()
@@ -118,14 +122,18 @@ def test_many_askings_bring_each_part_up_to_date_once(app: QApplication) -> None
     parent.deleteLater()
 
 
-def test_what_takes_long_is_asked_for_less_often(app: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_long_is_asked_for_less_often(
+    app: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Catches a run that waits for its table of thousands of rows, made anew eight times a second."""
     now = [0.0]
     monkeypatch.setattr("rankstudio.ui.process.turns.time.thread_time", lambda: now[0])
     rests, least = [], RefreshTimer(parent=turns())._timer.interval()
     for took in (0.01, 0.1, 30.0, 0.01):
         parent = QObject()
-        timer = RefreshTimer(lambda took=took: now.__setitem__(0, now[0] + took), parent=parent)
+        timer = RefreshTimer(
+            lambda took=took: now.__setitem__(0, now[0] + took), parent=parent
+        )
         timer._begin()
         wait_until(lambda: not turns().waiting)
         rests.append(timer._timer.interval())
@@ -136,7 +144,9 @@ def test_what_takes_long_is_asked_for_less_often(app: QApplication, monkeypatch:
 def test_nothing_is_drawn_once_it_was_stopped(app: QApplication) -> None:
     drawn: list[str] = []
     parent = QObject()
-    timer = RefreshTimer(lambda: drawn.append("run"), lambda: drawn.append("results"), parent=parent)
+    timer = RefreshTimer(
+        lambda: drawn.append("run"), lambda: drawn.append("results"), parent=parent
+    )
     timer._begin()
     timer.ask()
     turns()._turn()

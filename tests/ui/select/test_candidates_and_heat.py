@@ -3,7 +3,11 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 
 from rankstudio.engine.analysis.features.candidate_map import step_margin
-from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    ScoreSource,
+    StepKind,
+)
 from rankstudio.engine.steps import Step
 from rankstudio.ui.select.candidates_view import CandidatesView, verdict
 from rankstudio.ui.select.heat_map import SIZES, HeatView
@@ -32,7 +36,9 @@ def heat(app, theme):
 
 
 def step(number, candidates, taken, before=1.0):
-    return Step(number, (taken,), np.zeros(4), before, np.array(candidates), before=before)
+    return Step(
+        number, (taken,), np.zeros(4), before, np.array(candidates), before=before
+    )
 
 
 def show(panel, shown, score=DROP):
@@ -45,7 +51,11 @@ def test_bars_are_drops_sorted_and_what_was_no_candidate_is_out(candidates):
     assert candidates.accessibleName() == "Candidates at step 3"
     header, rows = candidates.plot.numbers()
     assert header == ["id", "name", "drop in error per document"]
-    assert [(row[0], row[1]) for row in rows] == [("30", "thirty"), ("40", "forty"), ("10", "ten")]
+    assert [(row[0], row[1]) for row in rows] == [
+        ("30", "thirty"),
+        ("40", "forty"),
+        ("10", "ten"),
+    ]
     assert [row[2] for row in rows] == pytest.approx([0.4, 0.2, 0.1])
     assert candidates.verdict.text() == "Step 3: thirty, ahead of forty by 50 %"
     assert not candidates.verdict.isHidden()
@@ -109,14 +119,18 @@ def test_the_verdict_names_the_rival(values, expected):
         ([0.4, 0.5, NAN, NAN], "twenty, ahead of ten by 20 %"),
     ],
 )
-def test_no_lead_is_told_where_a_candidate_does_not_lower_the_criterion(values, expected):
+def test_no_lead_is_told_where_a_candidate_does_not_lower_the_criterion(
+    values, expected
+):
     score = CandidateScore("drop in error", "", ScoreSource.CRITERION)
     taken = step(1, 1.0 - np.array(values), 1)
     assert verdict(score, step_margin(score, taken), NAMES) == expected
 
 
 def test_the_map_shows_measures_by_lambda_and_k(heat):
-    heat.show_sizes(["2⁰", "2¹"], [[0.1, 0.2, NAN], [0.3, 0.4, 0.5]], "validation NDCG@10", "λ")
+    heat.show_sizes(
+        ["2⁰", "2¹"], [[0.1, 0.2, NAN], [0.3, 0.4, 0.5]], "validation NDCG@10", "λ"
+    )
     assert heat.caption() == "double-click a cell to choose λ and k"
     assert heat.accessibleName() == "λ × k"
     header, rows = heat.plot.numbers()
@@ -128,7 +142,9 @@ def test_the_map_shows_measures_by_lambda_and_k(heat):
 def test_cells_are_picked_and_a_cleared_map_is_empty(heat):
     told = []
     heat.plot.picked.connect(lambda row, column: told.append((row, column)))
-    heat.show_sizes(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "validation MAP", "λ1 · λ2")
+    heat.show_sizes(
+        ["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "validation MAP", "λ1 · λ2"
+    )
     assert heat.caption() == "double-click a cell to choose λ1 · λ2 and k"
     assert heat.accessibleName() == "λ1 · λ2 × k"
     heat.plot.picked.emit(0, 1)
@@ -141,11 +157,18 @@ def test_the_map_of_two_grids_marks_the_best_cell_and_names_its_axes(heat):
     grids = ["2⁰", "2¹"], ["2⁻²", "2⁻⁴", "2⁻⁶"]
     values = np.array([[0.1, 0.2, NAN], [0.3, 0.4, 0.5]])
     heat.show_grids(*grids, values, (1, 2), "leave-query-out MAP", ("γ", "λ"), ["k"])
-    assert heat.caption() == "each cell with its best k · double-click a cell to choose its model"
+    assert (
+        heat.caption()
+        == "each cell with its best k · double-click a cell to choose its model"
+    )
     assert heat.accessibleName() == "γ × λ"
     assert heat.plot.summary() == "leave-query-out MAP, best 0.5000 at λ = 2⁻⁶ · γ = 2¹"
     figure = heat.plot.figure()
-    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "leave-query-out MAP")
+    assert (figure.row_title, figure.column_title, figure.color.title) == (
+        "γ",
+        "λ",
+        "leave-query-out MAP",
+    )
     assert (figure.marked, figure.mark_label) == (((0, 2),), "best")
     assert heat.plot.numbers()[0] == ["γ", "λ = 2⁻²", "λ = 2⁻⁴", "λ = 2⁻⁶"]
 
@@ -189,7 +212,12 @@ def test_before_a_run_the_map_is_called_what_it_will_be(heat: HeatView) -> None:
     heat.offer((((1, 0), "γ × λ"),), two_kinds=False, left_out=False)
     heat.clear()
     assert heat.accessibleName() == "γ × λ"
-    assert heat.plot.placeholder == "Run a method to compare all combinations of its parameters."
+    assert (
+        heat.plot.placeholder
+        == "Run a method to compare all combinations of its parameters."
+    )
     heat.offer(((SIZES, "λ × k"),), two_kinds=False, left_out=False)
     heat.clear()
-    assert heat.accessibleName() == "λ × k" and "parameters and k" in heat.plot.placeholder
+    assert (
+        heat.accessibleName() == "λ × k" and "parameters and k" in heat.plot.placeholder
+    )

@@ -20,7 +20,14 @@ KS = [1, 2, 3]
 @pytest.fixture
 def panel(theme, stage):
     made = stage(CurvesPanel(theme), 800, 320)
-    made.begin("Greedy RankRLS", "MQ2008 fold 4", [LAMBDA], SETTINGS, 3, "leave-query-out error per document")
+    made.begin(
+        "Greedy RankRLS",
+        "MQ2008 fold 4",
+        [LAMBDA],
+        SETTINGS,
+        3,
+        "leave-query-out error per document",
+    )
     return made
 
 
@@ -28,7 +35,10 @@ def shown(plot):
     """What a plot would export: one list of values a curve, without the gaps."""
     header, rows = plot.numbers()
     columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
-    return {n: [v for v in c if n == header[0] or not np.isnan(v)] for n, c in columns.items()}
+    return {
+        n: [v for v in c if n == header[0] or not np.isnan(v)]
+        for n, c in columns.items()
+    }
 
 
 def test_titles_say_what_runs_on_what_and_how_to_act(panel):
@@ -37,7 +47,10 @@ def test_titles_say_what_runs_on_what_and_how_to_act(panel):
     assert panel.caption() == "", "there is no curve yet"
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
     assert panel.caption() == "MQ2008 fold 4 · double-click to choose k"
-    assert panel._below.text() == "features selected, k · one curve per λ, 2⁰ dark … 2² bright"
+    assert (
+        panel._below.text()
+        == "features selected, k · one curve per λ, 2⁰ dark … 2² bright"
+    )
     assert panel.criterion_plot.axes.title == "leave-query-out error per document"
     assert panel.validation_plot.axes.title == "validation MAP"
 
@@ -80,7 +93,11 @@ def test_a_pick_is_told_and_marked_only_by_choose(panel):
     assert told == [(0, 2), (LIVE, 3)] * 2
     assert panel.validation_plot.family.choice is None
     panel.select(0, 2)
-    assert panel.criterion_plot.family.choice == panel.validation_plot.family.choice == (0, 2)
+    assert (
+        panel.criterion_plot.family.choice
+        == panel.validation_plot.family.choice
+        == (0, 2)
+    )
     assert panel._note(0, 2) == ("k = 2 · λ = 2⁰ · chosen", "validation MAP 2.0000")
     panel.select(None)
     assert panel.criterion_plot.family.choice is None
@@ -113,14 +130,18 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     assert panel.validation_plot.is_empty()
     assert panel.validation_plot.family.choice is None
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
-    assert panel.caption() == "MQ2008"  # one model: there is no k, and nothing to choose
+    # one model: there is no k, and nothing to choose
+    assert panel.caption() == "MQ2008"
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
     panel.validation_plot.flush()
     low, high = panel.validation_plot.ranges()[0]
     assert low < 46 < high
     assert panel._note(0, 46) == ("k = 46 · λ = 2³ · chosen", "validation MAP 0.4000")
     panel.set_path(LIVE, [46], [0.5], {"MAP": [0.25]}, label="λ = 2³ (not run)")
-    assert panel._note(LIVE, 46) == ("k = 46 · λ = 2³ (not run) · chosen", "validation MAP 0.2500")
+    assert panel._note(LIVE, 46) == (
+        "k = 46 · λ = 2³ (not run) · chosen",
+        "validation MAP 0.2500",
+    )
 
 
 def test_of_models_with_all_features_points_are_chosen_and_no_k(panel):
@@ -134,7 +155,9 @@ def test_of_models_with_all_features_points_are_chosen_and_no_k(panel):
 
 
 def test_a_method_without_a_grid_has_one_curve_without_a_name(panel):
-    panel.begin("RankBoost", "MQ2008", [], [()], 300, "mean loss of the pairs", StepKind.ROUNDS)
+    panel.begin(
+        "RankBoost", "MQ2008", [], [()], 300, "mean loss of the pairs", StepKind.ROUNDS
+    )
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
     assert panel.caption() == "MQ2008 · double-click to choose a round"
     assert panel._below.text() == "round"
@@ -147,7 +170,9 @@ def test_a_method_without_a_grid_has_one_curve_without_a_name(panel):
 def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
     plan = Plan("x", "fsmrank", {"lambda1": (0.1, 1.0), "lambda2": 1e-4})
     values = [setting.values for setting in plan.combinations]
-    panel.begin("FSMRank", "MQ2008", plan.axes, values, 400, "objective", StepKind.ITERATIONS)
+    panel.begin(
+        "FSMRank", "MQ2008", plan.axes, values, 400, "objective", StepKind.ITERATIONS
+    )
     for k in (1, 2):
         panel.add_step(1, k, 1.0 / k, {"MAP": 0.4})
     which = "one curve per λ1, 0.1 dark … 2⁰ bright"  # λ2 has one value
@@ -155,12 +180,21 @@ def test_of_iterations_it_is_said_that_the_last_is_the_model(panel):
     assert panel.caption() == "MQ2008 · the last iteration is the model"
     assert panel.label(1) == "λ1 = 2⁰ · λ2 = 0.0001"
     panel.validation_plot.flush()
-    assert panel.validation_plot.ranges()[0] == (1, 2), "nobody knows how many iterations it takes"
+    assert panel.validation_plot.ranges()[0] == (1, 2), (
+        "nobody knows how many iterations it takes"
+    )
 
 
 def test_a_rankers_grid_has_its_name_before_it(panel):
     plan = Plan("x", "gas", ranker="ranksvm", ranker_parameters={"C": (0.25, 4.0)})
-    panel.begin("GAS, then RankSVM", "x", plan.axes, [s.values for s in plan.combinations], 3, "objective")
+    panel.begin(
+        "GAS, then RankSVM",
+        "x",
+        plan.axes,
+        [s.values for s in plan.combinations],
+        3,
+        "objective",
+    )
     panel.add_step(0, 1, 0.5, {"MAP": 0.4})
     assert panel.label(0) == "RankSVM C = 2⁻²"
     assert panel._below.text().endswith("one curve per RankSVM C, 2⁻² dark … 2² bright")
@@ -169,10 +203,16 @@ def test_a_rankers_grid_has_its_name_before_it(panel):
 def test_the_best_single_feature_is_a_level_of_the_measure_that_is_shown(panel):
     panel.set_path(0, KS, [3, 2, 1], {"MAP": [0.1, 0.2, 0.3], "P@10": [0.4, 0.5, 0.6]})
     panel.set_baseline({"MAP": 0.25, "P@10": 0.35}, "BM25 of title")
-    assert panel.validation_plot.family.reference == (0.25, "best single feature: BM25 of title")
+    assert panel.validation_plot.family.reference == (
+        0.25,
+        "best single feature: BM25 of title",
+    )
     assert panel.criterion_plot.family.reference is None
     panel.set_measure("P@10")
-    assert panel.validation_plot.family.reference == (0.35, "best single feature: BM25 of title")
+    assert panel.validation_plot.family.reference == (
+        0.35,
+        "best single feature: BM25 of title",
+    )
     panel.set_measure("NDCG@1")
     assert panel.validation_plot.family.reference is None
     panel.set_measure("MAP")
@@ -211,11 +251,17 @@ def test_before_a_run_the_curves_bear_the_name_of_the_method_in_the_form(window)
     assert curves._title.text() == "GAS"
 
 
-def test_left_out_queries_are_a_curve_beside_the_chosen_one_and_nothing_to_choose(panel):
-    plan = Plan("x", "greedy-rankrls", {"regularization": (1.0, 4.0)}, "leave-query-out MAP")
+def test_left_out_queries_are_a_curve_beside_the_chosen_one_and_nothing_to_choose(
+    panel,
+):
+    plan = Plan(
+        "x", "greedy-rankrls", {"regularization": (1.0, 4.0)}, "leave-query-out MAP"
+    )
     combinations = [one.values for one in plan.combinations]
     panel.set_measured(True, plan.leaves_out)
-    panel.begin("Greedy RankRLS", "x", plan.axes, combinations, 3, "error", selects=True)
+    panel.begin(
+        "Greedy RankRLS", "x", plan.axes, combinations, 3, "error", selects=True
+    )
     for key in (0, 1):
         values = {"MAP": [0.3, 0.5, 0.4], "leave-query-out MAP": [0.1 + key, 0.2, 0.35]}
         panel.set_path(key, [1, 2, 3], [0.9, 0.8, 0.7], values)
@@ -227,7 +273,10 @@ def test_left_out_queries_are_a_curve_beside_the_chosen_one_and_nothing_to_choos
     header, rows = plot.numbers()
     assert header == ["k", "λ = 2⁰", "λ = 2²", name]
     assert [row[3] for row in rows] == [1.1, 0.2, 0.35]
-    assert f"validation MAP, best 0.5000 at k = 2, λ = 2⁰. {name}, best 1.1000 at k = 1" in plot.summary()
+    assert (
+        f"validation MAP, best 0.5000 at k = 2, λ = 2⁰. {name}, best 1.1000 at k = 1"
+        in plot.summary()
+    )
     series = plot.figure().series
     assert (series[-1].label, series[-1].order) == (name, None)
     assert [one.order for one in series[:-1]] == [0.0, 1.0]
@@ -259,7 +308,15 @@ GAMMA = Axis(method("kernel-rankrls").parameter("gamma"), (0.5, 1.0))
 
 def ranker(theme, stage, axes, combinations, **kinds):
     made = stage(CurvesPanel(theme), 800, 320)
-    made.begin("RankRLS", "MQ2008 fold 4", axes, combinations, 1, "leave-query-out error", **kinds)
+    made.begin(
+        "RankRLS",
+        "MQ2008 fold 4",
+        axes,
+        combinations,
+        1,
+        "leave-query-out error",
+        **kinds,
+    )
     return made
 
 
@@ -279,9 +336,15 @@ def test_models_with_all_features_are_a_curve_over_the_grid(theme, stage):
     assert picked == [(2, 46)]
     plot.hover(plot.frame().point(4.0, 0.3))
     assert (plot.box.lines()[0].text, plot.box.lines()[0].value) == ("λ = 2²", "0.3000")
-    assert [text for _, text in plot.axes.x_ticks(plot.ranges()[0], 300.0)] == ["2⁰", "2¹", "2²"]
+    assert [text for _, text in plot.axes.x_ticks(plot.ranges()[0], 300.0)] == [
+        "2⁰",
+        "2¹",
+        "2²",
+    ]
     frame = plot.frame()
-    assert frame.x_px(2.0) == pytest.approx((frame.x_px(1.0) + frame.x_px(4.0)) / 2, abs=1)
+    assert frame.x_px(2.0) == pytest.approx(
+        (frame.x_px(1.0) + frame.x_px(4.0)) / 2, abs=1
+    )
     panel.set_path(LIVE, [46], [0.5], {"MAP": 0.25 * np.ones(1)}, "λ = 2⁰·⁵", (2**0.5,))
     assert plot.family[LIVE].xs == pytest.approx([2**0.5])
 
@@ -300,7 +363,16 @@ def test_another_grid_makes_a_curve_of_each_of_its_values(theme, stage):
 
 def test_a_criterion_that_is_a_measure_is_shown_as_one(theme, stage):
     panel = stage(CurvesPanel(theme), 800, 320)
-    panel.begin("AdaRank", "x", [LAMBDA], SETTINGS, 3, "training measure", StepKind.ROUNDS, measured=True)
+    panel.begin(
+        "AdaRank",
+        "x",
+        [LAMBDA],
+        SETTINGS,
+        3,
+        "training measure",
+        StepKind.ROUNDS,
+        measured=True,
+    )
     panel.add_step(0, 1, -0.4, {"MAP": 0.3})
     panel.set_path(1, KS, [-0.4, -0.5, -0.6], {"MAP": [0.1, 0.2, 0.3]})
     assert shown(panel.criterion_plot)["λ = 2¹"] == [0.4, 0.5, 0.6]
@@ -321,7 +393,9 @@ def test_the_validation_is_seen_as_curves_or_as_a_map(panel):
     assert view.isHidden() and not panel.validation_plot.isHidden()
 
 
-def test_the_button_of_the_smallest_model_gives_way_in_a_narrow_panel_and_goes_back(panel):
+def test_the_button_of_the_smallest_model_gives_way_in_a_narrow_panel_and_goes_back(
+    panel,
+):
     panel.set_path(0, KS, [3, 2, 1], {"MAP": [0.1, 0.3, 0.4]})
     panel.select(0, 3)
     panel.show_smallest(SmallestMark(0, 2, -0.1, 0.3), 3)

@@ -35,7 +35,9 @@ def _press(bar: Notice) -> None:
     button.click()
 
 
-def test_data_of_one_file_lead_to_the_field_of_folds(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+def test_data_of_one_file_lead_to_the_field_of_folds(
+    theme: Theme, tmp_path: Path, one_file: Path
+) -> None:
     with open_window(theme, tmp_path / "config", one_file) as window:
         assert all(SAID in bar.text() for bar in _hints(window))
         assert window.session.plan.select_by == "criterion"
@@ -48,8 +50,13 @@ def test_data_of_one_file_lead_to_the_field_of_folds(theme: Theme, tmp_path: Pat
             field.editor.hidePopup()
         write(field, "5-fold")
         assert not any(bar.text() for bar in _hints(window))
-        assert window.session.plan.select_by == "MAP"  # there is a part to choose by now
-        wait_until(lambda: len(window.session.dataset.folds) == 5 and not window.models.loader.busy)  # type: ignore[union-attr]
+        # there is a part to choose by now
+        assert window.session.plan.select_by == "MAP"
+        wait_until(
+            lambda: (
+                len(window.session.dataset.folds) == 5 and not window.models.loader.busy
+            )
+        )  # type: ignore[union-attr]
         assert not any(bar.text() for bar in _hints(window))
         window.commands["undo"].trigger()
         assert window.session.plan.select_by == "criterion"
@@ -57,7 +64,9 @@ def test_data_of_one_file_lead_to_the_field_of_folds(theme: Theme, tmp_path: Pat
         settle(window)
 
 
-def test_nothing_is_sealed_where_there_is_no_test_part(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+def test_nothing_is_sealed_where_there_is_no_test_part(
+    theme: Theme, tmp_path: Path, one_file: Path
+) -> None:
     """Catches advice to open the seal of a test part that the data do not have."""
     with open_window(theme, tmp_path / "config", one_file) as window:
         window.session.seal(True)
@@ -66,12 +75,16 @@ def test_nothing_is_sealed_where_there_is_no_test_part(theme: Theme, tmp_path: P
         assert window.current.model is not None and window.current.untested == ""
 
 
-def test_who_leaves_each_query_out_is_told_nothing(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+def test_who_leaves_each_query_out_is_told_nothing(
+    theme: Theme, tmp_path: Path, one_file: Path
+) -> None:
     with open_window(theme, tmp_path / "config", one_file) as window:
         write(window.sections.select.method.form.field("protocol"), "leave-query-out")
         assert not any(bar.text() for bar in _hints(window))
         assert window.session.plan.select_by == "criterion"
-        wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
+        wait_until(
+            lambda: window.session.read_as_planned and not window.models.loader.busy
+        )
         settle(window)
 
 
@@ -90,7 +103,9 @@ def test_opened_data_are_told_of_once_where_the_part_is_lacking(
         settle(window)
 
 
-def test_a_hint_that_is_closed_stays_closed(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+def test_a_hint_that_is_closed_stays_closed(
+    theme: Theme, tmp_path: Path, one_file: Path
+) -> None:
     with open_window(theme, tmp_path / "config", one_file) as window:
         bar = window.sections.select.curves.hint
         bar.dismiss()
@@ -108,7 +123,9 @@ def test_inner_folds_validate_and_only_the_test_part_is_lacking(
         assert curves.text() == ""
         assert tests.text() == folds.text()
         assert naming("test folds").search(tests.text())
-        wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
+        wait_until(
+            lambda: window.session.read_as_planned and not window.models.loader.busy
+        )
         settle(window)
 
 
@@ -132,13 +149,27 @@ def test_who_comes_back_to_data_without_validation_chooses_by_the_criterion_agai
         field = window.sections.select.method.form.field("protocol")
         before = window.session.dataset
         write(field, "5-fold")
-        wait_until(lambda: window.session.dataset is not before and not window.models.loader.busy)
+        wait_until(
+            lambda: (
+                window.session.dataset is not before and not window.models.loader.busy
+            )
+        )
         assert window.session.plan.select_by == "MAP"
         window.session.change("the rule", rule="one-se")
         write(field, "given")
-        assert (window.session.plan.select_by, window.session.plan.rule) == ("criterion", "best")
-        wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
+        assert (window.session.plan.select_by, window.session.plan.rule) == (
+            "criterion",
+            "best",
+        )
+        wait_until(
+            lambda: window.session.read_as_planned and not window.models.loader.busy
+        )
         window.commands["undo"].trigger()
-        assert (window.session.plan.select_by, window.session.plan.rule) == ("MAP", "one-se")
-        wait_until(lambda: window.session.read_as_planned and not window.models.loader.busy)
+        assert (window.session.plan.select_by, window.session.plan.rule) == (
+            "MAP",
+            "one-se",
+        )
+        wait_until(
+            lambda: window.session.read_as_planned and not window.models.loader.busy
+        )
         settle(window)

@@ -10,7 +10,14 @@ import pytest
 from hands import pick, type_into, unfold, write
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 from windows import open_window
 from wording import naming
 
@@ -60,7 +67,9 @@ def edits(form):
 
 
 @pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
-def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(shared_form, entry):
+def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(
+    shared_form, entry
+):
     form = shared_form
     form.set_plan(Plan(data="x", method=entry.key))
     assert form.method_key() == entry.key
@@ -68,7 +77,9 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(share
     assert form.caption() == entry.description.citation
     for parameter in entry.parameters:
         field = form.field(parameter.name)
-        assert field.isVisible() == (parameter.basic and parameter.counts(form.values()))
+        assert field.isVisible() == (
+            parameter.basic and parameter.counts(form.values())
+        )
         assert field.label.buddy() is field.editor
         assert field.editor.accessibleName() == parameter.label
         assert shortened(parameter.help) in unescape(field.editor.toolTip())
@@ -143,7 +154,9 @@ def test_an_invalid_edit_is_explained_beside_the_field_and_the_last_value_stays(
     assert not form.commit()
 
 
-def test_an_error_goes_while_it_is_mended_and_the_value_is_taken_when_the_field_is_left(form, edits):
+def test_an_error_goes_while_it_is_mended_and_the_value_is_taken_when_the_field_is_left(
+    form, edits
+):
     field = form.field("n_features_to_select")
     type_into(field, "0")
     assert field.has_error
@@ -241,7 +254,11 @@ def test_reset_of_one_field_and_of_all(form, edits):
 def test_showing_a_plan_tells_nobody(form, edits):
     plan = Plan(
         data="x",
-        parameters={"regularization": "2^3", "pinned": (25,), "algorithm": "statistics"},
+        parameters={
+            "regularization": "2^3",
+            "pinned": (25,),
+            "algorithm": "statistics",
+        },
         measures=("P@5", "NDCG@3"),
         select_by="NDCG@3",
     )
@@ -250,15 +267,28 @@ def test_showing_a_plan_tells_nobody(form, edits):
     assert form.select_by() == "NDCG@3"
     box = form.field("select_by").editor
     left_out = ["leave-query-out P@5", "leave-query-out NDCG@3"]
-    assert [box.itemData(i) for i in range(box.count())] == ["P@5", "NDCG@3", *left_out, "criterion"]
+    assert [box.itemData(i) for i in range(box.count())] == [
+        "P@5",
+        "NDCG@3",
+        *left_out,
+        "criterion",
+    ]
     form.set_plan(plan.changed(method="gas", parameters={}))
-    assert [box.itemData(i) for i in range(box.count())] == ["P@5", "NDCG@3", "criterion"]
+    assert [box.itemData(i) for i in range(box.count())] == [
+        "P@5",
+        "NDCG@3",
+        "criterion",
+    ]
     assert not edits
 
 
 def test_choices_are_told(form, edits):
     form.set_plan(Plan(data="x"))
-    for name, key in (("select_by", "NDCG@10"), ("algorithm", "algorithm1"), ("method", "rankrls")):
+    for name, key in (
+        ("select_by", "NDCG@10"),
+        ("algorithm", "algorithm1"),
+        ("method", "rankrls"),
+    ):
         pick(form, name, key)
     assert edits.pop(0) == {"select_by": "NDCG@10"}
     assert [edit["method"] for edit in edits] == ["greedy-rankrls", "rankrls"]
@@ -274,7 +304,9 @@ def test_another_method_and_back_loses_nothing(form, edits):
 
 
 def test_tab_goes_through_the_fields_in_their_order(form):
-    fields = [form.field(n) for n in ("method", *form.values(), "ranked_by", "select_by")]
+    fields = [
+        form.field(n) for n in ("method", *form.values(), "ranked_by", "select_by")
+    ]
     editors = [field.editor for field in fields]
     editors.insert(5, form.findChild(QToolButton, "more-options-button"))
     assert editors[4] is form.field("banned").editor
@@ -295,7 +327,11 @@ def test_a_switch_is_told_at_a_click_and_at_the_space_bar(form, edits):
     unfold(form)
     field = form.field("project")
     assert not field.editor.isChecked()
-    QTest.mouseClick(field.editor, Qt.MouseButton.LeftButton, pos=QPoint(8, field.editor.height() // 2))
+    QTest.mouseClick(
+        field.editor,
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(8, field.editor.height() // 2),
+    )
     assert [edit["parameters"]["project"] for edit in edits] == [True]
     assert field.reset_button.isVisible()
     field.editor.setFocus()
@@ -332,7 +368,10 @@ def test_a_measure_is_chosen_or_typed_and_a_wrong_one_is_explained(form, edits):
 def test_a_number_is_explained_with_its_range(form, edits):
     form.set_plan(Plan(data="x", method="gas"))
     type_into(form.field("c"), "-0.5")
-    assert form.field("c").error.text() == "penalty c: expected a number from 0 up, got '-0.5'."
+    assert (
+        form.field("c").error.text()
+        == "penalty c: expected a number from 0 up, got '-0.5'."
+    )
     type_into(form.field("c"), "2^-2")
     assert [edit["parameters"]["c"] for edit in edits] == [0.25]
     assert form.field("c").editor.text() == "0.25"
@@ -345,7 +384,8 @@ def test_more_features_than_the_data_have_are_explained_at_their_field(form, edi
     assert (field.error.text(), edits) == (said, [])
     type_into(field, f"{most}")
     assert (field.has_error, len(edits)) == (False, 1)
-    form.set_plan(Plan(data="x", parameters={"n_features_to_select": most + 1}))  # made for other data
+    # made for other data
+    form.set_plan(Plan(data="x", parameters={"n_features_to_select": most + 1}))
     assert field.has_error and not form.commit()
     form.set_features([*IDS, max(IDS) + 1], [*NAMES, "another"])
     assert form.commit()
@@ -369,7 +409,9 @@ def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeyp
 
 
 @pytest.mark.ability("trees")
-def test_the_list_says_what_cannot_run_with_the_plan_or_the_data_and_what_takes_long(form):
+def test_the_list_says_what_cannot_run_with_the_plan_or_the_data_and_what_takes_long(
+    form,
+):
     def note(key, name="method"):
         box = form.field(name).editor
         return box.itemData(box.findData(key), NOTE) or ""
@@ -380,7 +422,9 @@ def test_the_list_says_what_cannot_run_with_the_plan_or_the_data_and_what_takes_
     assert "group" in note("gas")
     assert not note("greedy-rankrls") and not note("ranksvm", "ranked_by")
     form.set_plan(Plan(data="x", preferences={"path": "p.csv"}))
-    assert "preferences" in note("lambdamart") and "preferences" in note("lambdamart", "ranked_by")
+    assert "preferences" in note("lambdamart") and "preferences" in note(
+        "lambdamart", "ranked_by"
+    )
     assert not note("ranksvm")
     form.set_plan(Plan(data="x"))
     form.set_features((1,), ("TF",), greatest_label=31.0)
@@ -427,13 +471,20 @@ def test_what_folds_is_several_fields_and_never_all(entry):
     folded = [p.name for p in entry.parameters if not p.basic]
     assert len(folded) != 1, "a fold takes as much room as the one field in it"
     assert len(folded) < len(entry.parameters)
-    assert all(p.basic for p in entry.grids if p.name != "gamma"), "what people tune is in sight"
+    assert all(p.basic for p in entry.grids if p.name != "gamma"), (
+        "what people tune is in sight"
+    )
 
 
 def test_the_fold_counts_what_was_changed_and_opens_for_it(form, edits):
     fold = fold_of(form)
     assert (fold.opened, fold.button.text()) == (False, "More options")
-    form.set_plan(Plan(data="x", parameters={"algorithm": "rows", "n_candidates": 10, "pinned": (25,)}))
+    form.set_plan(
+        Plan(
+            data="x",
+            parameters={"algorithm": "rows", "n_candidates": 10, "pinned": (25,)},
+        )
+    )
     assert fold.opened
     assert "2" in fold.button.text()
     assert form.field("algorithm").isVisible()
@@ -461,7 +512,11 @@ def test_the_fold_is_reached_and_opened_by_keyboard(form):
     for key in (Qt.Key.Key_Tab, Qt.Key.Key_Space, Qt.Key.Key_Tab):
         QTest.keyClick(QApplication.focusWidget(), key)
         seen.append(QApplication.focusWidget())
-    assert seen == [fold_of(form).button, fold_of(form).button, form.field("search").editor]
+    assert seen == [
+        fold_of(form).button,
+        fold_of(form).button,
+        form.field("search").editor,
+    ]
     assert fold_of(form).opened
 
 
@@ -475,7 +530,11 @@ def test_an_error_in_the_fold_is_brought_into_sight(form):
 
 
 def test_the_final_ranker_folds_its_own_options(form):
-    form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"max_iter": 5}))
+    form.set_plan(
+        Plan(
+            data="x", method="gas", ranker="ranksvm", ranker_parameters={"max_iter": 5}
+        )
+    )
     assert fold_of(form, "ranker-more-options").opened
     assert form.field("ranker-max_iter").isVisible()
 
@@ -486,10 +545,19 @@ def test_the_models_of_a_selector_are_called_by_name_with_their_parameters_below
     box = form.field("ranked_by").editor
     assert box.currentText() == "RankRLS"
     names = [box.itemText(i) for i in range(box.count())]
-    assert len(set(names)) == len(names), "RankRLS as a step of its own has another name"
-    heights = [form.field(name).mapTo(form, QPoint()).y() for name in ("c", "ranked_by", "regularization")]
+    assert len(set(names)) == len(names), (
+        "RankRLS as a step of its own has another name"
+    )
+    heights = [
+        form.field(name).mapTo(form, QPoint()).y()
+        for name in ("c", "ranked_by", "regularization")
+    ]
     assert heights == sorted(heights)
-    for key, own in (("fsmsvm", "RankSVM"), ("fsmrank", "FSMRank"), ("lambdamart-top", "LambdaMART")):
+    for key, own in (
+        ("fsmsvm", "RankSVM"),
+        ("fsmrank", "FSMRank"),
+        ("lambdamart-top", "LambdaMART"),
+    ):
         pick(form, "method", key)
         assert form.field("ranked_by").editor.currentText() == own
 
@@ -497,11 +565,18 @@ def test_the_models_of_a_selector_are_called_by_name_with_their_parameters_below
 def test_values_that_change_no_model_are_not_compared(form, edits):
     unfold(form)
     boxes = {name: form.field(name).editor for name in ("algorithm", "cost")}
-    assert boxes["cost"].count() == len(method("greedy-rankrls").parameter("cost").choices) + 1
-    assert boxes["algorithm"].count() == len(method("greedy-rankrls").parameter("algorithm").choices)
+    assert (
+        boxes["cost"].count()
+        == len(method("greedy-rankrls").parameter("cost").choices) + 1
+    )
+    assert boxes["algorithm"].count() == len(
+        method("greedy-rankrls").parameter("algorithm").choices
+    )
     assert "comma" not in form.field("n_candidates").editor.toolTip()
     form.set_plan(Plan(data="x", parameters={"algorithm": ["rows", "columns"]}))
-    assert form.values()["algorithm"] == ("rows", "columns"), "a plan of today still opens"
+    assert form.values()["algorithm"] == ("rows", "columns"), (
+        "a plan of today still opens"
+    )
 
 
 def test_a_fold_is_as_it_was_left(theme, tmp_path):
@@ -515,10 +590,14 @@ def test_a_fold_is_as_it_was_left(theme, tmp_path):
 
 
 def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits):
-    form.set_plan(Plan(data="x", method="gas", parameters={"regularization": (2.0, 4.0)}))
+    form.set_plan(
+        Plan(data="x", method="gas", parameters={"regularization": (2.0, 4.0)})
+    )
     assert form.field("regularization").isVisible()
     pick(form, "ranked_by", "ranksvm")
-    assert not form.field("regularization").isVisible(), "it concerns only GAS's own model"
+    assert not form.field("regularization").isVisible(), (
+        "it concerns only GAS's own model"
+    )
     assert form.field("c").isVisible()
     unfold(form)
     for parameter in method("ranksvm").parameters:
@@ -531,9 +610,15 @@ def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits)
     assert edits[-1]["ranker_parameters"]["C"] == (0.1, 1.0)
     plan = Plan(data="x", **edits[-1])
     assert [axis.label for axis in plan.axes] == ["RankSVM C"]
-    assert plan.parameters["regularization"] == (2.0, 4.0), "kept, for when GAS ranks itself again"
+    assert plan.parameters["regularization"] == (2.0, 4.0), (
+        "kept, for when GAS ranks itself again"
+    )
     type_into(form.field("ranker-C"), "0")
-    assert form.field("ranker-C").error.text().startswith("C: expected numbers greater than 0")
+    assert (
+        form.field("ranker-C")
+        .error.text()
+        .startswith("C: expected numbers greater than 0")
+    )
     assert not form.commit()
     pick(form, "ranked_by", "")
     assert form.field("regularization").isVisible()
@@ -548,9 +633,14 @@ def test_every_ranker_can_ranker_and_what_is_told_is_a_plan(form, edits, ranker)
     assert form.ranker_values() == method(ranker).validate({})
     plan = Plan(data="x", **edits[-1])
     assert plan == Plan(data="x", method="rfe", ranker=ranker)
-    assert form.field("regularization").isVisible(), "recursive elimination selects by it"
+    assert form.field("regularization").isVisible(), (
+        "recursive elimination selects by it"
+    )
     form.set_plan(plan)
-    assert (form.ranker_key(), form.ranker_values()) == (ranker, dict(plan.ranker_parameters))
+    assert (form.ranker_key(), form.ranker_values()) == (
+        ranker,
+        dict(plan.ranker_parameters),
+    )
     assert len(edits) == 1
 
 
@@ -566,10 +656,14 @@ def test_a_ranker_has_no_ranker_and_a_selector_gets_its_own_back(form, edits):
 
 
 def test_reset_and_tab_go_through_the_rankers_fields_too(form, edits):
-    form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"C": 3}))
+    form.set_plan(
+        Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"C": 3})
+    )
     shown = [name for name in form.values() if name != "regularization"]
     values = form.ranker_values()
-    ranking = [f"ranker-{p.name}" for p in method("ranksvm").parameters if p.counts(values)]
+    ranking = [
+        f"ranker-{p.name}" for p in method("ranksvm").parameters if p.counts(values)
+    ]
     names = ["method", *shown, "ranked_by", *ranking, "select_by"]
     unfold(form)
     editors = [form.field(name).editor for name in names]
@@ -605,11 +699,23 @@ def test_a_kernels_parameters_are_asked_for_only_with_it(form, edits):
         ("poly", fields),
         ("linear, poly", fields),
     ):
-        form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"kernel": kernel}))
-        assert tuple(name for name in fields if form.field(f"ranker-{name}").isVisible()) == seen
+        form.set_plan(
+            Plan(
+                data="x",
+                method="gas",
+                ranker="ranksvm",
+                ranker_parameters={"kernel": kernel},
+            )
+        )
+        assert (
+            tuple(name for name in fields if form.field(f"ranker-{name}").isVisible())
+            == seen
+        )
 
 
-def test_values_that_do_not_fit_are_cut_before_their_number_and_whole_while_edited(stage: object) -> None:
+def test_values_that_do_not_fit_are_cut_before_their_number_and_whole_while_edited(
+    stage: object,
+) -> None:
     line, other = HintedLineEdit(), QLineEdit()
     line.setText("0.01, 0.1, 1, 10, 100, 1000, 10000")
     line.set_hint("7 values")

@@ -9,7 +9,13 @@ import pytest
 from compare_page import run_with
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPushButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLineEdit,
+    QPushButton,
+)
 from waiting import wait_until
 from windows import open_window, pages_present, settle
 from wording import naming
@@ -46,10 +52,14 @@ def _drop(window: MainWindow, *paths: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     none = Qt.KeyboardModifier.NoModifier
-    entered = QDragEnterEvent(QPoint(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none)
+    entered = QDragEnterEvent(
+        QPoint(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none
+    )
     QApplication.sendEvent(window, entered)
     assert entered.isAccepted()
-    event = QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none)
+    event = QDropEvent(
+        QPointF(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none
+    )
     QApplication.sendEvent(window, event)
 
 
@@ -86,7 +96,9 @@ def test_a_model_needs_open_data(theme: Theme, tmp_path: Path) -> None:
         assert naming("model").search(window.notice.text())
 
 
-def test_models_dropped_are_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Path) -> None:
+def test_models_dropped_are_a_run_that_every_page_shows(
+    ran: MainWindow, tmp_path: Path
+) -> None:
     _drop(ran, _results(ran, tmp_path / "former"))
     dialog = _dialog(ran)
     name = dialog.findChild(QLineEdit, "given-name")
@@ -100,19 +112,32 @@ def test_models_dropped_are_a_run_that_every_page_shows(ran: MainWindow, tmp_pat
     assert record.plan.title == "our model of May (model)"
     assert record.result is not None and first.result is not None
     assert record.result.average == pytest.approx(first.result.average, abs=1e-12)
-    assert [fold.selected for fold in record.result.folds] == [f.selected for f in first.result.folds]
+    assert [fold.selected for fold in record.result.folds] == [
+        f.selected for f in first.result.folds
+    ]
     look_at(ran.session, ran.runs, record)
-    for page in pages_present(ran, "select", "features", "compare", "queries", "report"):
+    for page in pages_present(
+        ran, "select", "features", "compare", "queries", "report"
+    ):
         ran.workspace.show_page(page)
         settle(ran)
     assert not ran.notice.isVisible()
     queries = ran.sections.find("queries")  # its folder may be absent
-    wait_until(lambda: queries is None or "read from files" in queries.ablation.table.placeholder)
+    wait_until(
+        lambda: (
+            queries is None or "read from files" in queries.ablation.table.placeholder
+        )
+    )
     form = ran.sections.select.method.form
     ran.workspace.show_page("select")
-    assert not form.field("select_by").isVisible() and not form.field("rule").isVisible()
+    assert (
+        not form.field("select_by").isVisible() and not form.field("rule").isVisible()
+    )
     ran.session.change("another method", method="rankrls", parameters={})
-    assert ran.session.plan.extension(GivenRanking) is None and form.field("rule").isVisible()
+    assert (
+        ran.session.plan.extension(GivenRanking) is None
+        and form.field("rule").isVisible()
+    )
 
 
 def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
@@ -142,7 +167,9 @@ def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
 def test_which_models_files_stand_for(tmp_path: Path) -> None:
     for name in ("fold1.json", "fold2.json", "other.json"):
         (tmp_path / name).write_text("{}")
-    one, two, other = (tmp_path / name for name in ("fold1.json", "fold2.json", "other.json"))
+    one, two, other = (
+        tmp_path / name for name in ("fold1.json", "fold2.json", "other.json")
+    )
     assert [place for place, _ in model_sources([one])] == [tmp_path, one]
     assert [place for place, _ in model_sources([one, two])] == [tmp_path]
     assert [place for place, _ in model_sources([other])] == [other]
@@ -158,8 +185,12 @@ def test_what_is_no_model_is_said(ran: MainWindow, tmp_path: Path) -> None:
     assert not ran.runs.records
 
 
-def test_it_can_be_exported_saying_where_it_comes_from(ran: MainWindow, tmp_path: Path) -> None:
-    ran.given_models.read(_results(ran, tmp_path / "former") / "models" / "fold1.json", "former")
+def test_it_can_be_exported_saying_where_it_comes_from(
+    ran: MainWindow, tmp_path: Path
+) -> None:
+    ran.given_models.read(
+        _results(ran, tmp_path / "former") / "models" / "fold1.json", "former"
+    )
     _second(ran)
     look_at(ran.session, ran.runs, ran.runs.records[1])
     ran.session.look_at(2)
@@ -167,7 +198,9 @@ def test_it_can_be_exported_saying_where_it_comes_from(ran: MainWindow, tmp_path
     model = ran.current.model
     assert model is not None
     portable = _portable_model(ran.session, ran.current, model)
-    assert "fold" not in portable.origin and portable.origin["given"]["name"] == "former"
+    assert (
+        "fold" not in portable.origin and portable.origin["given"]["name"] == "former"
+    )
     own = load_model(tmp_path / "former" / "models" / "fold1.json")
     assert portable.features == own.features
 
@@ -181,7 +214,9 @@ def test_several_other_files_are_refused(ran: MainWindow, tmp_path: Path) -> Non
 
 
 @pytest.mark.thorough
-def test_scores_become_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Path) -> None:
+def test_scores_become_a_run_that_every_page_shows(
+    ran: MainWindow, tmp_path: Path
+) -> None:
     run_with(ran)
     dataset = ran.session.dataset
     assert dataset is not None
@@ -193,17 +228,25 @@ def test_scores_become_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Pa
         assert fold.test is not None
         scores = rng.normal(size=fold.test.n_documents)
         np.savetxt(place / "test.scores", scores, fmt="%.17g")
-        expected.append(evaluate(fold.test.y, scores, fold.test.qid, measures=["MAP"])["MAP"])
+        expected.append(
+            evaluate(fold.test.y, scores, fold.test.qid, measures=["MAP"])["MAP"]
+        )
     ran.given_scores.read(scores_path(place / "test.scores"))
     wait_until(lambda: len(ran.runs.records) == 2 and not ran.runs.busy)
     record = ran.runs.records[1]
     assert record.plan.title == "neural (given scores)"
-    assert record.result is not None and record.result.average["MAP"] == pytest.approx(np.mean(expected))
+    assert record.result is not None and record.result.average["MAP"] == pytest.approx(
+        np.mean(expected)
+    )
     look_at(ran.session, ran.runs, record)
-    for page in pages_present(ran, "select", "features", "compare", "queries", "report"):
+    for page in pages_present(
+        ran, "select", "features", "compare", "queries", "report"
+    ):
         ran.workspace.show_page(page)
         settle(ran)
-    features_panel = pytest.importorskip("rankstudio.plugins.features.window.features_panel")
+    features_panel = pytest.importorskip(
+        "rankstudio.plugins.features.window.features_panel"
+    )
     (path, *_) = ran.workspace.findChildren(features_panel.FeaturesPanel)
     assert naming("features path").search(path.table.placeholder)
     ran.session.change("another method", method="rankrls", parameters={})
@@ -217,7 +260,9 @@ def test_the_order_of_the_file_becomes_a_run(ran: MainWindow) -> None:
     assert ran.runs.records[0].result is not None
 
 
-def test_the_name_is_asked_for(ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_is_asked_for(
+    ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dataset = ran.session.dataset
     assert dataset is not None
     m = sum(fold.test.n_documents for fold in dataset.folds if fold.test is not None)
@@ -242,7 +287,9 @@ def test_what_does_not_fit_is_said(ran: MainWindow, tmp_path: Path) -> None:
     assert naming("score document").search(said[0]) and not ran.runs.records
 
 
-def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(ran: MainWindow) -> None:
+def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(
+    ran: MainWindow,
+) -> None:
     """Another path in sight must not keep that of Select from following when it comes back."""
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     run_with(ran)
@@ -260,5 +307,7 @@ def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(ran: MainW
     settle(ran)
     assert own.isVisible() and other.isVisible()
     assert (
-        [row.feature_id for row in other.table.rows()] == [row.feature_id for row in own.table.rows()] != []
+        [row.feature_id for row in other.table.rows()]
+        == [row.feature_id for row in own.table.rows()]
+        != []
     )

@@ -68,11 +68,16 @@ def measured(window: MainWindow) -> None:
     settle(window)
 
 
-def chosen_by_it(window: MainWindow, record: RunRecord) -> dict[tuple[int, int], list[float]]:
+def chosen_by_it(
+    window: MainWindow, record: RunRecord
+) -> dict[tuple[int, int], list[float]]:
     """Return what a run that is chosen by left-out queries measures, by fold and combination."""
     result = run_plan(record.plan.changed(select_by=MAP), window.session.dataset)
     paths = [path for fold in result.folds for path in fold.paths]
-    return {(path.unit.fold, path.unit.position): path.validation[MAP].tolist() for path in paths}
+    return {
+        (path.unit.fold, path.unit.position): path.validation[MAP].tolist()
+        for path in paths
+    }
 
 
 def drawn(window: MainWindow) -> tuple[str, list[float]]:
@@ -80,13 +85,17 @@ def drawn(window: MainWindow) -> tuple[str, list[float]]:
     return header[-1], [row[-1] for row in rows]
 
 
-def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(window: MainWindow) -> None:
+def test_a_finished_run_shows_left_out_queries_when_asked_and_to_the_bit(
+    window: MainWindow,
+) -> None:
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     box, plot = box_of(window), window.sections.select.curves.validation_plot
     assert box.isVisible() and not box.isChecked() and box.text() == "Left-out queries"
     assert NAME not in plot.numbers()[0]
     shares: list[float] = []
-    window.models.left_out.grew.connect(lambda: shares.append(window.models.left_out.share or 0.0))
+    window.models.left_out.grew.connect(
+        lambda: shares.append(window.models.left_out.share or 0.0)
+    )
     box.setFocus()
     QTest.keyClick(box, Qt.Key.Key_Space)
     assert box.text() == "Left-out: 0 %"
@@ -133,7 +142,9 @@ def test_over_all_folds_it_is_the_mean(window: MainWindow) -> None:
     assert beside.ys == [np.mean([expected[fold, 1] for fold in record.folds])]
 
 
-def test_another_convention_and_a_measure_that_nobody_offers(window: MainWindow) -> None:
+def test_another_convention_and_a_measure_that_nobody_offers(
+    window: MainWindow,
+) -> None:
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     asked(window)
     window.session.look_by("letor3")
@@ -152,15 +163,22 @@ def test_the_path_of_the_slider_is_measured_too(window: MainWindow) -> None:
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     asked(window)
     window.session.select((1.0,), 2)
-    wait_until(lambda: window.current.model is not None and window.current.model.key == "live")
+    wait_until(
+        lambda: window.current.model is not None and window.current.model.key == "live"
+    )
     measured(window)
     parameters = {**GREEDY, "regularization": (1.0,)}
     plan = record.plan.changed(select_by=MAP, parameters=parameters, folds=(1,))
     expected = run_plan(plan, window.session.dataset).folds[0].paths[0].validation[MAP]
-    assert window.sections.select.curves.validation_plot.family["left_out"].ys == expected.tolist()
+    assert (
+        window.sections.select.curves.validation_plot.family["left_out"].ys
+        == expected.tolist()
+    )
 
 
-def test_the_map_of_two_grids_shows_them_of_all_combinations(window: MainWindow) -> None:
+def test_the_map_of_two_grids_shows_them_of_all_combinations(
+    window: MainWindow,
+) -> None:
     record = ran(window, 1, method="kernel-rankrls", parameters=KERNEL)
     heat = window.sections.select.heat
     assert heat.of.isHidden()
@@ -171,7 +189,9 @@ def test_the_map_of_two_grids_shows_them_of_all_combinations(window: MainWindow)
     measured(window)
     expected = chosen_by_it(window, record)
     found = heat.plot.values
-    assert sorted(found.ravel().tolist()) == sorted(expected[1, at][0] for at in range(6))
+    assert sorted(found.ravel().tolist()) == sorted(
+        expected[1, at][0] for at in range(6)
+    )
     box_of(window).click()
     settle(window)
     assert heat.of.isHidden() and heat.plot.axes.title == "validation MAP"
@@ -183,7 +203,9 @@ def pick_left_out(window: MainWindow) -> None:
     heat.of.activated.emit(1)
 
 
-def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: Theme, tmp_path: Path) -> None:
+def test_without_a_validation_part_left_out_queries_have_curves_and_map(
+    theme: Theme, tmp_path: Path
+) -> None:
     file = write_folds(tmp_path / "data", 1) / "Fold1" / "train.txt"
     with open_window(theme, tmp_path / "config") as window:
         window.open_controller.open_path(str(file), run=False)
@@ -196,7 +218,10 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: T
         assert not panel.validation_plot.isHidden()
         assert panel.validation_plot.axes.title == "leave-query-out MAP"
         expected = chosen_by_it(window, record)
-        assert [panel.validation_plot.family[at].ys for at in (0, 1)] == [expected[1, 0], expected[1, 1]]
+        assert [panel.validation_plot.family[at].ys for at in (0, 1)] == [
+            expected[1, 0],
+            expected[1, 1],
+        ]
         box_of(window).click()
         record = ran(window, method="kernel-rankrls", parameters=KERNEL, select_by=MAP)
         assert not panel.validation_plot.isHidden()
@@ -210,7 +235,9 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: T
         assert float(np.nanmax(heat.plot.values)) == record.folds[1].left_out[MAP]
 
 
-def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: MainWindow) -> None:
+def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(
+    window: MainWindow,
+) -> None:
     first = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     left_out, box = window.models.left_out, box_of(window)
     box.click()
@@ -235,7 +262,9 @@ def test_it_stops_where_another_run_is_shown_and_waits_while_one_works(window: M
     assert box.text() == "Left-out queries"
 
 
-def test_what_is_known_of_a_path_is_gone_on_with(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_known_of_a_path_is_gone_on_with(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tasks, "_MAX_WAIT_SECONDS", 0.0)  # each step arrives alone
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     box_of(window).click()
@@ -248,7 +277,9 @@ def test_what_is_known_of_a_path_is_gone_on_with(window: MainWindow, monkeypatch
 
 
 @pytest.mark.parametrize("method", ["ranksvm", "gas"])
-def test_a_method_without_such_predictions_has_no_box(window: MainWindow, method: str) -> None:
+def test_a_method_without_such_predictions_has_no_box(
+    window: MainWindow, method: str
+) -> None:
     pick(window.sections.select.method.form, "method", method)
     settle(window)
     assert not box_of(window).isVisible()
@@ -260,7 +291,9 @@ def test_a_method_without_such_predictions_has_no_box(window: MainWindow, method
     assert box_of(window).isChecked()
 
 
-def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(window: MainWindow) -> None:
+def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(
+    window: MainWindow,
+) -> None:
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY, select_by=MAP)
     assert not box_of(window).isVisible() and window.models.left_out.share is None
     plot, chosen = window.sections.select.curves.validation_plot, record.folds[1].chosen
@@ -290,13 +323,20 @@ def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(window: MainWindo
             "method": "greedy-rankrls",
             "parameters": {"regularization": (1.0,), "n_features_to_select": 2},
             "ranker": "kernel-rankrls",
-            "ranker_parameters": {"regularization": (0.5,), "gamma": (0.5,), "n_basis": 20},
+            "ranker_parameters": {
+                "regularization": (0.5,),
+                "gamma": (0.5,),
+                "n_basis": 20,
+            },
         },
     ],
 )
 @pytest.mark.ability("preferences")
 def test_a_run_from_preferences_has_the_box_too(
-    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+    window: MainWindow,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
 ) -> None:
     assert window.session.dataset is not None
     path = write_preferences(tmp_path / "clicks.csv", window.session.dataset)
@@ -313,7 +353,10 @@ def test_a_run_from_preferences_has_the_box_too(
     chosen = record.folds[1].chosen.unit.position
     found = drawn(window)[1]
     assert found == chosen_by_it(window, record)[1, chosen]
-    labels = run_plan(record.plan.changed(select_by=MAP, preferences={}, folds=(1,)), window.session.dataset)
+    labels = run_plan(
+        record.plan.changed(select_by=MAP, preferences={}, folds=(1,)),
+        window.session.dataset,
+    )
     assert found != labels.folds[0].paths[chosen].validation[MAP].tolist()
 
 
@@ -322,7 +365,9 @@ def choose(plot: HeatMapPlot, row: int, column: int) -> None:
     double_click(plot, plot.cell_rect(plot.frame(), row, column).center())
 
 
-def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: MainWindow) -> None:
+def test_the_form_offers_left_out_measures_to_methods_that_have_them(
+    window: MainWindow,
+) -> None:
     form = window.sections.select.method.form
     pick(form, "select_by", MAP)
     assert window.session.plan.select_by == MAP
@@ -335,14 +380,20 @@ def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: Mai
     assert window.session.plan.select_by == "MAP"
 
 
-def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(window: MainWindow) -> None:
+def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(
+    window: MainWindow,
+) -> None:
     kernel = ran(window, method="kernel-rankrls", parameters=KERNEL, select_by=MAP)
     heat = window.sections.select.heat
     header, rows = heat.plot.numbers()
     assert header == ["γ", "λ = 2⁻²", "λ = 2⁰", "λ = 2²"]
     assert [row[0] for row in rows] == ["2⁻¹", "2¹"]
     figure = heat.plot.figure()
-    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "leave-query-out MAP")
+    assert (figure.row_title, figure.column_title, figure.color.title) == (
+        "γ",
+        "λ",
+        "leave-query-out MAP",
+    )
     assert figure.mark_label == "chosen, best"
     window.sections.select.curves.view._buttons()[1].click()
     assert heat.isVisibleTo(window)
@@ -351,7 +402,8 @@ def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(window: MainWindo
     window.session.look_at(1)
     path_of = {path.unit.values: path for path in kernel.folds[1].paths}
     expected = [
-        [path_of[value, gamma].validation[MAP][0] for value in (0.25, 1.0, 4.0)] for gamma in (0.5, 2.0)
+        [path_of[value, gamma].validation[MAP][0] for value in (0.25, 1.0, 4.0)]
+        for gamma in (0.5, 2.0)
     ]
     np.testing.assert_array_equal(heat.plot.values, expected)
     best = np.unravel_index(int(np.argmax(expected)), (2, 3))
@@ -373,7 +425,9 @@ def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(window: MainWindo
     assert heat.plot.axes.title == "validation MAP"
     assert heat.plot.values[0, 0] == path_of[0.25, 0.5].validation["MAP"][0]
     window.session.look_at(None)
-    mean = np.mean([fold.paths[0].validation["MAP"][0] for fold in kernel.folds.values()])
+    mean = np.mean(
+        [fold.paths[0].validation["MAP"][0] for fold in kernel.folds.values()]
+    )
     assert heat.plot.values[0, 0] == pytest.approx(mean)
 
 
@@ -387,19 +441,30 @@ def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
         select_by=MAP,
     )
     heat = window.sections.select.heat
-    assert [heat.views.itemText(i) for i in range(heat.views.count())] == ["γ × λ", "settings × k"]
-    assert heat.caption() == "each cell with its best k · double-click a cell to choose its model"
+    assert [heat.views.itemText(i) for i in range(heat.views.count())] == [
+        "γ × λ",
+        "settings × k",
+    ]
+    assert (
+        heat.caption()
+        == "each cell with its best k · double-click a cell to choose its model"
+    )
     window.session.look_at(1)
     choose(heat.plot, 0, 1)
     model = window.current.model
     assert model is not None
     assert model.values == (1.0, 1.0, 0.5)
-    path = next(path for path in record.folds[1].paths if path.unit.values == (1.0, 1.0, 0.5))
+    path = next(
+        path for path in record.folds[1].paths if path.unit.values == (1.0, 1.0, 0.5)
+    )
     assert model.position == int(np.argmax(path.validation[MAP]))
     heat.views.setCurrentIndex(1)
     heat.views.activated.emit(1)
     assert heat.plot.values.shape == (6, 3)
-    fields = [field.parameter.name for field in window.sections.select.method.form._ranker_section.shown()]
+    fields = [
+        field.parameter.name
+        for field in window.sections.select.method.form._ranker_section.shown()
+    ]
     assert "ranker-gamma" in fields
     assert "ranker-degree" not in fields
     for page in pages_present(window, "features", "queries", "compare", "select"):

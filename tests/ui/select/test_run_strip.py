@@ -22,10 +22,16 @@ from rankstudio.ui.style.theme import Theme
 
 
 def chips(window: MainWindow) -> list[str]:
-    return [chip.text() for chip in window.sections.select.strip._waiting if chip.isVisible()]
+    return [
+        chip.text()
+        for chip in window.sections.select.strip._waiting
+        if chip.isVisible()
+    ]
 
 
-def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_what_works_what_waits_and_what_came_of_it(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
     go = Flag()
     in_the_first_path = held(lambda number, _: number == 10 and go.wait(10))
     with open_window(theme, tmp_path / "config", folds, in_the_first_path) as window:
@@ -48,7 +54,10 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
         wait_until(lambda: strip._state.text() == "paused")
         strip._waiting[1].click()
         assert window.runs.shown is window.runs.record(3)
-        assert strip._run.text() == "run 3 Greedy RankRLS" and strip._state.text() == "waiting"
+        assert (
+            strip._run.text() == "run 3 Greedy RankRLS"
+            and strip._state.text() == "waiting"
+        )
         assert chips(window) == [f"run {key} Greedy RankRLS" for key in (2, 4, 5, 6, 7)]
         strip._working.click()
         assert window.runs.shown is window.runs.record(1)
@@ -59,11 +68,16 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
         assert strip._state.text().startswith("stopped")
 
 
-def test_the_outcome_is_the_mean_over_the_folds_and_leads_to_compare(window: MainWindow) -> None:
+def test_the_outcome_is_the_mean_over_the_folds_and_leads_to_compare(
+    window: MainWindow,
+) -> None:
     finish(window)
     strip, result = window.sections.select.strip, window.runs.record(1).result
     assert result is not None
-    assert strip._state.text() == f"done · MAP {result.average['MAP']:.4f} (test), mean over 2 folds"
+    assert (
+        strip._state.text()
+        == f"done · MAP {result.average['MAP']:.4f} (test), mean over 2 folds"
+    )
     window.findChild(QPushButton, "strip-compare").click()
     assert window.workspace.page == "compare"
     settle(window)
@@ -75,8 +89,12 @@ def test_a_finished_run_offers_the_next_questions(
 ) -> None:
     """Catches links that lead nowhere, that stay while something runs, or that push the outcome away."""
     asked: list[str] = []
-    monkeypatch.setattr(ComparisonDialog, "exec", lambda _: asked.append(window.workspace.page) or 0)
-    why, another = (window.findChild(QPushButton, name) for name in ("strip-why", "strip-another"))
+    monkeypatch.setattr(
+        ComparisonDialog, "exec", lambda _: asked.append(window.workspace.page) or 0
+    )
+    why, another = (
+        window.findChild(QPushButton, name) for name in ("strip-why", "strip-another")
+    )
     assert not why.isVisible() and not another.isVisible()
     window.resize(1280, 760)
     finish(window)
@@ -90,7 +108,9 @@ def test_a_finished_run_offers_the_next_questions(
     assert asked == ["compare"]
     window.workspace.show_page("select")
     strip._next.resize(strip._next.sizeHint().width() - 20, strip._next.height())
-    assert why.isVisible() and not another.isVisible(), "the first questions stay where not all have room"
+    assert why.isVisible() and not another.isVisible(), (
+        "the first questions stay where not all have room"
+    )
     strip._next.resize(40, strip._next.height())
     assert not why.isVisible(), "the outcome needs the room"
     window.commands["run"].trigger()
@@ -104,12 +124,18 @@ def said(window: MainWindow) -> str:
     return window.commands["run"].iconText()
 
 
-def test_fold_and_run_follow_until_the_user_chooses(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_fold_and_run_follow_until_the_user_chooses(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
     go = Semaphore(0)
-    at_each_path = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    at_each_path = held(
+        lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10)
+    )
     with open_window(theme, tmp_path / "config", folds, at_each_path) as window:
         strip, session = window.sections.select.strip, window.session
-        assert not strip.follow.isVisible() and not window.commands["follow"].isChecked()
+        assert (
+            not strip.follow.isVisible() and not window.commands["follow"].isChecked()
+        )
         window.commands["run"].trigger()
         session.change("editing", seed=7)
         window.commands["run"].trigger()
@@ -125,7 +151,9 @@ def test_fold_and_run_follow_until_the_user_chooses(theme: Theme, tmp_path: Path
         go.release(3)
         wait_until(lambda: second.unit is not None)
         assert window.runs.shown is first and session.fold == 1
-        assert strip._run.text().startswith("run 1 ") and strip._state.text().startswith("done")
+        assert strip._run.text().startswith(
+            "run 1 "
+        ) and strip._state.text().startswith("done")
         assert strip._working.isVisible() and strip._working.text().startswith("run 2 ")
         strip.follow.click()
         assert window.runs.shown is second and session.plan == second.plan
@@ -136,15 +164,21 @@ def test_fold_and_run_follow_until_the_user_chooses(theme: Theme, tmp_path: Path
         go.release(9)
         wait_until(lambda: not window.runs.busy)
         settle(window)
-        assert not strip.follow.isVisible() and not window.commands["follow"].isEnabled()
-        assert not strip.follow.isChecked() and not window.commands["follow"].isChecked()
+        assert (
+            not strip.follow.isVisible() and not window.commands["follow"].isEnabled()
+        )
+        assert (
+            not strip.follow.isChecked() and not window.commands["follow"].isChecked()
+        )
 
 
 def test_the_run_button_says_what_it_runs_and_resumes_what_was_stopped(
     theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path
 ) -> None:
     go = Semaphore(1)
-    at_the_second_path = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    at_the_second_path = held(
+        lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10)
+    )
     with open_window(theme, tmp_path / "config", folds, at_the_second_path) as window:
         assert said(window) == "Run 2 folds"
         window.session.change("editing", folds=(2,))

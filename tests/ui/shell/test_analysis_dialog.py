@@ -61,27 +61,48 @@ def planned(plan, data):
     yield AnalysisResult(tables)
     HOLD.wait()
 """
-DIGITS = Parameter("digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9)
+DIGITS = Parameter(
+    "digits", "digits", Kind.INTEGER, 2, "Decimals of each mean.", low=0, high=9
+)
 ENTRIES = (
-    Analysis("means", "Means", "List the mean of each feature", "analysis_for_window:means", (DIGITS,)),
-    Analysis("tested", "Tested", "List the folds", "analysis_for_window:tested", needs=Needs.RUN),
+    Analysis(
+        "means",
+        "Means",
+        "List the mean of each feature",
+        "analysis_for_window:means",
+        (DIGITS,),
+    ),
+    Analysis(
+        "tested",
+        "Tested",
+        "List the folds",
+        "analysis_for_window:tested",
+        needs=Needs.RUN,
+    ),
     Analysis("raises", "Raises", "Fail", "analysis_for_window:raises"),
     Analysis("hangs", "Hangs", "Never end", "analysis_for_window:hangs"),
-    Analysis("counted", "Counted", "Count", "analysis_for_window:counted", needs=Needs.FOLDS),
-    Analysis("planned", "Planned", "Plan", "analysis_for_window:planned", needs=Needs.PLAN),
+    Analysis(
+        "counted", "Counted", "Count", "analysis_for_window:counted", needs=Needs.FOLDS
+    ),
+    Analysis(
+        "planned", "Planned", "Plan", "analysis_for_window:planned", needs=Needs.PLAN
+    ),
 )
 
 
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    with installed_analyses(monkeypatch, tmp_path, "analysis_for_window", MODULE) as install:
+    with installed_analyses(
+        monkeypatch, tmp_path, "analysis_for_window", MODULE
+    ) as install:
         install(*ENTRIES)
         yield
 
 
 def shown(window: MainWindow, key: str) -> AnalysisDialog:
     """Open the dialog by its command, and choose an analysis."""
-    window.commands["analyses"].setVisible(True)  # in a window that was there before the package
+    # in a window that was there before the package
+    window.commands["analyses"].setVisible(True)
     window.commands["analyses"].trigger()
     dialog = window.analysis_dialog
     QTest.qWaitForWindowExposed(dialog)
@@ -110,7 +131,9 @@ def test_tables_of_the_training_part(window: MainWindow) -> None:
     (table,) = dialog.tables()
     lines = table.rows_as_csv().splitlines()
     assert lines[0] == "feature,mean" and len(lines) == 1 + train.X.shape[1]
-    assert float(lines[1].split(",")[1]) == pytest.approx(train.X[:, 0].mean(), rel=2e-3)
+    assert float(lines[1].split(",")[1]) == pytest.approx(
+        train.X[:, 0].mean(), rel=2e-3
+    )
     assert dialog.note.text() == "Of all documents." and not dialog.message.isVisible()
     wait_until(dialog.start.isEnabled)
     dialog.choice.setCurrentIndex(dialog.choice.findData("raises"))
@@ -126,7 +149,9 @@ def test_a_run_is_given_without_its_sealed_part(ran: MainWindow) -> None:
     first, second = dialog.tables()
     sealed = ran.session.sealed
     n_tests = 0 if sealed else len(ran.session.dataset.folds)
-    assert first.rows_as_csv() == second.rows_as_csv() == f"fold,test parts\n1,{n_tests}\n"
+    assert (
+        first.rows_as_csv() == second.rows_as_csv() == f"fold,test parts\n1,{n_tests}\n"
+    )
     assert dialog.tabs.tabText(0) == "A && B"
     dialog.reject()
 
@@ -141,7 +166,10 @@ def test_folds_and_plans_are_given_without_their_sealed_part(ran: MainWindow) ->
     dialog.choice.setCurrentIndex(dialog.choice.findData("planned"))
     press(dialog)
     wait_until(lambda: len(dialog.tables()) == 2)  # what is finished, while it goes on
-    assert dialog.tables()[0].rows_as_csv() == f"test parts\n{n_tests}\n" and dialog.stop.isEnabled()
+    assert (
+        dialog.tables()[0].rows_as_csv() == f"test parts\n{n_tests}\n"
+        and dialog.stop.isEnabled()
+    )
     QTest.mouseClick(dialog.stop, Qt.MouseButton.LeftButton)
     wait_until(lambda: not ran.models.task_worker.jobs)
     assert len(dialog.tables()) == 2
@@ -160,18 +188,26 @@ def test_the_command_is_copied_where_there_is_one(ran: MainWindow) -> None:
     dialog.choice.setCurrentIndex(dialog.choice.findData("tested"))
     QTest.mouseClick(dialog.copy, Qt.MouseButton.LeftButton)
     copied = shlex.split(QGuiApplication.clipboard().text())
-    assert (copied[1] == "tested") == (ran.models.current.shown.record.stored is not None)
+    assert (copied[1] == "tested") == (
+        ran.models.current.shown.record.stored is not None
+    )
     assert dialog.status.text()
     dialog.reject()
 
 
 def test_one_without_a_run_says_what_it_needs(window: MainWindow) -> None:
     dialog = shown(window, "tested")
-    assert not dialog.start.isEnabled() and dialog.message.isVisible() and dialog.message.text()
+    assert (
+        not dialog.start.isEnabled()
+        and dialog.message.isVisible()
+        and dialog.message.text()
+    )
     dialog.reject()
 
 
-def test_failing_and_hanging_code_end_in_a_sentence_and_by_stop(window: MainWindow) -> None:
+def test_failing_and_hanging_code_end_in_a_sentence_and_by_stop(
+    window: MainWindow,
+) -> None:
     dialog = shown(window, "raises")
     press(dialog)
     wait_until(lambda: "luck" in dialog.message.text())
@@ -189,13 +225,17 @@ def test_failing_and_hanging_code_end_in_a_sentence_and_by_stop(window: MainWind
     import_module("analysis_for_window").HOLD.set()
 
 
-def test_without_analyses_the_command_is_not_seen(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_analyses_the_command_is_not_seen(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(entries, "plugins_with", lambda _: PluginSet(()))
     with opened() as window:
         assert not window.commands["analyses"].isVisible()
 
 
-def test_an_analysis_of_a_sealed_test_part_says_that_it_is_sealed(window: MainWindow) -> None:
+def test_an_analysis_of_a_sealed_test_part_says_that_it_is_sealed(
+    window: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.drift")
     window.session.seal(True)
     dialog = shown(window, "drift")

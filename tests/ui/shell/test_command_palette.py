@@ -43,14 +43,18 @@ ENTRIES = (
         ("nothing of the kind", []),
     ],
 )
-def test_every_word_is_found_and_beginnings_come_first(typed: str, found: list[int]) -> None:
+def test_every_word_is_found_and_beginnings_come_first(
+    typed: str, found: list[int]
+) -> None:
     assert matching(ENTRIES, typed) == [ENTRIES[i] for i in found]
 
 
 def test_words_come_before_the_beginnings_of_longer_ones() -> None:
     """Catches another convention chosen where the light theme was meant."""
     texts = "Convention › LightGBM", "Theme › Light"
-    found = matching([PaletteEntry("setting", text, nothing) for text in texts], "light")
+    found = matching(
+        [PaletteEntry("setting", text, nothing) for text in texts], "light"
+    )
     assert [entry.text for entry in found] == ["Theme › Light", "Convention › LightGBM"]
 
 
@@ -102,10 +106,17 @@ def test_settings_and_delete_are_found_and_nothing_is_said_to_match(
     assert theme.dark
     choose(window, "measure P@10")
     assert window.session.measure == "P@10"
-    entries = palette_entries(window.models, window.sections, window.commands, window.workspace)
-    assert [entry.text for entry in matching(entries, "deutsch")] == ["Language › Deutsch"]
+    entries = palette_entries(
+        window.models, window.sections, window.commands, window.workspace
+    )
+    assert [entry.text for entry in matching(entries, "deutsch")] == [
+        "Language › Deutsch"
+    ]
     window.workspace.show_page("data")
-    choose(window, f"setting {window.sections.select.method.form.field('protocol').label.text()}")
+    choose(
+        window,
+        f"setting {window.sections.select.method.form.field('protocol').label.text()}",
+    )
     assert window.workspace.page == "select"
     assert window.sections.select.method.form.field("protocol").editor.hasFocus()
     finish(window)
@@ -116,7 +127,9 @@ def test_settings_and_delete_are_found_and_nothing_is_said_to_match(
     window.commands["palette"].trigger()
     palette = window.palette_dialog
     QTest.keyClicks(palette.field, "xyzzy")
-    assert [palette.list.item(i).text() for i in range(palette.list.count())] == ["Nothing matches “xyzzy”."]
+    assert [palette.list.item(i).text() for i in range(palette.list.count())] == [
+        "Nothing matches “xyzzy”."
+    ]
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     assert palette.isVisible()
     palette.close()
@@ -127,10 +140,14 @@ def test_one_of_very_many_features_is_found_by_its_id_or_its_name() -> None:
     page = pytest.importorskip("rankstudio.plugins.features.window.page")
     ids = np.arange(2, 60_002, 2)
     names = tuple(f"word {i}" for i in ids.tolist())
-    dataset: Any = SimpleNamespace(feature_ids=ids, feature_names=names, n_features=ids.size)
+    dataset: Any = SimpleNamespace(
+        feature_ids=ids, feature_names=names, n_features=ids.size
+    )
     looked_at: list[object] = []
     for typed in ("60000", "word 60000"):
-        (entry,) = page.found_features(dataset, asked_for(ids, names, typed), looked_at.append)
+        (entry,) = page.found_features(
+            dataset, asked_for(ids, names, typed), looked_at.append
+        )
         assert (entry.text, entry.note) == ("word 60000", "60000")
         entry.act()
     assert looked_at == [60_000] * 2

@@ -18,7 +18,11 @@ from rankstudio.ui.shell.help import GuideWindow
 from rankstudio.ui.style.terms import slug as slug_of
 from rankstudio.ui.style.theme import Theme
 
-PLACES = {place for page in own_pages() for place in (page.guide, *imported(page.controller).places.values())}
+PLACES = {
+    place
+    for page in own_pages()
+    for place in (page.guide, *imported(page.controller).places.values())
+}
 
 
 @pytest.fixture
@@ -37,7 +41,9 @@ def blocks(window: GuideWindow) -> list[QTextBlock]:
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in guide().glob("*.md")))
-def test_a_page_is_shown_without_what_is_meant_for_the_tests(window: GuideWindow, page: str) -> None:
+def test_a_page_is_shown_without_what_is_meant_for_the_tests(
+    window: GuideWindow, page: str
+) -> None:
     window.open(QUrl(page))
     title = guide(page).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
     assert window._browser.toPlainText().startswith(title)
@@ -45,9 +51,13 @@ def test_a_page_is_shown_without_what_is_meant_for_the_tests(window: GuideWindow
         assert mark not in window._browser.toPlainText()
 
 
-def test_the_lines_of_a_block_of_code_stand_together_and_apart_from_the_text(window: GuideWindow) -> None:
+def test_the_lines_of_a_block_of_code_stand_together_and_apart_from_the_text(
+    window: GuideWindow,
+) -> None:
     window.open(QUrl("python.md"))
-    code = [block for block in blocks(window) if block.blockFormat().nonBreakableLines()]
+    code = [
+        block for block in blocks(window) if block.blockFormat().nonBreakableLines()
+    ]
     assert any(block.text() == "data = load_sample()" for block in code)
     for above, below in pairwise(blocks(window)):
         room = above.blockFormat().bottomMargin() + below.blockFormat().topMargin()
@@ -56,7 +66,9 @@ def test_the_lines_of_a_block_of_code_stand_together_and_apart_from_the_text(win
     assert min(block.blockFormat().leftMargin() for block in code) > 0
 
 
-def test_a_long_page_is_laid_out_once_and_not_after_each_of_its_paragraphs(window: GuideWindow) -> None:
+def test_a_long_page_is_laid_out_once_and_not_after_each_of_its_paragraphs(
+    window: GuideWindow,
+) -> None:
     changes: list[None] = []
     window.findChild(QTextBrowser, "guide-page").document().contentsChanged.connect(
         lambda: changes.append(None)
@@ -70,7 +82,9 @@ def test_a_long_page_is_laid_out_once_and_not_after_each_of_its_paragraphs(windo
 def test_every_place_of_the_window_has_its_heading(place: str) -> None:
     page, _, slug = place.partition("#")
     lines = guide(page).read_text(encoding="utf-8").splitlines()
-    assert not slug or slug in {slug_of(line.lstrip("#")) for line in lines if line.startswith("#")}
+    assert not slug or slug in {
+        slug_of(line.lstrip("#")) for line in lines if line.startswith("#")
+    }
 
 
 def test_a_link_to_a_heading_brings_it_to_the_top(window: GuideWindow) -> None:
@@ -94,6 +108,10 @@ def test_search_goes_on_from_page_to_page(window: GuideWindow) -> None:
     assert len(set(seen)) > 1
     window.field.setText("there is no such word here")
     window.find_next()
-    assert window.findChild(QLabel, "guide-nothing-found").text().startswith("Nothing found for")
+    assert (
+        window.findChild(QLabel, "guide-nothing-found")
+        .text()
+        .startswith("Nothing found for")
+    )
     window.field.setText("")
     assert not window.findChild(QLabel, "guide-nothing-found").text()

@@ -44,16 +44,24 @@ def test_the_warning_of_a_run_comes_again_among_the_kept_ones(
         assert window.notice.texts() == window.notice.kept() == ()
 
 
-def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(ran: MainWindow) -> None:
+def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(
+    ran: MainWindow,
+) -> None:
     strip = ran.sections.select.strip
     settle(ran)  # the form takes the room that fields of the opened data need
-    before = [_place(widget) for widget in (ran.sections.select.curves, strip, ran.toolbar)]
+    before = [
+        _place(widget) for widget in (ran.sections.select.curves, strip, ran.toolbar)
+    ]
     for number in range(3):
         ran.say_error(f"File {number} is damaged.")
     QApplication.processEvents()
     wait_until(lambda: ran.notice.height() > 100)
-    assert [_place(widget) for widget in (ran.sections.select.curves, strip, ran.toolbar)] == before
-    own = ran.notice.rect().translated(ran.notice.mapTo(ran, ran.notice.rect().topLeft()))
+    assert [
+        _place(widget) for widget in (ran.sections.select.curves, strip, ran.toolbar)
+    ] == before
+    own = ran.notice.rect().translated(
+        ran.notice.mapTo(ran, ran.notice.rect().topLeft())
+    )
     assert not any(own.intersects(place) for place in before[1:])
     for left in (2, 1, 0):
         QTest.keyClick(ran, Qt.Key.Key_Escape)
@@ -68,9 +76,17 @@ def test_a_warning_goes_by_itself_and_can_be_read_again(
     height = ran.status.height()
     ran.say_warning("The column is constant.")
     bar = notice.newest
-    assert bar._expiry_timer.isActive() and bar._expiry_timer.interval() >= 6000 and not button.isVisible()
+    assert (
+        bar._expiry_timer.isActive()
+        and bar._expiry_timer.interval() >= 6000
+        and not button.isVisible()
+    )
     bar.expire()
-    assert notice.texts() == () and not notice.isVisible() and not bar._expiry_timer.isActive()
+    assert (
+        notice.texts() == ()
+        and not notice.isVisible()
+        and not bar._expiry_timer.isActive()
+    )
     assert button.isVisible() and button.text().startswith("1 ")
     QApplication.processEvents()
     assert ran.status.height() == height
@@ -87,10 +103,14 @@ def test_what_asks_for_something_stays(ran: MainWindow, level: Level) -> None:
     assert not ran.notice.newest._expiry_timer.isActive()
 
 
-def test_a_warning_stays_while_it_is_being_read(ran: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warning_stays_while_it_is_being_read(
+    ran: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for looked_at in ("mouse", "other window", "keyboard"):
         with monkeypatch.context() as there:
-            there.setattr(Notice, "isActiveWindow", lambda bar, at=looked_at: at != "other window")
+            there.setattr(
+                Notice, "isActiveWindow", lambda bar, at=looked_at: at != "other window"
+            )
             there.setattr(Notice, "underMouse", lambda bar, at=looked_at: at == "mouse")
             ran.say_warning(looked_at)
             bar = ran.notice.newest
@@ -103,4 +123,6 @@ def test_a_warning_stays_while_it_is_being_read(ran: MainWindow, monkeypatch: py
 
 
 def _place(widget: QWidget):
-    return widget.rect().translated(widget.mapTo(widget.window(), widget.rect().topLeft()))
+    return widget.rect().translated(
+        widget.mapTo(widget.window(), widget.rect().topLeft())
+    )

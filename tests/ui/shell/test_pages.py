@@ -40,13 +40,18 @@ def double_click_header(panel: QWidget) -> None:
     QTest.mouseDClick(header, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
 
 
-def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: MainWindow) -> None:
+def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(
+    window: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     curves = window.sections.select.curves
     see_select(window)
     wait_until(window.loading.isHidden)
     QApplication.processEvents()
-    before = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
+    before = {
+        splitter.objectName(): splitter.sizes()
+        for splitter in page(window).findChildren(QSplitter)
+    }
     beside = window.sections.features.inspector
     page(window).pop_out(curves)
     out = panel_window(window, curves.objectName())
@@ -63,16 +68,22 @@ def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: Mai
     assert page(window).isAncestorOf(curves)
     assert curves.isVisible()
     settle(window)
-    after = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
+    after = {
+        splitter.objectName(): splitter.sizes()
+        for splitter in page(window).findChildren(QSplitter)
+    }
     assert after == before
 
 
-def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(opened: Opened, folds: Path) -> None:
+def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(
+    opened: Opened, folds: Path
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     with opened(folds) as window:
         window.workspace.show_page("features")
         page(window).maximise(window.sections.features.profile)
-        page(window).findChildren(TableView)[0].restore_widths('{"id": 90}')  # as if it had been dragged
+        # as if it had been dragged
+        page(window).findChildren(TableView)[0].restore_widths('{"id": 90}')
         settle(window)
     with opened(folds) as window:
         assert window.workspace.page == "features"
@@ -82,13 +93,18 @@ def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(opened: Op
 
 
 @pytest.mark.thorough
-def test_panels_in_windows_are_there_again_at_the_next_start(opened: Opened, folds: Path) -> None:
+def test_panels_in_windows_are_there_again_at_the_next_start(
+    opened: Opened, folds: Path
+) -> None:
     with opened(folds) as window:
         panels = window.sections.select.curves, window.sections.data.statistics
         settle(window)
         wait_until(window.loading.isHidden)
         QApplication.processEvents()
-        before = {each.objectName(): each.sizes() for each in page(window).findChildren(QSplitter)}
+        before = {
+            each.objectName(): each.sizes()
+            for each in page(window).findChildren(QSplitter)
+        }
         for key, panel in zip(("select", "data"), panels, strict=True):
             window.workspace.show_page(key)
             page(window).pop_out(panel)
@@ -107,13 +123,19 @@ def test_panels_in_windows_are_there_again_at_the_next_start(opened: Opened, fol
         wait_until(window.loading.isHidden)
         QApplication.processEvents()
         for splitter in page(window).findChildren(QSplitter):
-            assert splitter.sizes() == pytest.approx(before[splitter.objectName()], abs=12)
+            assert splitter.sizes() == pytest.approx(
+                before[splitter.objectName()], abs=12
+            )
     with opened(folds) as window:
         assert panel_window(window, "curves-panel") is None
-        assert panel_window(window, window.sections.data.statistics.objectName()).isVisible()
+        assert panel_window(
+            window, window.sections.data.statistics.objectName()
+        ).isVisible()
 
 
-def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWindow) -> None:
+def test_panels_of_a_whole_column_leave_their_room_to_the_others(
+    window: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     window.resize(1280, 760)
     shown = page(window)
@@ -125,7 +147,9 @@ def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWin
     settle(window)
     assert window.sections.select.curves.width() > width
     window.close_unasked()
-    assert all(shown.isAncestorOf(panel) for panel in right), "closing the window brings them back"
+    assert all(shown.isAncestorOf(panel) for panel in right), (
+        "closing the window brings them back"
+    )
 
 
 def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
@@ -154,7 +178,9 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
 
 def test_a_page_is_shown_by_its_key_and_by_its_button(ran: MainWindow) -> None:
     for number, shown in enumerate(PAGES, start=1):
-        press_keys(ran, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier)
+        press_keys(
+            ran, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier
+        )
         assert ran.workspace.page == shown.key
         button = ran.findChild(QToolButton, f"page-{shown.key}")
         assert button.isChecked()
@@ -167,13 +193,15 @@ def test_a_page_is_shown_by_its_key_and_by_its_button(ran: MainWindow) -> None:
 
 def test_run_and_its_neighbours_are_the_first_stops_of_tab(window: MainWindow) -> None:
     window.resize(1280, 760)  # in a narrow window Step is in the menu alone
-    wait_until(lambda: not window.commands["stop"].isEnabled())  # which stops loading, too
+    # which stops loading, too
+    wait_until(lambda: not window.commands["stop"].isEnabled())
     stops = []
     for _ in range(3):
         at = QApplication.focusWidget() or window
         QTest.keyClick(at, Qt.Key.Key_Tab)
         stops.append(QApplication.focusWidget().objectName())
-    assert stops == ["tool-run", "tool-step", "tool-open"]  # with no run, there is nothing to pause or stop
+    # with no run, there is nothing to pause or stop
+    assert stops == ["tool-run", "tool-step", "tool-open"]
 
 
 def test_the_rail_is_one_stop_of_tab_and_arrows_walk_along_it(ran: MainWindow) -> None:
@@ -186,7 +214,9 @@ def test_the_rail_is_one_stop_of_tab_and_arrows_walk_along_it(ran: MainWindow) -
     QTest.keyClick(ran.workspace.rail, Qt.Key.Key_Down)
     assert ran.workspace.page == PAGES[-1].key
     stops = [
-        b for b in ran.workspace.rail.findChildren(QToolButton) if b.focusPolicy() & Qt.FocusPolicy.TabFocus
+        b
+        for b in ran.workspace.rail.findChildren(QToolButton)
+        if b.focusPolicy() & Qt.FocusPolicy.TabFocus
     ]
     assert [stop.objectName() for stop in stops] == [f"page-{PAGES[-1].key}"]
     settle(ran)
@@ -216,7 +246,9 @@ def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_
     assert curves.size() == before
 
 
-def test_a_page_shows_what_was_chosen_while_another_one_was_seen(ran: MainWindow) -> None:
+def test_a_page_shows_what_was_chosen_while_another_one_was_seen(
+    ran: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     ran.session.toggle("pinned", 2)
     settle(ran)
@@ -314,7 +346,9 @@ def test_no_title_of_select_is_cut_in_the_least_window(ran: MainWindow) -> None:
 
 
 @pytest.mark.thorough
-def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(ran: MainWindow) -> None:
+def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(
+    ran: MainWindow,
+) -> None:
     ran.resize(1024, 700)
     ran.workspace.show_page("select")
     judge = {"n_basis": 8, "gamma": (0.5, 1.0), "regularization": (0.5, 1.0)}
@@ -326,7 +360,9 @@ def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(ran
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
     for view in (0, 1):
         run.curves.view._buttons()[view].click()
-        editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
+        editors = [
+            field.editor for field in form.findChildren(Field) if field.isVisible()
+        ]
         assert len(editors) > 5
         for editor in editors:
             assert form.width() > editor.mapTo(form, QPoint(editor.width(), 0)).x()

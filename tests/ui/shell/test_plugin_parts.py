@@ -83,18 +83,44 @@ def hangs(context):
     context.compute(HOLD.wait, show=str)
     return label
 """
-BROKEN = {"raises": "RuntimeError", "exits": "SystemExit", "nothing": "TypeError", "late": "KeyError"}
+BROKEN = {
+    "raises": "RuntimeError",
+    "exits": "SystemExit",
+    "nothing": "TypeError",
+    "late": "KeyError",
+}
 GOOD = (
-    WindowPage("mean", "R&D mean", "The mean of the shown run", "window_parts_for_test:mean"),
-    WindowPage("hangs", "Hangs", "Never ends", "window_parts_for_test:hangs", icon="no-such"),
-    WindowPage("absent", "Absent", "Its module does not exist", "no_such_module_for_test:build"),
-    *(WindowPage(name, name, f"It {name}", f"window_parts_for_test:{name}") for name in BROKEN),
+    WindowPage(
+        "mean", "R&D mean", "The mean of the shown run", "window_parts_for_test:mean"
+    ),
+    WindowPage(
+        "hangs", "Hangs", "Never ends", "window_parts_for_test:hangs", icon="no-such"
+    ),
+    WindowPage(
+        "absent", "Absent", "Its module does not exist", "no_such_module_for_test:build"
+    ),
+    *(
+        WindowPage(name, name, f"It {name}", f"window_parts_for_test:{name}")
+        for name in BROKEN
+    ),
 )
-PANELS = (WindowPanel("counted", "Counted <b>", "Features", "compare", "window_parts_for_test:counted"),)
+PANELS = (
+    WindowPanel(
+        "counted", "Counted <b>", "Features", "compare", "window_parts_for_test:counted"
+    ),
+)
 
 
-def plugins_with(pages: tuple[object, ...], panels: tuple[object, ...] = ()) -> PluginSet:
-    return PluginSet((LoadedPlugin(Plugin("parts", pages=pages, panels=panels), "rankstudio-parts", "1.2"),))
+def plugins_with(
+    pages: tuple[object, ...], panels: tuple[object, ...] = ()
+) -> PluginSet:
+    return PluginSet(
+        (
+            LoadedPlugin(
+                Plugin("parts", pages=pages, panels=panels), "rankstudio-parts", "1.2"
+            ),
+        )
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -135,7 +161,9 @@ def show(window: MainWindow, key: str) -> PluginPanel:
     return panel
 
 
-def test_a_page_shows_what_the_window_shows_and_keeps_the_seal(plugged: MainWindow) -> None:
+def test_a_page_shows_what_the_window_shows_and_keeps_the_seal(
+    plugged: MainWindow,
+) -> None:
     button = plugged.findChild(QToolButton, "page-mean")
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     text = label(plugged, "mean")
@@ -151,7 +179,12 @@ def test_a_page_shows_what_the_window_shows_and_keeps_the_seal(plugged: MainWind
     plugged.session.seal(sealed=False)
     settle(plugged)
     n_folds = len(plugged.session.dataset.folds)
-    wait_until(lambda: text.text() == f"{record.result.average[name]:.6f} 1 runs, {n_folds} test parts")
+    wait_until(
+        lambda: (
+            text.text()
+            == f"{record.result.average[name]:.6f} 1 runs, {n_folds} test parts"
+        )
+    )
     assert record.result.average[name] != sealed.average[name]
 
 
@@ -170,8 +203,12 @@ def test_what_nobody_sees_is_not_called_and_catches_up(plugged: MainWindow) -> N
     wait_until(lambda: text.text() != before)
 
 
-@pytest.mark.parametrize(("key", "error"), [*BROKEN.items(), ("absent", "ModuleNotFoundError")])
-def test_a_broken_part_says_so_in_its_place(plugged: MainWindow, key: str, error: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "error"), [*BROKEN.items(), ("absent", "ModuleNotFoundError")]
+)
+def test_a_broken_part_says_so_in_its_place(
+    plugged: MainWindow, key: str, error: str
+) -> None:
     panel = show(plugged, key)
     wait_until(lambda: error in panel.message.text())
     assert "rankstudio-parts 1.2" in panel.message.text()
@@ -203,7 +240,9 @@ def test_a_panel_stands_on_its_page_and_can_be_hidden(plugged: MainWindow) -> No
     assert not action.isChecked() and panel.isHidden()
 
 
-def test_pages_without_data_cannot_be_shown(monkeypatch: pytest.MonkeyPatch, opened: Opened) -> None:
+def test_pages_without_data_cannot_be_shown(
+    monkeypatch: pytest.MonkeyPatch, opened: Opened
+) -> None:
     monkeypatch.setattr(window_parts, "plugins", lambda: plugins_with(GOOD, PANELS))
     with opened() as window:
         assert not window.commands["page_mean"].isEnabled()
@@ -223,7 +262,12 @@ ODD = (
     GOOD[0],
     GOOD[0],
 )
-ODD_PANELS = (PANELS[0], PANELS[0], replace(PANELS[0], key="nowhere", page="lab"), "panel")
+ODD_PANELS = (
+    PANELS[0],
+    PANELS[0],
+    replace(PANELS[0], key="nowhere", page="lab"),
+    "panel",
+)
 
 
 def test_odd_parts_are_one_warning_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,11 +286,18 @@ def test_a_panel_on_the_page_of_an_absent_ability_is_said_with_its_name(
 ) -> None:
     panel = replace(PANELS[0], page="queries")
     monkeypatch.setattr(window_parts, "plugins", lambda: plugins_with((), (panel,)))
-    monkeypatch.setattr(window_parts, "own_pages", lambda: tuple(p for p in PAGES if p.key != panel.page))
+    monkeypatch.setattr(
+        window_parts,
+        "own_pages",
+        lambda: tuple(p for p in PAGES if p.key != panel.page),
+    )
     with pytest.warns(PluginWarning, match=r"plug-in queries, which is absent"):
         assert window_parts.window_parts().panels == ()
 
 
 def test_the_pages_of_the_window_are_those_that_panels_can_name() -> None:
-    keys = [page.key for page in PAGES]  # the folder of an ability, with its page, may be absent
-    assert keys == [key for key in window_parts.OWN_PAGES if key in keys] and len(keys) > 2
+    # the folder of an ability, with its page, may be absent
+    keys = [page.key for page in PAGES]
+    assert (
+        keys == [key for key in window_parts.OWN_PAGES if key in keys] and len(keys) > 2
+    )

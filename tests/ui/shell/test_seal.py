@@ -42,7 +42,10 @@ def shown_texts(window: MainWindow) -> str:
         window.workspace.show_page("compare")
         results.views.show_view(key)
         settle(window)
-        tables += [table.rows_as_csv() for table in window.sections.pages["compare"].shared(TableView)]
+        tables += [
+            table.rows_as_csv()
+            for table in window.sections.pages["compare"].shared(TableView)
+        ]
     panels = [
         window.sections.select.strip._state.text(),
         inspect.features._test.text(),
@@ -51,14 +54,23 @@ def shown_texts(window: MainWindow) -> str:
     return "\n".join([*tables, results.panel.table.rows_as_csv(), *panels])
 
 
-def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(window: MainWindow) -> None:
+def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(
+    window: MainWindow,
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     finish(window)
     record = window.runs.records[0]
     validated = {
-        f"{v:.4f}" for path in record.paths.values() for row in path.validation.values() for v in row
+        f"{v:.4f}"
+        for path in record.paths.values()
+        for row in path.validation.values()
+        for v in row
     }
-    validated |= {f"{v:.4f}" for fold in record.folds.values() for v in fold.baseline.validation.values()}
+    validated |= {
+        f"{v:.4f}"
+        for fold in record.folds.values()
+        for v in fold.baseline.validation.values()
+    }
     secret = numbers_of_the_test(record) - validated
     assert secret
     before = shown_texts(window)
@@ -83,12 +95,17 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert shown_texts(window) == before
 
 
-def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(opened: Opened, folds: Path) -> None:
+def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(
+    opened: Opened, folds: Path
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     with opened(folds, sealed=True) as window:
         finish(window)
         sections, secret = window.sections, numbers_of_the_test(window.runs.records[0])
-        for page, panel in (("select", sections.select.strip), ("compare", sections.compare.panel)):
+        for page, panel in (
+            ("select", sections.select.strip),
+            ("compare", sections.compare.panel),
+        ):
             window.workspace.show_page(page)
             settle(window)
             covered = panel.findChild(CoveredNumber)
@@ -106,7 +123,9 @@ def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(opened: Opened,
         wait_until(lambda: [mark.sealed for mark in study.seal_marks] == [True, False])
 
 
-def test_a_study_that_was_never_sealed_opens_unsealed(opened: Opened, tmp_path: Path) -> None:
+def test_a_study_that_was_never_sealed_opens_unsealed(
+    opened: Opened, tmp_path: Path
+) -> None:
     with Study.create(tmp_path / "old.rankstudio") as study:
         path = study.path
     with opened(sealed=True) as window:
@@ -127,7 +146,9 @@ def said_by_report(window: MainWindow) -> None:
     assert texts == ["Second: test part sealed."]
 
 
-def test_a_look_at_one_dataset_leaves_the_others_sealed(opened: Opened, tmp_path: Path) -> None:
+def test_a_look_at_one_dataset_leaves_the_others_sealed(
+    opened: Opened, tmp_path: Path
+) -> None:
     first, second = (write_folds(tmp_path / name) for name in ("First", "Second"))
     with opened(first, sealed=True) as window:
         finish(window)
@@ -136,23 +157,38 @@ def test_a_look_at_one_dataset_leaves_the_others_sealed(opened: Opened, tmp_path
         assert seal_text(window) == "test part shown once"
         assert not window.commands["seal"].isChecked()
         window.open_path(str(second))
-        wait_until(lambda: window.session.dataset is not None and window.session.dataset.name == "Second")
+        wait_until(
+            lambda: (
+                window.session.dataset is not None
+                and window.session.dataset.name == "Second"
+            )
+        )
         assert window.session.sealed and window.commands["seal"].isChecked()
         assert seal_text(window) == "test part sealed"
         finish(window)
         parts = [row.summary.part for row in window.sections.compare.panel.rows()]
         assert parts == [Part.TEST, Part.CROSS_FITTED]
-        assert window.sections.compare.panel.caption().endswith("test part of Second sealed")
-        if "report" in window.sections.controllers:  # the folder of an ability may be absent
+        assert window.sections.compare.panel.caption().endswith(
+            "test part of Second sealed"
+        )
+        # the folder of an ability may be absent
+        if "report" in window.sections.controllers:
             said_by_report(window)
         window.commands["seal"].trigger()
         settle(window)
         assert seal_text(window) == "test part shown once"
         window.open_path(str(first))
-        wait_until(lambda: window.session.dataset is not None and window.session.dataset.name == "First")
+        wait_until(
+            lambda: (
+                window.session.dataset is not None
+                and window.session.dataset.name == "First"
+            )
+        )
         assert seal_text(window) == "test part shown once"
         study = window.models.study_store.study
-        wait_until(lambda: [mark.sealed for mark in study.seal_marks] == [True, False, False])
+        wait_until(
+            lambda: [mark.sealed for mark in study.seal_marks] == [True, False, False]
+        )
         assert study.seal_marks == window.session.seal_marks
 
 
@@ -162,7 +198,9 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
 ) -> None:
     pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
     finish(window)
-    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    window.session.change(
+        "editing", method="rankrls", parameters={"regularization": (0.5, 2.0)}
+    )
     finish(window)
     results, queries = window.sections.compare, window.sections.queries
     window.workspace.show_page("queries")
@@ -170,19 +208,30 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     assert [key for key, _ in queries.bar.part.options()] == ["test", "vali", "train"]
     assert queries.queries
     window.commands["seal"].trigger()
-    assert not queries.queries  # at once, not only when those of the validation are there
+    # at once, not only when those of the validation are there
+    assert not queries.queries
     settle(window)
     assert queries.queries
     assert queries.bar.part.options() == [("vali", "validation"), ("train", "training")]
     assert queries._shown[0].part == "vali"
     window.workspace.show_page("compare")
     settle(window)
-    measured = [window.models.measured.view(record).result for record in window.runs.records]
+    measured = [
+        window.models.measured.view(record).result for record in window.runs.records
+    ]
     values = [run.per_query("MAP") for run in measured if run is not None]
-    found = [compared.found for compared in results._tests.rows if compared.found is not None]
+    found = [
+        compared.found for compared in results._tests.rows if compared.found is not None
+    ]
     assert len(found) == 1
-    assert abs(found[0].mean_difference) == pytest.approx(abs(np.nanmean(values[0] - values[1])))
-    n_validated = sum(fold.vali.n_queries for fold in window.runs.records[0].dataset.folds if fold.vali)
+    assert abs(found[0].mean_difference) == pytest.approx(
+        abs(np.nanmean(values[0] - values[1]))
+    )
+    n_validated = sum(
+        fold.vali.n_queries
+        for fold in window.runs.records[0].dataset.folds
+        if fold.vali
+    )
     assert values[0].size == n_validated
     window.commands["seal"].trigger()
     settle(window)
@@ -206,7 +255,9 @@ def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
     with open_window(theme, config, folder) as window:
         assert not window.session.sealed
         window.study_files.open(str(path))
-        wait_until(lambda: bool(window.runs.records) and not window.models.task_worker.jobs)
+        wait_until(
+            lambda: bool(window.runs.records) and not window.models.task_worker.jobs
+        )
         assert window.commands["seal"].isChecked()
         assert seal_text(window) == "test part sealed, shown once before"
         assert window.current.test == {}
@@ -230,7 +281,9 @@ def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_ther
     def shown() -> tuple[object, ...]:
         (row,) = window.sections.compare.panel.rows()
         curves = window.sections.select.curves.validation_plot.family.curves
-        return dict(row.summary.means), [(list(one.xs), list(one.ys)) for one in curves.values() if one.xs]
+        return dict(row.summary.means), [
+            (list(one.xs), list(one.ys)) for one in curves.values() if one.xs
+        ]
 
     before, path = shown(), window.models.study_store.path
     assert "Disagreement" in before[0] and before[1]  # type: ignore[operator]
@@ -243,7 +296,9 @@ def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_ther
     assert shown() == before
 
 
-def test_data_without_a_test_part_have_none_that_is_sealed(empty: MainWindow, folds: Path) -> None:
+def test_data_without_a_test_part_have_none_that_is_sealed(
+    empty: MainWindow, folds: Path
+) -> None:
     empty.open_controller.open_path(str(folds / "Fold1" / "train.txt"))
     settle(empty)
     assert seal_text(empty) == "no test part"

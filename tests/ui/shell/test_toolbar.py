@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QListWidget, QMainWindow, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QListWidget,
+    QMainWindow,
+    QPushButton,
+    QWidget,
+)
 from waiting import wait_until
 from windows import finish, settle
 
@@ -27,7 +33,10 @@ def bare(theme, stage):
     made.toolbar.convention_button.setText("LETOR 4.0")
     texts = ("MQ2008", "fold 3", "run 12 Greedy RankRLS → RankSVM", "λ = 2⁵", "k = 6")
     made.toolbar.line.show_parts(
-        {key: SelectionPart(text, tuple) for key, text in zip(PARTS, texts, strict=True)}
+        {
+            key: SelectionPart(text, tuple)
+            for key, text in zip(PARTS, texts, strict=True)
+        }
     )
     stage(made, 1440, 200)
     return made
@@ -46,7 +55,9 @@ def test_every_button_is_in_sight(bare, width):
             continue
         assert button.isVisible(), button.objectName()
         right = button.mapTo(bar, button.rect().topRight()).x()
-        assert right < (width if button.parent() is bar else bar.line.geometry().right() + 1)
+        assert right < (
+            width if button.parent() is bar else bar.line.geometry().right() + 1
+        )
         assert button.width() >= button.minimumSizeHint().width(), button.objectName()
 
 
@@ -67,7 +78,11 @@ def test_what_a_narrow_window_leaves_out_comes_back(bare):
     def shown(width: int) -> list[str]:
         bare.resize(width, 200)
         QApplication.processEvents()
-        return [one.objectName() for one in bare.toolbar.findChildren(QPushButton) if one.isVisible()]
+        return [
+            one.objectName()
+            for one in bare.toolbar.findChildren(QPushButton)
+            if one.isVisible()
+        ]
 
     run = bare.toolbar.findChild(ActionButton, "tool-run")
     shown(1300)
@@ -87,7 +102,14 @@ def test_buttons_that_menus_replace_give_way_to_a_line_in_large_text(bare, theme
         line, shown = bare.toolbar.line, set()
         for button in line.findChildren(QPushButton):
             assert len(button.text().strip("…")) >= 3, button.text()
-        for name in ("tool-run", "tool-pause", "tool-stop", "measure-button", "tool-export", "tool-open"):
+        for name in (
+            "tool-run",
+            "tool-pause",
+            "tool-stop",
+            "measure-button",
+            "tool-export",
+            "tool-open",
+        ):
             shown.add(bare.toolbar.findChild(QPushButton, name).isVisible())
         assert shown == {True}
     finally:
@@ -102,19 +124,46 @@ def test_buttons_that_menus_replace_give_way_to_a_line_in_large_text(bare, theme
 def test_no_button_moves_by_what_the_line_says(bare, width):
     bare.resize(width, 200)
     line, seen = bare.toolbar.line, []
-    for run in ("", "run 1 GAS", "run 3 FSMRank, then coordinate ascent", "run 12 of a study, " * 9):
-        said = "MQ2008", "fold 1", run, "RankSVM C = 2⁻¹⁴" if run else "", "k = 12" if run else ""
-        line.show_parts({key: SelectionPart(text, tuple) for key, text in zip(PARTS, said, strict=True)})
+    for run in (
+        "",
+        "run 1 GAS",
+        "run 3 FSMRank, then coordinate ascent",
+        "run 12 of a study, " * 9,
+    ):
+        said = (
+            "MQ2008",
+            "fold 1",
+            run,
+            "RankSVM C = 2⁻¹⁴" if run else "",
+            "k = 12" if run else "",
+        )
+        line.show_parts(
+            {
+                key: SelectionPart(text, tuple)
+                for key, text in zip(PARTS, said, strict=True)
+            }
+        )
         QApplication.processEvents()
-        others = [one for one in bare.toolbar.findChildren(QPushButton) if one.parent() is bare.toolbar]
-        seen.append([(one.isVisible(), one.text(), one.geometry().getRect()) for one in others])
+        others = [
+            one
+            for one in bare.toolbar.findChildren(QPushButton)
+            if one.parent() is bare.toolbar
+        ]
+        seen.append(
+            [(one.isVisible(), one.text(), one.geometry().getRect()) for one in others]
+        )
     assert len(others) > 8 and all(one == seen[0] for one in seen)
 
 
 def test_a_usual_line_is_whole_where_the_texts_are(bare):
     line = bare.toolbar.line
     texts = ("MQ2008", "fold 3", "run 12 Greedy RankRLS", "λ = 2⁵", "k = 6")
-    line.show_parts({key: SelectionPart(text, tuple) for key, text in zip(PARTS, texts, strict=True)})
+    line.show_parts(
+        {
+            key: SelectionPart(text, tuple)
+            for key, text in zip(PARTS, texts, strict=True)
+        }
+    )
     for width in range(1280, 1700, 20):
         bare.resize(width, 200)
         QApplication.processEvents()
@@ -124,7 +173,11 @@ def test_a_usual_line_is_whole_where_the_texts_are(bare):
 
 def parts(window: MainWindow) -> list[str]:
     line = window.toolbar.line
-    return [line.text(key) for key in ("dataset", "fold", "run", "parameters", "size") if line.text(key)]
+    return [
+        line.text(key)
+        for key in ("dataset", "fold", "run", "parameters", "size")
+        if line.text(key)
+    ]
 
 
 def test_the_line_says_what_all_pages_show(window: MainWindow) -> None:
@@ -132,7 +185,13 @@ def test_the_line_says_what_all_pages_show(window: MainWindow) -> None:
     finish(window)
     model = window.current.model
     label = {0.25: "λ = 2⁻²", 1.0: "λ = 2⁰", 4.0: "λ = 2²"}[model.values[0]]
-    assert parts(window) == ["Small", "fold 2", "run 1 Greedy RankRLS", label, f"k = {model.x_value}"]
+    assert parts(window) == [
+        "Small",
+        "fold 2",
+        "run 1 Greedy RankRLS",
+        label,
+        f"k = {model.x_value}",
+    ]
     window.commands["next_fold"].trigger()
     assert parts(window)[1] == "fold 1"
     window.session.look_at(None)
@@ -164,7 +223,9 @@ def test_each_part_changes_what_is_selected(window: MainWindow) -> None:
     settle(window)
 
 
-def test_what_was_open_lately_is_opened_from_the_line(window: MainWindow, folds: Path) -> None:
+def test_what_was_open_lately_is_opened_from_the_line(
+    window: MainWindow, folds: Path
+) -> None:
     menu = window.toolbar.line.menu("dataset")
     assert menu.entries() == [(str(folds), "Small"), ("", "Open…")]
     window.session.look_at(2)
@@ -187,7 +248,9 @@ def test_a_part_is_picked_by_the_keyboard_alone(window: MainWindow) -> None:
     settle(window)
 
 
-def test_the_longest_part_gives_way_first(app: QApplication, stage: Callable[..., QWidget]) -> None:
+def test_the_longest_part_gives_way_first(
+    app: QApplication, stage: Callable[..., QWidget]
+) -> None:
     line = stage(SelectionLine(), 500, 40)
     texts = {
         "dataset": "MQ2008",
@@ -195,11 +258,18 @@ def test_the_longest_part_gives_way_first(app: QApplication, stage: Callable[...
         "run": "run 1 " + "a very long method " * 6,
         "size": "k = 3",
     }
-    line.show_parts({key: SelectionPart(text, lambda: ()) for key, text in texts.items()})
+    line.show_parts(
+        {key: SelectionPart(text, lambda: ()) for key, text in texts.items()}
+    )
     app.processEvents()
     shown = {key: line.findChild(QWidget, f"selection-{key}") for key in texts}
-    assert [shown[key].text() for key in ("dataset", "fold", "size")] == ["MQ2008", "fold 3", "k = 3"]
-    assert "…" in shown["run"].text()[3:-3]  # in the middle, so that similar names stay different
+    assert [shown[key].text() for key in ("dataset", "fold", "size")] == [
+        "MQ2008",
+        "fold 3",
+        "k = 3",
+    ]
+    # in the middle, so that similar names stay different
+    assert "…" in shown["run"].text()[3:-3]
     assert all(button.geometry().right() <= line.width() for button in shown.values())
     assert texts["run"].strip() in shown["run"].toolTip()
     line.resize(180, 40)

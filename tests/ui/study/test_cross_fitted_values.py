@@ -26,11 +26,14 @@ def test_the_study_keeps_cross_fitted_values_that_the_window_computed(
     with Study.open(path) as study:
         (summary,) = study.runs()
         for fold in study.result(summary.key).folds:
-            study.save_fold(summary.key, replace(fold, cross_fitted={}))  # as earlier versions stored it
+            # as earlier versions stored it
+            study.save_fold(summary.key, replace(fold, cross_fitted={}))
         assert not study.result(summary.key).has_cross_fitted
     with opened(sealed=True) as window:
         window.open_path(path)
-        wait_until(lambda: bool(window.runs.records) and window.session.dataset is not None)
+        wait_until(
+            lambda: bool(window.runs.records) and window.session.dataset is not None
+        )
         window.workspace.show_page("compare")
         settle(window)
         [row] = window.sections.compare.panel.rows()
@@ -39,4 +42,6 @@ def test_the_study_keeps_cross_fitted_values_that_the_window_computed(
         stored = study.result(summary.key)
         for kept, fold in zip(stored.folds, run.folds, strict=True):
             for name in run.plan.evaluated:
-                np.testing.assert_array_equal(kept.cross_fitted[name], fold.cross_fitted[name])
+                np.testing.assert_array_equal(
+                    kept.cross_fitted[name], fold.cross_fitted[name]
+                )

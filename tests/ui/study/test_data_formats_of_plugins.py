@@ -53,7 +53,9 @@ def archives(tmp_path: Path) -> Iterator[Path]:
         for seed, name in enumerate(("train", "vali", "test")):
             draw = np.random.default_rng(seed)
             labels = draw.integers(0, 3, 40)
-            data = RankingDataset.from_arrays(draw.random((40, 3)), labels, np.repeat(range(10), 4))
+            data = RankingDataset.from_arrays(
+                draw.random((40, 3)), labels, np.repeat(range(10), 4)
+            )
             save_dataset(data, folder / f"{name}.npz", format_of_key("npz"))
         yield folder.parent
 
@@ -65,7 +67,9 @@ def asked(window: MainWindow) -> ColumnsDialog:
 
 def press_open(dialog: ColumnsDialog) -> None:
     (buttons,) = dialog.findChildren(QDialogButtonBox)
-    QTest.mouseClick(buttons.button(QDialogButtonBox.StandardButton.Open), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(
+        buttons.button(QDialogButtonBox.StandardButton.Open), Qt.MouseButton.LeftButton
+    )
 
 
 def tick_of(dialog: ColumnsDialog, row: int) -> QPoint:
@@ -73,7 +77,11 @@ def tick_of(dialog: ColumnsDialog, row: int) -> QPoint:
 
 
 def is_open(window: MainWindow, name: str) -> None:
-    wait_until(lambda: window.session.dataset is not None and window.session.dataset.name == name)
+    wait_until(
+        lambda: (
+            window.session.dataset is not None and window.session.dataset.name == name
+        )
+    )
     settle(window)
 
 
@@ -83,8 +91,11 @@ def test_archives_are_dropped_run_opened_again_and_shown_without_the_package(
     with opened() as window:
         drop(window, archives)
         is_open(window, "Archives")
-        assert ("read as", "NumPy archive") in fact_texts(window.sections.data.panel._facts)
-        assert not window.commands["columns"].isEnabled()  # its documents are no rows of named columns
+        assert ("read as", "NumPy archive") in fact_texts(
+            window.sections.data.panel._facts
+        )
+        # its documents are no rows of named columns
+        assert not window.commands["columns"].isEnabled()
         drop(window, archives / "Fold1" / "train.npz")
         is_open(window, "Archives Fold1 train")
         (recent,) = [
@@ -94,7 +105,9 @@ def test_archives_are_dropped_run_opened_again_and_shown_without_the_package(
         ]
         recent.trigger()
         is_open(window, "Archives")
-        window.session.change("other", method="single-feature", parameters={"n_features_to_select": 2})
+        window.session.change(
+            "other", method="single-feature", parameters={"n_features_to_select": 2}
+        )
         finish(window)
         (record,) = window.runs.records
         assert record.plan.columns["format"] == "npz of rankstudio-npz==1.2"
@@ -102,12 +115,19 @@ def test_archives_are_dropped_run_opened_again_and_shown_without_the_package(
         window.restore()
         wait_until(lambda: window.runs.shown is not None)
         settle(window)
-        assert window.session.dataset is not None and window.session.dataset.name == "Archives"
+        assert (
+            window.session.dataset is not None
+            and window.session.dataset.name == "Archives"
+        )
         assert window.runs.shown.dataset is window.session.dataset
     with without_plugins(tmp_path / "site"), opened() as window:
         window.restore()
         wait_until(
-            lambda: window.notice.isVisible() and window.runs.records and not window.models.loader.busy
+            lambda: (
+                window.notice.isVisible()
+                and window.runs.records
+                and not window.models.loader.busy
+            )
         )
         settle(window)
         (text,) = window.notice.texts()
@@ -129,7 +149,9 @@ def test_a_table_of_a_plugin_is_chosen_in_the_dialog_and_asked_for_its_columns(
     with plugins_of(tmp_path / "site", cols=COLS), opened() as window:
         assert kind_of(tmp_path / "x.cols") == "table"
         filters = OpenDialog(window._theme, None, str(tmp_path)).nameFilters()
-        assert any(text.startswith("Columns <b> (old) (*.cols *.cols.gz ") for text in filters)
+        assert any(
+            text.startswith("Columns <b> (old) (*.cols *.cols.gz ") for text in filters
+        )
         plan = tmp_path / "plan.toml"
         plan.write_text(
             'data = "clicks.data"\nmethod = "single-feature"\n'
@@ -140,8 +162,15 @@ def test_a_table_of_a_plugin_is_chosen_in_the_dialog_and_asked_for_its_columns(
         assert window.session.plan.columns["format"] == "cols"
         window.commands["columns"].trigger()
         dialog = asked(window)
-        assert [row.name for row in dialog._table.rows()] == ["session", "clicked", "tf", "idf"]
-        QTest.mouseClick(dialog._table.viewport(), Qt.MouseButton.LeftButton, pos=tick_of(dialog, 3))
+        assert [row.name for row in dialog._table.rows()] == [
+            "session",
+            "clicked",
+            "tf",
+            "idf",
+        ]
+        QTest.mouseClick(
+            dialog._table.viewport(), Qt.MouseButton.LeftButton, pos=tick_of(dialog, 3)
+        )
         before = window.session.dataset
         press_open(dialog)
         wait_until(lambda: window.session.dataset is not before)
@@ -150,13 +179,17 @@ def test_a_table_of_a_plugin_is_chosen_in_the_dialog_and_asked_for_its_columns(
         assert window.session.plan.columns["format"] == "cols"
 
 
-def test_opening_with_a_reader_that_hangs_is_cancelled(opened: Opened, tmp_path: Path) -> None:
+def test_opening_with_a_reader_that_hangs_is_cancelled(
+    opened: Opened, tmp_path: Path
+) -> None:
     path = tmp_path / "x.slow"
     path.write_bytes(b"\0\1")
     with plugins_of(tmp_path / "site", cols=COLS), opened() as window:
         drop(window, path)
         wait_until(lambda: "cols_plugin" in sys.modules and window.loading.isVisible())
-        cancel = next(b for b in window.loading.findChildren(QPushButton) if b.isVisible())
+        cancel = next(
+            b for b in window.loading.findChildren(QPushButton) if b.isVisible()
+        )
         QTest.mouseClick(cancel, Qt.MouseButton.LeftButton)
         wait_until(lambda: not window.models.loader.busy)
         assert window.session.dataset is None

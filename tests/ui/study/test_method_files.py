@@ -68,7 +68,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return given
 
 
-def test_a_dropped_file_is_a_method(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+def test_a_dropped_file_is_a_method(
+    ran: MainWindow, tmp_path: Path, answers: list[Any]
+) -> None:
     path = tmp_path / "my method.py"
     path.write_text(TEXT, encoding="utf-8")
     answers[0] = False
@@ -97,7 +99,9 @@ def test_a_dropped_file_is_a_method(ran: MainWindow, tmp_path: Path, answers: li
     assert "no luck" in ran.runs.shown.failure and "line 24" in ran.runs.shown.failure
 
 
-def test_a_changed_file_is_read_again(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+def test_a_changed_file_is_read_again(
+    ran: MainWindow, tmp_path: Path, answers: list[Any]
+) -> None:
     path = tmp_path / "mine.py"
     path.write_text(TEXT, encoding="utf-8")
     drop(ran, path)
@@ -114,12 +118,17 @@ def test_a_changed_file_is_read_again(ran: MainWindow, tmp_path: Path, answers: 
     path.write_text(TEXT.replace("abs", "absolute"), encoding="utf-8")
     files._add(str(path))
     wait_until(lambda: ran.session.plan.method != before)
-    assert ran.session.plan.entry.label == "Covariance" and ran.session.plan.parameters["power"] == 3.0
+    assert (
+        ran.session.plan.entry.label == "Covariance"
+        and ran.session.plan.parameters["power"] == 3.0
+    )
     assert len(answers) == 2, "to read again what the user edits is no new question"
     settle(ran)
 
 
-def test_a_plan_that_names_code_is_asked_about(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+def test_a_plan_that_names_code_is_asked_about(
+    ran: MainWindow, tmp_path: Path, answers: list[Any]
+) -> None:
     mark = tmp_path / "ran"
     text = f"import pathlib\npathlib.Path({str(mark)!r}).mkdir()\ndef f(X, y): return X.var(axis=0)\n"
     (tmp_path / "theirs.py").write_text(text, encoding="utf-8")
@@ -137,10 +146,14 @@ def test_a_plan_that_names_code_is_asked_about(ran: MainWindow, tmp_path: Path, 
     settle(ran)
 
 
-def test_a_file_that_hangs_is_stopped(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+def test_a_file_that_hangs_is_stopped(
+    ran: MainWindow, tmp_path: Path, answers: list[Any]
+) -> None:
     end = tmp_path / "end"
     path = tmp_path / "hangs.py"
-    path.write_text(f"import pathlib\nwhile not pathlib.Path({str(end)!r}).exists():\n    pass\n{TEXT}")
+    path.write_text(
+        f"import pathlib\nwhile not pathlib.Path({str(end)!r}).exists():\n    pass\n{TEXT}"
+    )
     offers: list[Any] = []
     ran.method_files.offered.connect(lambda *offer: offers.append(offer))
     failures: list[str] = []
@@ -191,7 +204,9 @@ def listed(window: MainWindow) -> list[str]:
 
 
 @pytest.mark.usefixtures("own_measures")
-def test_a_dropped_file_is_a_measure(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+def test_a_dropped_file_is_a_measure(
+    ran: MainWindow, tmp_path: Path, answers: list[Any]
+) -> None:
     path = tmp_path / "my measure.py"
     path.write_text(MEASURE, encoding="utf-8")
     method, session = ran.session.plan.method, ran.session
@@ -202,9 +217,16 @@ def test_a_dropped_file_is_a_measure(ran: MainWindow, tmp_path: Path, answers: l
     assert "first half" in answers[1] and len(answers) == 2
     assert session.plan.measures[-1] == key and session.plan.method == method
     assert key in listed(ran) and ran.toolbar.measure_button.text() == key
-    criteria = [name for name, _ in ran.sections.select.method.form.field("select_by").parameter.choices]
+    criteria = [
+        name
+        for name, _ in ran.sections.select.method.form.field(
+            "select_by"
+        ).parameter.choices
+    ]
     assert key in criteria
-    session.change("editing", parameters={"regularization": (1.0,), "n_features_to_select": 2})
+    session.change(
+        "editing", parameters={"regularization": (1.0,), "n_features_to_select": 2}
+    )
     finish(ran)
     fold = ran.runs.shown.folds[1]
     assert 0.0 < fold.test[key] <= 1.0
@@ -224,7 +246,9 @@ def test_a_dropped_file_is_a_measure(ran: MainWindow, tmp_path: Path, answers: l
 
 
 @pytest.mark.usefixtures("own_measures")
-def test_a_plan_with_a_measure_shows_its_code(ran: MainWindow, tmp_path: Path, answers: list[Any]) -> None:
+def test_a_plan_with_a_measure_shows_its_code(
+    ran: MainWindow, tmp_path: Path, answers: list[Any]
+) -> None:
     path = tmp_path / "theirs.py"
     path.write_text(MEASURE, encoding="utf-8")
     key = MEASURES.add(measure_of_file(f"{path}:half")).key
@@ -262,11 +286,16 @@ def test_beside_a_method_a_measure_is_only_offered(
         ("x = 1\n", "half(labels)"),
         ("def half(ranked):\n    return 1.0\n", "half(labels)"),
         ("def half(labels:\n", "line 1"),
-        ("def share_of_the_relevant_ones_in_the_first_half(labels):\n    return 1.0\n", "share_of"),
+        (
+            "def share_of_the_relevant_ones_in_the_first_half(labels):\n    return 1.0\n",
+            "share_of",
+        ),
     ],
 )
 @pytest.mark.usefixtures("own_measures", "answers")
-def test_an_odd_file_is_one_sentence(ran: MainWindow, tmp_path: Path, text: str, said: str) -> None:
+def test_an_odd_file_is_one_sentence(
+    ran: MainWindow, tmp_path: Path, text: str, said: str
+) -> None:
     path = tmp_path / "odd.py"
     path.write_text(text, encoding="utf-8")
     failures: list[str] = []
@@ -283,7 +312,9 @@ def test_a_measure_is_chosen_where_measures_are(
 ) -> None:
     path = tmp_path / "mine.py"
     path.write_text(MEASURE, encoding="utf-8")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (f"{path}:half@3", True))
+    monkeypatch.setattr(
+        QInputDialog, "getText", lambda *_, **__: (f"{path}:half@3", True)
+    )
     menu = ran.commands.submenus["measure"]
     menu.popup(ran.mapToGlobal(ran.rect().center()))
     place = menu.actionGeometry(menu.actions()[-1]).center()

@@ -24,28 +24,40 @@ def study(tmp_path: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch) -
     """A study with a finished run and one that is not, which may not be written."""
     path = tmp_path / "disk" / "study.rankstudio"
     path.parent.mkdir()
-    plan = Plan(str(write_folds(tmp_path / "Small")), parameters={"regularization": (1.0, 2.0)}, folds=(1,))
+    plan = Plan(
+        str(write_folds(tmp_path / "Small")),
+        parameters={"regularization": (1.0, 2.0)},
+        folds=(1,),
+    )
     dataset = open_data(plan)
     with Study.create(path) as made:
         ended(run_stored(plan, dataset, made))
         events = run_stored(plan.changed(folds=(2,)), dataset, made)
         next(event for event in events if isinstance(event, UnitFinished))
         events.close()
-    monkeypatch.setattr(sqlite_file, "_writable", lambda place: place.parent != path.parent)
+    monkeypatch.setattr(
+        sqlite_file, "_writable", lambda place: place.parent != path.parent
+    )
     return path
 
 
-def test_its_runs_are_shown_and_nothing_is_written(opened: Opened, study: Path, questions: list[str]) -> None:
+def test_its_runs_are_shown_and_nothing_is_written(
+    opened: Opened, study: Path, questions: list[str]
+) -> None:
     before = study.read_bytes()
     with opened() as window:
         window.open_path(str(study))
-        wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
+        wait_until(
+            lambda: len(window.runs.records) == 2 and window.session.has_documents
+        )
         settle(window)
         done, left = window.runs.records
         assert done.state is RunState.DONE
         assert (left.state, left.units_done) == (RunState.UNFINISHED, 1)
         assert naming("1 of 2 read-only").search(left.remark)
-        assert window.notice.text().startswith(f"{study}: this study is read-only. Its runs are shown")
+        assert window.notice.text().startswith(
+            f"{study}: this study is read-only. Its runs are shown"
+        )
         assert not left.can_go_on
         assert not window.commands["go_on"].isEnabled()
         window.notice.dismiss()
@@ -66,10 +78,14 @@ def test_its_runs_are_shown_and_nothing_is_written(opened: Opened, study: Path, 
 
 
 @pytest.mark.thorough
-def test_a_copy_of_it_is_gone_on_with(opened: Opened, study: Path, tmp_path: Path) -> None:
+def test_a_copy_of_it_is_gone_on_with(
+    opened: Opened, study: Path, tmp_path: Path
+) -> None:
     with opened() as window:
         window.open_path(str(study))
-        wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
+        wait_until(
+            lambda: len(window.runs.records) == 2 and window.session.has_documents
+        )
         window.study_files.save_as(str(tmp_path / "copy.rankstudio"))
         settle(window)
         left = window.runs.records[1]

@@ -61,12 +61,15 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         curves = window.sections.select.curves.plots()["validation"]
         for setting in range(3):
             path = before.paths[1, setting]
-            np.testing.assert_array_equal(curves.family[setting].ys, path.validation["MAP"])
+            np.testing.assert_array_equal(
+                curves.family[setting].ys, path.validation["MAP"]
+            )
         model = window.current.model
         assert model.step is record.folds[1].chosen.step
         wait_until(lambda: window.current.test)
         assert window.current.test == dict(before.folds[1].test)
-        window.session.select((0.25,), 3)  # another model of the run is tested on the data
+        # another model of the run is tested on the data
+        window.session.select((0.25,), 3)
         wait_until(lambda: window.current.test)
         settle(window)
     with opened() as window:
@@ -87,7 +90,11 @@ def test_a_stopped_run_goes_on_to_the_same_bits(opened: Opened, data: Path) -> N
         window.runs.eventNoted.connect(lambda _, event: told.append(event))
         window.commands["go_on"].trigger()
         wait_until(lambda: record.state is RunState.DONE)
-        steps = {(e.unit.fold, e.unit.position) for e in told if type(e).__name__ == "StepDone"}
+        steps = {
+            (e.unit.fold, e.unit.position)
+            for e in told
+            if type(e).__name__ == "StepDone"
+        }
         assert 0 < len(steps) < 6
         finish(window)
         anew = window.runs.records[1]
@@ -102,7 +109,9 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
     done = left_in_the_middle(opened, tmp_path, data)
     with opened() as window:
         window.restore()
-        wait_until(lambda: window.session.dataset is not None and window.session.has_documents)
+        wait_until(
+            lambda: window.session.dataset is not None and window.session.has_documents
+        )
         wait_until(window.notice.text)
         said = f"Greedy RankRLS on Small: interrupted at {done} of 6 fits."
         assert window.notice.text() == said
@@ -127,13 +136,23 @@ def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
     left_in_the_middle(opened, tmp_path, data)
     with opened(runner=slowly) as window:
         window.restore()
-        wait_until(lambda: window.runs.records and window.runs.records[0].recorded is None)
+        wait_until(
+            lambda: window.runs.records and window.runs.records[0].recorded is None
+        )
         window.sections.compare.goOnAsked.emit(window.runs.records[0])
         record = window.runs.records[0]
-        window.session.choose_fold(1)  # and stay there, however far the run is by the next look
-        wait_until(lambda: record.unit is not None and (record.unit.fold, record.unit.position) >= (1, 2))
+        # and stay there, however far the run is by the next look
+        window.session.choose_fold(1)
+        wait_until(
+            lambda: (
+                record.unit is not None
+                and (record.unit.fold, record.unit.position) >= (1, 2)
+            )
+        )
         curves = window.sections.select.curves.plots()["validation"]
-        np.testing.assert_array_equal(curves.family[0].ys, record.paths[1, 0].validation["MAP"])
+        np.testing.assert_array_equal(
+            curves.family[0].ys, record.paths[1, 0].validation["MAP"]
+        )
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
 
@@ -156,18 +175,27 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
         assert [bool(run.finished) for run in study.runs()] == [True, True]
     with opened(config="other") as window:
         drop(window, named)
-        wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
-        assert [row.state for row in window.sections.compare.panel.rows()] == ["done", "done"]
+        wait_until(
+            lambda: len(window.runs.records) == 2 and window.session.has_documents
+        )
+        assert [row.state for row in window.sections.compare.panel.rows()] == [
+            "done",
+            "done",
+        ]
         assert window.workspace.isVisible()
         assert window.runs.shown is window.runs.records[1]
-        assert all(record.dataset is window.session.dataset for record in window.runs.records)
+        assert all(
+            record.dataset is window.session.dataset for record in window.runs.records
+        )
         assert window.session.plan.data == str(data)
         assert str(named) in window._settings.recent
         settle(window)
 
 
 @pytest.mark.thorough
-def test_the_command_line_opens_a_study(opened: Opened, tmp_path: Path, data: Path) -> None:
+def test_the_command_line_opens_a_study(
+    opened: Opened, tmp_path: Path, data: Path
+) -> None:
     left_in_the_middle(opened, tmp_path, data)
     study = Settings(tmp_path / "config").text("study/file")
     with opened(config="other") as window:
@@ -181,7 +209,9 @@ def test_the_command_line_opens_a_study(opened: Opened, tmp_path: Path, data: Pa
         settle(window)
 
 
-def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWindow, tmp_path: Path) -> None:
+def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(
+    window: MainWindow, tmp_path: Path
+) -> None:
     content = b"SQLite format 3\0 and then nothing"
     finish(window)
     foreign = tmp_path / "foreign.rankstudio"
@@ -205,7 +235,9 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
 
 
 @pytest.mark.thorough
-def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folder: Path) -> None:
+def test_a_new_study_leaves_the_old_one_as_it_is(
+    window: MainWindow, shelf_folder: Path
+) -> None:
     finish(window)
     before = window.models.study_store.path
     assert before is not None
@@ -226,7 +258,9 @@ def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folde
 
 
 @pytest.mark.thorough
-def test_a_study_that_is_just_being_closed_is_waited_for(window: MainWindow, tmp_path: Path) -> None:
+def test_a_study_that_is_just_being_closed_is_waited_for(
+    window: MainWindow, tmp_path: Path
+) -> None:
     finish(window)
     before, go = window.models.study_store.path, threading.Event()
     window.models.run_worker.task("Ending a long run", lambda: go.wait(10))
@@ -267,13 +301,17 @@ def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
 
 
 @pytest.mark.thorough
-def test_a_study_is_saved_elsewhere_while_a_run_works(opened: Opened, tmp_path: Path, data: Path) -> None:
+def test_a_study_is_saved_elsewhere_while_a_run_works(
+    opened: Opened, tmp_path: Path, data: Path
+) -> None:
     named = tmp_path / "elsewhere.rankstudio"
     with opened(data, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
         window.study_files.save_as(str(named))
-        wait_until(lambda: not window.runs.busy and window.models.study_store.path == named)
+        wait_until(
+            lambda: not window.runs.busy and window.models.study_store.path == named
+        )
         assert window.runs.records[0].state is RunState.DONE
     with Study.open(named) as study:
         assert [bool(run.finished) for run in study.runs()] == [True]

@@ -25,7 +25,9 @@ from rankstudio.ui.study.dialogs import ColumnsDialog, kind_of
 
 
 def write_table(path: Path, **renamed: str) -> Path:
-    frame = make_ranking(20, n_informative=3, documents=(4, 9)).folds[0].train.to_frame()
+    frame = (
+        make_ranking(20, n_informative=3, documents=(4, 9)).folds[0].train.to_frame()
+    )
     frame = frame.rename(columns=renamed)
     frame.insert(1, "url", "https://example.org")
     (frame.drop(columns="url") if not renamed else frame).to_csv(path, index=False)
@@ -46,7 +48,9 @@ def box(dialog: ColumnsDialog, name: str) -> QComboBox:
     return found
 
 
-def button(dialog: ColumnsDialog, kind: QDialogButtonBox.StandardButton) -> Callable[[], object]:
+def button(
+    dialog: ColumnsDialog, kind: QDialogButtonBox.StandardButton
+) -> Callable[[], object]:
     (buttons,) = dialog.findChildren(QDialogButtonBox)
     return buttons.button(kind).click
 
@@ -63,11 +67,15 @@ def test_what_was_recognised_is_said(empty: MainWindow, tmp_path: Path) -> None:
     assert empty.session.plan.columns == {}
 
 
-def test_a_table_without_usual_names_is_asked_about(empty: MainWindow, tmp_path: Path) -> None:
+def test_a_table_without_usual_names_is_asked_about(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     path = write_table(tmp_path / "clicks.csv", qid="session", label="clicked")
     empty.open_path(str(path))
     dialog = asked(empty)
-    opened = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Open)
+    opened = dialog.findChildren(QDialogButtonBox)[0].button(
+        QDialogButtonBox.StandardButton.Open
+    )
     assert not opened.isEnabled()
     assert naming("column query").search(dialog._problem.text())
     box(dialog, "qid").setCurrentText("session")
@@ -78,7 +86,11 @@ def test_a_table_without_usual_names_is_asked_about(empty: MainWindow, tmp_path:
     opened.click()
     wait_until(lambda: empty.session.dataset is not None)
     settle(empty)
-    assert empty.session.plan.columns == {"qid": "session", "label": "clicked", "ignore": ("url",)}
+    assert empty.session.plan.columns == {
+        "qid": "session",
+        "label": "clicked",
+        "ignore": ("url",),
+    }
     dataset = empty.session.dataset
     assert dataset is not None and "url" not in dataset.feature_names
     finish(empty)
@@ -86,24 +98,42 @@ def test_a_table_without_usual_names_is_asked_about(empty: MainWindow, tmp_path:
 
     # Other data in between have other columns, and the table is opened again as it was.
     empty.open_path(str(write_table(tmp_path / "judged.csv")))
-    wait_until(lambda: empty.session.dataset is not None and empty.session.dataset.name == "judged")
+    wait_until(
+        lambda: (
+            empty.session.dataset is not None and empty.session.dataset.name == "judged"
+        )
+    )
     assert empty.session.plan.columns == {}
     empty.open_path(str(path))
-    wait_until(lambda: empty.session.dataset is not None and empty.session.dataset.name == "clicks")
+    wait_until(
+        lambda: (
+            empty.session.dataset is not None and empty.session.dataset.name == "clicks"
+        )
+    )
     assert empty.session.plan.columns["qid"] == "session"
     settle(empty)
 
 
-def test_a_query_is_chosen_where_only_the_label_has_no_usual_name(empty: MainWindow, tmp_path: Path) -> None:
+def test_a_query_is_chosen_where_only_the_label_has_no_usual_name(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     empty.open_path(str(write_table(tmp_path / "clicks.csv", label="clicked")))
     dialog = asked(empty)
-    assert box(dialog, "qid").currentText() == "qid" and box(dialog, "label").currentData() == -1
+    assert (
+        box(dialog, "qid").currentText() == "qid"
+        and box(dialog, "label").currentData() == -1
+    )
     dialog.reject()
 
 
-def test_a_table_with_nameless_row_numbers_opens(empty: MainWindow, tmp_path: Path) -> None:
-    frame = make_ranking(20, n_informative=3, documents=(4, 9)).folds[0].train.to_frame()
-    frame.rename(columns={"qid": "session"}).to_csv(tmp_path / "frame.csv")  # pandas writes its index first
+def test_a_table_with_nameless_row_numbers_opens(
+    empty: MainWindow, tmp_path: Path
+) -> None:
+    frame = (
+        make_ranking(20, n_informative=3, documents=(4, 9)).folds[0].train.to_frame()
+    )
+    # pandas writes its index first
+    frame.rename(columns={"qid": "session"}).to_csv(tmp_path / "frame.csv")
     empty.open_path(str(tmp_path / "frame.csv"))
     dialog = asked(empty)
     box(dialog, "qid").setCurrentText("session")
@@ -120,7 +150,9 @@ def test_a_table_with_nameless_row_numbers_opens(empty: MainWindow, tmp_path: Pa
     assert empty.session.plan.columns == {"qid": "session", "label": "label"}
 
 
-def test_columns_of_what_is_open_can_be_changed_by_keyboard(empty: MainWindow, tmp_path: Path) -> None:
+def test_columns_of_what_is_open_can_be_changed_by_keyboard(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     path = write_table(tmp_path / "judged.csv")
     empty.open_path(str(path))
     wait_until(lambda: empty.session.dataset is not None)
@@ -144,7 +176,9 @@ def test_columns_of_what_is_open_can_be_changed_by_keyboard(empty: MainWindow, t
     assert empty.session.plan.columns["ignore"] == (before.feature_names[0],)
 
 
-def test_a_column_tells_the_parts_and_can_be_mapped(empty: MainWindow, tmp_path: Path) -> None:
+def test_a_column_tells_the_parts_and_can_be_mapped(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     path = write_table(tmp_path / "judged.csv")
     frame = pd.read_csv(path)
     frame.insert(0, "split", ["train" if qid % 3 else "test" for qid in frame["qid"]])
@@ -155,7 +189,9 @@ def test_a_column_tells_the_parts_and_can_be_mapped(empty: MainWindow, tmp_path:
     before = empty.session.dataset
     assert before is not None and list(before.folds[0].parts) == ["train", "test"]
     facts = str(fact_texts(empty.sections.data.panel._facts))
-    assert "part column" in facts and "split" in facts and empty.session.plan.columns == {}
+    assert (
+        "part column" in facts and "split" in facts and empty.session.plan.columns == {}
+    )
     empty.commands["columns"].trigger()
     dialog = asked(empty)
     assert box(dialog, "part").currentText() == "split"
@@ -178,11 +214,16 @@ def test_a_column_tells_the_parts_and_can_be_mapped(empty: MainWindow, tmp_path:
     wait_until(lambda: empty.session.dataset is not after)
     settle(empty)
     assert empty.session.plan.columns["part"] == "when"
-    assert empty.session.dataset is not None and empty.session.dataset.folds[0].test is not None
+    assert (
+        empty.session.dataset is not None
+        and empty.session.dataset.folds[0].test is not None
+    )
     finish(empty)
 
 
-def test_who_says_nothing_is_told_what_is_wrong(empty: MainWindow, tmp_path: Path) -> None:
+def test_who_says_nothing_is_told_what_is_wrong(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     path = write_table(tmp_path / "clicks.csv", qid="session", label="clicked")
     told: list[str] = []
     empty.open_controller.failed.connect(told.append)
@@ -210,11 +251,15 @@ def write_one_ranking(folder: Path) -> Path:
     return path
 
 
-def test_one_click_reads_a_table_without_queries(empty: MainWindow, tmp_path: Path) -> None:
+def test_one_click_reads_a_table_without_queries(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     empty.open_path(str(write_one_ranking(tmp_path)))
     dialog = asked(empty)
-    opened = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Open)
+    opened = dialog.findChildren(QDialogButtonBox)[0].button(
+        QDialogButtonBox.StandardButton.Open
+    )
     assert box(dialog, "label").currentText() == "label"  # told by its name already
     assert not opened.isEnabled()
     alone = dialog.findChild(QCheckBox, "columns-no-queries")
@@ -230,7 +275,8 @@ def test_one_click_reads_a_table_without_queries(empty: MainWindow, tmp_path: Pa
     assert session.plan.measures == ONE_RANKING_MEASURES
     assert session.measure == session.plan.measures[0]
     assert session.plan.select_by == CRITERION
-    table = empty.sections.features.features.table  # before a run, too, its column is that of the measure
+    # before a run, too, its column is that of the measure
+    table = empty.sections.features.features.table
     assert table.rows_model.columns[-1].title == "AUC"
     facts = str(fact_texts(empty.sections.data.panel._facts))
     assert "one ranking" in facts
@@ -240,7 +286,9 @@ def test_one_click_reads_a_table_without_queries(empty: MainWindow, tmp_path: Pa
     wait_until(lambda: session.read_as_planned)
     assert session.dataset is not None
     assert [fold.test.n_documents for fold in session.dataset.folds] == [12] * 5
-    assert {part.n_queries for fold in session.dataset.folds for part in fold.parts.values()} == {1}
+    assert {
+        part.n_queries for fold in session.dataset.folds for part in fold.parts.values()
+    } == {1}
 
     empty.open_path(str(write_table(tmp_path / "judged.csv")))
     wait_until(lambda: session.dataset is not None and session.dataset.name == "judged")
@@ -253,7 +301,9 @@ def test_text_without_queries_is_asked_about(
     empty: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agrees: bool
 ) -> None:
     path = tmp_path / "objects.txt"
-    path.write_text("".join(f"{i % 2} 1:{i * 7 % 11} 2:{i * 5 % 13}\n" for i in range(30)))
+    path.write_text(
+        "".join(f"{i % 2} 1:{i * 7 % 11} 2:{i * 5 % 13}\n" for i in range(30))
+    )
     questions: list[tuple[str, ...]] = []
 
     def answer(parent: object, *texts: str) -> bool:
@@ -262,7 +312,9 @@ def test_text_without_queries_is_asked_about(
 
     monkeypatch.setattr("rankstudio.ui.study.open.Question.ask", answer)
     said: list[str] = []
-    empty.open_controller.said.connect(lambda text: said.extend([text] * ("not opened" in text)))
+    empty.open_controller.said.connect(
+        lambda text: said.extend([text] * ("not opened" in text))
+    )
     empty.open_path(str(path))
     wait_until(lambda: questions and (empty.session.dataset is not None or bool(said)))
     settle(empty)
@@ -282,16 +334,25 @@ def test_judgments_of_logs_are_asked_for(
     log, ratings = tmp_path / "logs" / "log.json", tmp_path / "mine.csv"
     log.parent.mkdir()
     hits = [
-        {"_id": str(i), "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 7}]}]}}
+        {
+            "_id": str(i),
+            "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 7}]}]},
+        }
         for i in range(9)
     ]
     log.write_text(json.dumps({"qid": "1", "hits": {"hits": hits}}))
-    ratings.write_text("query,docid,rating\n" + "".join(f"1,{i},{i % 3}\n" for i in range(9)))
+    ratings.write_text(
+        "query,docid,rating\n" + "".join(f"1,{i},{i % 3}\n" for i in range(9))
+    )
     chosen = [] if how == "cancelled" else [str(ratings)]
-    monkeypatch.setattr("rankstudio.ui.study.open.QFileDialog.getOpenFileNames", lambda *_: (chosen, ""))
+    monkeypatch.setattr(
+        "rankstudio.ui.study.open.QFileDialog.getOpenFileNames", lambda *_: (chosen, "")
+    )
     said: list[str] = []
     empty.open_controller.failed.connect(said.append)
-    empty.open_controller.open_paths([str(log), str(ratings)] if how == "dropped" else [str(log)])
+    empty.open_controller.open_paths(
+        [str(log), str(ratings)] if how == "dropped" else [str(log)]
+    )
     wait_until(lambda: empty.session.dataset is not None or bool(said))
     settle(empty)
     assert bool(said) == (how == "cancelled")
@@ -301,27 +362,45 @@ def test_judgments_of_logs_are_asked_for(
 
 
 @pytest.mark.ability("search_engines")
-def test_several_judgments_of_logs_are_judges(empty: MainWindow, tmp_path: Path) -> None:
+def test_several_judgments_of_logs_are_judges(
+    empty: MainWindow, tmp_path: Path
+) -> None:
     hits = [
-        {"_id": str(i), "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 7}]}]}}
+        {
+            "_id": str(i),
+            "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 7}]}]},
+        }
         for i in range(9)
     ]
     log = tmp_path / "log.json"
     log.write_text(json.dumps({"qid": "1", "hits": {"hits": hits}}))
     files = [tmp_path / f"{judge}.csv" for judge in ("ann", "bob")]
     for place, file in enumerate(files):
-        file.write_text("query,docid,rating\n" + "".join(f"1,{i},{(i + place) % 3}\n" for i in range(9)))
+        file.write_text(
+            "query,docid,rating\n"
+            + "".join(f"1,{i},{(i + place) % 3}\n" for i in range(9))
+        )
     said: list[str] = []
     empty.open_controller.failed.connect(said.append)
     empty.open_controller.open_paths([str(log), *map(str, files)])
     wait_until(lambda: empty.session.dataset is not None or bool(said))
     settle(empty)
     assert not said and empty.session.dataset is not None
-    assert empty.session.dataset.name == "log (ann)" and not empty.commands["columns"].isEnabled()
+    assert (
+        empty.session.dataset.name == "log (ann)"
+        and not empty.commands["columns"].isEnabled()
+    )
     empty.open_controller.use_label("bob")
-    wait_until(lambda: empty.session.dataset is not None and empty.session.dataset.name == "log (bob)")
+    wait_until(
+        lambda: (
+            empty.session.dataset is not None
+            and empty.session.dataset.name == "log (bob)"
+        )
+    )
     settle(empty)
-    assert empty.session.dataset.folds[0].train.y.tolist() == [(i + 1) % 3 for i in range(9)]
+    assert empty.session.dataset.folds[0].train.y.tolist() == [
+        (i + 1) % 3 for i in range(9)
+    ]
     empty.open_controller.open_paths([str(log), str(files[0]), str(files[0])])
     wait_until(lambda: bool(said))
     assert empty.session.dataset.name == "log (bob)" and "\n" not in said[0]
@@ -341,13 +420,26 @@ def test_a_text_among_numbers_is_read_as_missing_and_ids_may_have_any_name(
     empty.open_path(str(path))
     dialog = asked(empty)
     missing = dialog.findChild(QCheckBox, "columns-missing")
-    assert isinstance(missing, QCheckBox) and missing.isVisible() and "n.v." in missing.text()
-    (row,) = (row for row in dialog._table.rows() if row.name == f"{name} (column {len(frame.columns)})")
+    assert (
+        isinstance(missing, QCheckBox)
+        and missing.isVisible()
+        and "n.v." in missing.text()
+    )
+    (row,) = (
+        row
+        for row in dialog._table.rows()
+        if row.name == f"{name} (column {len(frame.columns)})"
+    )
     assert not row.is_feature
-    QTest.mouseClick(missing, Qt.MouseButton.LeftButton, pos=QPoint(8, missing.height() // 2))
+    QTest.mouseClick(
+        missing, Qt.MouseButton.LeftButton, pos=QPoint(8, missing.height() // 2)
+    )
     box(dialog, "document").setCurrentText("address")
     roles = {row.name: row.role for row in dialog._table.rows()}
-    assert roles["address"] == "document id" and roles[row.name] == roles[name] == "feature"
+    assert (
+        roles["address"] == "document id"
+        and roles[row.name] == roles[name] == "feature"
+    )
     button(dialog, QDialogButtonBox.StandardButton.Open)()
     wait_until(lambda: empty.session.dataset is not None)
     settle(empty)

@@ -17,7 +17,10 @@ REGULARIZATIONS = (1.0,), (2.0,), (4.0,)
 def several(window: MainWindow) -> list[Plan]:
     """Return plans that differ in λ."""
     plan = window.session.plan
-    return [plan.changed(parameters={"regularization": values}) for values in REGULARIZATIONS]
+    return [
+        plan.changed(parameters={"regularization": values})
+        for values in REGULARIZATIONS
+    ]
 
 
 def test_what_waits_when_the_window_closes_is_offered_once(
@@ -39,13 +42,17 @@ def test_what_waits_when_the_window_closes_is_offered_once(
         window.notice.newest._buttons[0].click()
         wait_until(lambda: len(window.runs.records) >= before + 2)
         wait_until(lambda: not window.runs.busy)
-        done = [record.plan for record in window.runs.records if record.result is not None]
+        done = [
+            record.plan for record in window.runs.records if record.result is not None
+        ]
         assert set(plans[1:]) <= set(done)
         settle(window)
     assert Settings(config).waiting == ()
 
 
-def test_an_offer_that_is_not_taken_is_not_made_again(opened: Opened, tmp_path: Path, folds: Path) -> None:
+def test_an_offer_that_is_not_taken_is_not_made_again(
+    opened: Opened, tmp_path: Path, folds: Path
+) -> None:
     config = tmp_path / "config"
     with opened(folds) as window:
         Settings(config).save_waiting(several(window))
@@ -79,7 +86,9 @@ def test_run_pressed_again_queues_no_twin(opened: Opened, folds: Path) -> None:
         settle(window)
 
 
-def test_the_status_bar_takes_back_that_a_run_is_removed(window: MainWindow, questions: list[str]) -> None:
+def test_the_status_bar_takes_back_that_a_run_is_removed(
+    window: MainWindow, questions: list[str]
+) -> None:
     finish(window)
     window.sections.compare.panel.removed.emit((1,))
     said = window.status.text()

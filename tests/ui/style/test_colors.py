@@ -15,10 +15,18 @@ TOLD_APART = 0.11  # distance in OKLab; 0.02 is about what is just noticed
 VISIONS = {
     "normal": np.eye(3),
     "protanopia": np.array(
-        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
     ),
     "deuteranopia": np.array(
-        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
     ),
 }
 # Ottosson's OKLab: from linear RGB to cones, and from their cube roots to lightness and two opponents.
@@ -49,7 +57,8 @@ def luminance(color):
     """Return the relative luminance of a colour as WCAG 2 defines it, in [0, 1]."""
     c = QColor(color)
     linear = [
-        v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in (c.redF(), c.greenF(), c.blueF())
+        v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4
+        for v in (c.redF(), c.greenF(), c.blueF())
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -85,7 +94,9 @@ def test_what_is_chosen_is_readable(colors):
 
 @BOTH
 def test_disabled_text_is_still_seen_and_weaker_than_muted(colors):
-    assert 2 < contrast(colors.faint, colors.panel) < contrast(colors.muted, colors.panel)
+    assert (
+        2 < contrast(colors.faint, colors.panel) < contrast(colors.muted, colors.panel)
+    )
 
 
 @BOTH
@@ -97,7 +108,10 @@ def test_categories_differ_in_colour_dash_and_marker(colors):
         assert a.marker != b.marker
     assert category(colors, 7).color == category(colors, 0).color
     assert [category(colors, i).repeats for i in range(49)] == [False] * 7 + [True] * 42
-    drawn = [(look.color.name(), look.dash) for look in (category(colors, i) for i in range(49))]
+    drawn = [
+        (look.color.name(), look.dash)
+        for look in (category(colors, i) for i in range(49))
+    ]
     assert len(set(drawn)) == 49
 
 
@@ -112,7 +126,10 @@ def test_data_have_contrast_to_the_panel(colors):
 @pytest.mark.parametrize("vision", VISIONS)
 def test_categories_are_told_apart_by_colour_alone(colors, vision):
     seen = [oklab(category(colors, i).color, vision) for i in range(7)]
-    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) >= TOLD_APART
+    assert (
+        min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2))
+        >= TOLD_APART
+    )
 
 
 @BOTH
@@ -128,7 +145,13 @@ def test_sequential_colours_grow_brighter_and_none_vanishes(colors, n):
 
 def test_viridis_has_its_ends_and_is_clipped():
     ends = viridis(np.array([0.0, 1.0, -3.0, 7.0, np.nan]))
-    assert ends.tolist() == [[68, 1, 84], [253, 231, 37], [68, 1, 84], [253, 231, 37], [68, 1, 84]]
+    assert ends.tolist() == [
+        [68, 1, 84],
+        [253, 231, 37],
+        [68, 1, 84],
+        [253, 231, 37],
+        [68, 1, 84],
+    ]
     assert viridis(np.zeros((2, 3))).shape == (2, 3, 3)
 
 

@@ -20,14 +20,21 @@ chevron-down chevron-up chevron-left chevron-right info warning error check fold
 
 def colors_in(picture):
     image = picture.toImage()
-    found = [image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height())]
+    found = [
+        image.pixelColor(x, y)
+        for x in range(image.width())
+        for y in range(image.height())
+    ]
     return {c.name() for c in found if c.alpha() == 255}
 
 
 def nearly(color, other):
     """Whether two colours differ by no more than the rounding of overlapping strokes."""
     a, b = QColor(color).toRgb(), QColor(other).toRgb()
-    return max(abs(x - y) for x, y in zip(a.getRgb()[:3], b.getRgb()[:3], strict=True)) <= 2
+    return (
+        max(abs(x - y) for x, y in zip(a.getRgb()[:3], b.getRgb()[:3], strict=True))
+        <= 2
+    )
 
 
 def test_the_family_is_complete():
@@ -51,8 +58,12 @@ def test_every_icon_is_drawn_in_the_same_way(app):
 
 @pytest.mark.parametrize("ratios", [(1.0,), (1.0, 2.0), (1.25, 3.0)])
 def test_pictures_fit_every_screen(app, theme, monkeypatch, ratios):
-    screens = [SimpleNamespace(devicePixelRatio=lambda ratio=ratio: ratio) for ratio in ratios]
-    monkeypatch.setattr(icons, "QGuiApplication", SimpleNamespace(screens=lambda: screens))
+    screens = [
+        SimpleNamespace(devicePixelRatio=lambda ratio=ratio: ratio) for ratio in ratios
+    ]
+    monkeypatch.setattr(
+        icons, "QGuiApplication", SimpleNamespace(screens=lambda: screens)
+    )
     made = icons.icon(theme, "open")
     for ratio in ratios:
         picture = made.pixmap(QSize(icons.SIZE, icons.SIZE), ratio)
@@ -64,9 +75,17 @@ def test_an_icon_follows_the_theme_on_buttons_and_actions(app, theme):
     button, action = QPushButton(), QAction("x")
     for target in (button, action):
         icons.set_icon(target, theme, "stop")
-    assert {LIGHT.text} == colors_in(button.icon().pixmap(16)) == colors_in(action.icon().pixmap(16))
+    assert (
+        {LIGHT.text}
+        == colors_in(button.icon().pixmap(16))
+        == colors_in(action.icon().pixmap(16))
+    )
     theme.set_mode("dark")
-    assert {DARK.text} == colors_in(button.icon().pixmap(16)) == colors_in(action.icon().pixmap(16))
+    assert (
+        {DARK.text}
+        == colors_in(button.icon().pixmap(16))
+        == colors_in(action.icon().pixmap(16))
+    )
     assert colors_in(button.icon().pixmap(16, QIcon.Mode.Disabled)) == {DARK.faint}
 
 

@@ -33,7 +33,8 @@ def test_superscripts_translate_digit_by_digit(n):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(None, ""), (0.2, "0:00 left"), (75, "1:15 left"), (3723, "1:02:03 left")]
+    ("seconds", "text"),
+    [(None, ""), (0.2, "0:00 left"), (75, "1:15 left"), (3723, "1:02:03 left")],
 )
 def test_time_left(seconds, text):
     assert time_text(seconds) == text

@@ -44,8 +44,13 @@ def label(request: pytest.FixtureRequest) -> Iterator[TermLabel]:
     yield made
 
 
-def test_the_glossary_has_terms_with_meanings_of_which_each_has_a_place_of_its_own() -> None:
-    assert glossary()["fold"] == "one division of the queries into training, validation and test part"
+def test_the_glossary_has_terms_with_meanings_of_which_each_has_a_place_of_its_own() -> (
+    None
+):
+    assert (
+        glossary()["fold"]
+        == "one division of the queries into training, validation and test part"
+    )
     assert not [text for text in glossary().values() if "](" in text]
     assert "Term" not in glossary() and all(glossary().values())
     assert len({slug(term) for term in glossary()}) == len(glossary())
@@ -61,13 +66,19 @@ def test_a_click_on_the_word_opens_the_guide_there_and_one_beside_it_does_not(
     window = stage(Window(label), 500, 60)
     place = label.word_rect()
     assert 0 < place.left() < place.right() < label.width()
-    QTest.mouseClick(label, Qt.MouseButton.LeftButton, pos=QPoint(place.left() - 4, place.center().y()))
+    QTest.mouseClick(
+        label,
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(place.left() - 4, place.center().y()),
+    )
     assert window.opened == []
     QTest.mouseClick(label, Qt.MouseButton.LeftButton, pos=place.center())
     assert window.opened == ["glossary.md#leave-query-out"]
 
 
-def test_the_keyboard_reaches_a_term_that_no_field_stands_for(label: TermLabel, stage: Stage) -> None:
+def test_the_keyboard_reaches_a_term_that_no_field_stands_for(
+    label: TermLabel, stage: Stage
+) -> None:
     window = stage(Window(label), 500, 60)
     assert label.focusPolicy() & Qt.FocusPolicy.TabFocus
     assert place_of(label) == "glossary.md#leave-query-out"
@@ -76,7 +87,10 @@ def test_the_keyboard_reaches_a_term_that_no_field_stands_for(label: TermLabel, 
 
 
 def test_a_term_is_described_as_long_as_its_word_is_shown(label: TermLabel) -> None:
-    assert label.accessibleDescription() == f"leave-query-out: {glossary()['leave-query-out']}"
+    assert (
+        label.accessibleDescription()
+        == f"leave-query-out: {glossary()['leave-query-out']}"
+    )
     label.setText("drop in error")
     assert label.accessibleDescription() == "" == label.place()
     assert label.focusPolicy() == Qt.FocusPolicy.NoFocus
@@ -130,21 +144,33 @@ def test_f1_on_the_slider_of_a_parameter_is_for_its_symbol(stage: Stage) -> None
     assert place_of(slider.focusProxy()) == ""
 
 
-def test_a_form_links_each_term_where_it_comes_first(theme: Theme, stage: Stage) -> None:
+def test_a_form_links_each_term_where_it_comes_first(
+    theme: Theme, stage: Stage
+) -> None:
     form = stage(MethodForm(theme), 420, 700)
     assert isinstance(form, MethodForm)
     assert form.field("pinned").label.term() == "pin, ban"
     assert form.field("banned").label.term() == ""
-    linked = [label.term() for label in form.findChildren(TermLabel) if label.isVisible() and label.term()]
-    assert {"λ (lambda)", "k", "fold", "criterion", "rule", "final ranker"} <= set(linked)
+    linked = [
+        label.term()
+        for label in form.findChildren(TermLabel)
+        if label.isVisible() and label.term()
+    ]
+    assert {"λ (lambda)", "k", "fold", "criterion", "rule", "final ranker"} <= set(
+        linked
+    )
     assert len(linked) == len(set(linked))
 
 
-def test_the_window_opens_the_guide_at_a_term_by_click_and_by_f1(opened: Opened, folds: Path) -> None:
+def test_the_window_opens_the_guide_at_a_term_by_click_and_by_f1(
+    opened: Opened, folds: Path
+) -> None:
     with opened(folds) as window:
         form = window.findChild(MethodForm)
         label = form.field("rule").label
-        QTest.mouseClick(label, Qt.MouseButton.LeftButton, pos=label.word_rect().center())
+        QTest.mouseClick(
+            label, Qt.MouseButton.LeftButton, pos=label.word_rect().center()
+        )
         browser = window.help.guide.findChild(QTextBrowser, "guide-page")
         assert Path(browser.source().path()).name == "glossary.md"
         assert browser.textCursor().selectedText().strip("\u2029") == "rule"
@@ -155,12 +181,16 @@ def test_the_window_opens_the_guide_at_a_term_by_click_and_by_f1(opened: Opened,
         assert browser.textCursor().selectedText().strip("\u2029") == "criterion"
         panels = [one for one in window.findChildren(TermLabel) if one.term()]
         assert {one.term() for one in panels} <= set(glossary())
-        assert all(isinstance(one, TermLabel) and one.accessibleDescription() for one in panels)
+        assert all(
+            isinstance(one, TermLabel) and one.accessibleDescription() for one in panels
+        )
         data = window.findChild(Panel, "data-panel")
         assert any(one.term() == "convention" for one in data.findChildren(TermLabel))
 
 
-def test_titles_of_panels_and_plots_lead_into_the_glossary(opened: Opened, folds: Path) -> None:
+def test_titles_of_panels_and_plots_lead_into_the_glossary(
+    opened: Opened, folds: Path
+) -> None:
     """Catches titles with a term that a first-time reader meets nowhere explained."""
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     with opened(folds) as window:
@@ -177,6 +207,8 @@ def test_titles_of_panels_and_plots_lead_into_the_glossary(opened: Opened, folds
         settle(window)
         under = plot._term
         assert under.isVisible() and plot.rect().contains(under.geometry())
-        QTest.mouseClick(under, Qt.MouseButton.LeftButton, pos=under.word_rect().center())
+        QTest.mouseClick(
+            under, Qt.MouseButton.LeftButton, pos=under.word_rect().center()
+        )
         assert "glossary" in window.help.guide._browser.source().path()
         window.help.guide.close()

@@ -3,7 +3,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPalette
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QListView, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCompleter,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 from waiting import wait_until
 from wording import naming
 
@@ -41,16 +49,25 @@ def test_system_is_light_where_the_platform_does_not_tell(app):
 
 
 def test_no_colour_of_the_other_theme_stays_behind(app, theme):
-    own = {n: {getattr(c, n) for n in c.__dataclass_fields__ if n != "dark"} for n, c in _named().items()}
+    own = {
+        n: {getattr(c, n) for n in c.__dataclass_fields__ if n != "dark"}
+        for n, c in _named().items()
+    }
     for mode, other in (("dark", "light"), ("light", "dark")):
         theme.set_mode(mode)
         sheet = app.styleSheet()
         assert not [c for c in own[other] - own[mode] if c in sheet]
-        assert app.palette().color(QPalette.ColorRole.Window) == QColor(_named()[mode].ground)
-        assert app.palette().color(QPalette.ColorRole.Text) == QColor(_named()[mode].text)
+        assert app.palette().color(QPalette.ColorRole.Window) == QColor(
+            _named()[mode].ground
+        )
+        assert app.palette().color(QPalette.ColorRole.Text) == QColor(
+            _named()[mode].text
+        )
 
 
-def test_the_style_sheet_is_away_while_a_window_is_built_and_back_after_a_failure(app, theme):
+def test_the_style_sheet_is_away_while_a_window_is_built_and_back_after_a_failure(
+    app, theme
+):
     sheet = app.styleSheet()
     with theme.building():
         assert app.styleSheet() == ""
@@ -59,7 +76,9 @@ def test_the_style_sheet_is_away_while_a_window_is_built_and_back_after_a_failur
         raise ValueError("no window")
     assert app.styleSheet() == sheet
     with Theme("dark").building():
-        assert app.styleSheet() == sheet, "a theme that was never applied takes nothing away"
+        assert app.styleSheet() == sheet, (
+            "a theme that was never applied takes nothing away"
+        )
 
 
 def test_widgets_that_live_take_the_new_colours(theme, stage):
@@ -84,7 +103,15 @@ def test_the_primary_button_is_the_accent_and_a_disabled_one_is_not(theme, stage
 
 def test_the_style_sheet_names_only_roles_and_pictures_there_are(theme):
     images = dict.fromkeys(
-        ("chevron", "chevron_faint", "chevron_up", "chevron_right", "check", "check_text"), "x.svg"
+        (
+            "chevron",
+            "chevron_faint",
+            "chevron_up",
+            "chevron_right",
+            "check",
+            "check_text",
+        ),
+        "x.svg",
     )
     assert "$" not in style_sheet(LIGHT, images)
     with pytest.raises(KeyError):
@@ -102,7 +129,9 @@ def test_figures_have_one_width(app):
         proportional.unsetFeature(QFont.Tag("tnum"))
         spreads = []
         for one in (tabular, proportional):
-            widths = [QFontMetricsF(one).horizontalAdvance(str(d) * 8) for d in range(10)]
+            widths = [
+                QFontMetricsF(one).horizontalAdvance(str(d) * 8) for d in range(10)
+            ]
             spreads.append(max(widths) - min(widths))
         assert spreads[0] < 0.3
         assert spreads[1] > 10
@@ -113,7 +142,9 @@ def test_the_font_is_inter_and_our_files_are_good(app):
     for name in _FONT_FILES:
         handle = QFontDatabase.addApplicationFont(str(resource("fonts", name)))
         assert "Inter" in QFontDatabase.applicationFontFamilies(handle)
-    assert naming("SIL OPEN FONT LICENSE").search(resource("fonts", "Inter-LICENSE.txt").read_text())
+    assert naming("SIL OPEN FONT LICENSE").search(
+        resource("fonts", "Inter-LICENSE.txt").read_text()
+    )
 
 
 def _named():
@@ -124,7 +155,9 @@ def test_one_sheet_is_taken_off_before_another_is_put_on(app, theme, monkeypatch
     """Qt styles every widget of the window several times over where one sheet takes another's place."""
     lengths = []
     own = app.setStyleSheet
-    monkeypatch.setattr(app, "setStyleSheet", lambda sheet: lengths.append(len(sheet)) or own(sheet))
+    monkeypatch.setattr(
+        app, "setStyleSheet", lambda sheet: lengths.append(len(sheet)) or own(sheet)
+    )
     theme.set_mode("dark")
     assert lengths[0] == 0
     assert len(lengths) == 2
@@ -158,7 +191,9 @@ def test_all_text_follows_the_size_and_stops_at_the_ends(app, theme, changes):
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_completions_have_the_ground_of_a_panel_and_letters_that_stand_out(app, theme, mode):
+def test_completions_have_the_ground_of_a_panel_and_letters_that_stand_out(
+    app, theme, mode
+):
     theme.set_mode(mode)
     line = QLineEdit()
     line.setCompleter(QCompleter(["LMIR.ABS", "LMIR.DIR"], line))
@@ -170,7 +205,11 @@ def test_completions_have_the_ground_of_a_panel_and_letters_that_stand_out(app, 
     picture = popup.grab().toImage()
     corner = picture.pixelColor(picture.width() - 8, picture.height() - 8)
     assert corner.name() == theme.colors.panel
-    spots = ((x, y) for x in range(4, min(120, picture.width() - 4)) for y in range(4, picture.height() - 4))
+    spots = (
+        (x, y)
+        for x in range(4, min(120, picture.width() - 4))
+        for y in range(4, picture.height() - 4)
+    )
     seen = {picture.pixelColor(x, y).name() for x, y in spots}
     assert len(seen) > 4, "letters"
     line.close()
@@ -184,7 +223,8 @@ def test_the_screen_shows_the_new_colours_without_waiting_for_a_click(theme, sta
         column.addWidget(QLabel(str(number)))
     stage(page, 300, 300)
     assert on_screen(page) == LIGHT.ground
-    page.update()  # a request to draw that comes while the window is held, as that of a pressed button
+    # a request to draw that comes while the window is held, as that of a pressed button
+    page.update()
     theme.set_mode("dark")
     wait_until(lambda: not theme.waits)
     QTest.qWait(0)

@@ -79,12 +79,15 @@ def pictures(window: MainWindow) -> dict[str, QImage]:
     found = {}
     for page in PAGES:
         window.workspace.show_page(page.key)
-        pauses = [timer for timer in window.findChildren(QTimer) if timer.isSingleShot()]
+        pauses = [
+            timer for timer in window.findChildren(QTimer) if timer.isSingleShot()
+        ]
         pauses = [timer for timer in pauses if timer.interval() < LONG]
         wait_until(lambda: not any(timer.isActive() for timer in pauses))  # noqa: B023 - called here
         settle(window)
         for text in window.workspace.findChildren(QTextBrowser):
-            text.document().pageCount()  # lays out all of it, which else goes on in later turns
+            # lays out all of it, which else goes on in later turns
+            text.document().pageCount()
         found[page.key] = window.workspace.grab().toImage()
     window.workspace.show_page(FIRST)
     return found
@@ -108,7 +111,10 @@ def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
         judged.evidence.seen = judged.importance.wanted = lambda: False
     prepare(window)
     theme.finish()
-    for laid_out in (window.sections.select.curves.slider, window.sections.select.method.form):
+    for laid_out in (
+        window.sections.select.curves.slider,
+        window.sections.select.method.form,
+    ):
         laid_out.hide()  # a new layout moves them by a few pixels, which is no style
     settle(window)
     CHANGES[change](theme)
@@ -116,7 +122,8 @@ def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
     assert theme.waits, "what is not seen"
     early = pictures(window)
     theme.finish()
-    dark = change == "dark"  # another size of the text moves what is seen, by a few pixels in later turns
+    # another size of the text moves what is seen, by a few pixels in later turns
+    dark = change == "dark"
     late, fonts = pictures(window) if dark else {}, _fonts(window)
     _style_all(app)
     assert _fonts(window) == fonts
@@ -149,8 +156,12 @@ def test_no_turn_of_the_event_loop_styles_more_than_its_part(
                 shown_after = len(told.counts)
         app.removeEventFilter(told)
         assert max(told.turns) <= PER_TURN
-        assert 0.9 * len(seen) <= shown_after <= len(seen) + PER_TURN, "drawn when what is seen is styled"
-        assert set(told.counts.values()) == {1}, "not of the moment without a sheet too, and not twice"
+        assert 0.9 * len(seen) <= shown_after <= len(seen) + PER_TURN, (
+            "drawn when what is seen is styled"
+        )
+        assert set(told.counts.values()) == {1}, (
+            "not of the moment without a sheet too, and not twice"
+        )
         assert len(told.counts) > 0.9 * len(told.widgets)
 
 
@@ -191,10 +202,15 @@ def test_icons_follow_and_a_page_that_is_shown_meanwhile_has_its_style(
     app.removeEventFilter(told)
     assert set(told.counts) == told.widgets
     theme.finish()
-    assert all(button.icon().pixmap(16).toImage() != old for button, old in zip(buttons, before, strict=True))
+    assert all(
+        button.icon().pixmap(16).toImage() != old
+        for button, old in zip(buttons, before, strict=True)
+    )
 
 
-def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(window: MainWindow, sized: Theme) -> None:
+def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(
+    window: MainWindow, sized: Theme
+) -> None:
     theme = sized
     for page in ("lab", FIRST):
         window.workspace.show_page(page)
@@ -205,4 +221,8 @@ def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(window: Main
     theme.set_text_size(16)
     theme.finish()
     assert not labels[0].isVisible()
-    assert labels[0].maximumWidth() >= max(label.sizeHint().width() for label in labels) > before
+    assert (
+        labels[0].maximumWidth()
+        >= max(label.sizeHint().width() for label in labels)
+        > before
+    )

@@ -18,7 +18,10 @@ from PySide6.QtWidgets import QLabel
 from walks.complaints import Fault
 
 from rankstudio.engine.analysis.comparisons.comparability import Difference, comparable
-from rankstudio.engine.analysis.measurements.measurement import Measurement, without_test
+from rankstudio.engine.analysis.measurements.measurement import (
+    Measurement,
+    without_test,
+)
 from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 from rankstudio.engine.analysis.result_table.fold_table import best_of_several
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
@@ -51,7 +54,9 @@ class Truth:
         self._engine, self._folds = Remeasurement(), FoldCache()
         self._known: dict[tuple[object, ...], tuple[object, Any]] = {}
 
-    def path(self, record: RunRecord, place: tuple[int, int], wanted: Measurement) -> PathResult | None:
+    def path(
+        self, record: RunRecord, place: tuple[int, int], wanted: Measurement
+    ) -> PathResult | None:
         """Return a path of a run as it is measured by what is wanted."""
         path = record.paths.get(place)
         fold = fold_of(record.dataset, place[0])
@@ -73,10 +78,18 @@ class Truth:
         assert result is not None
         has_documents = dataset.folds[0].train.n_documents > 0
         if not has_documents:  # as a study tells it
-            folds = tuple(without_test(fold) if wanted.sealed else fold for fold in result.folds)
-            return self._once(("told", id(result), wanted), result, lambda: replace(result, folds=folds))
+            folds = tuple(
+                without_test(fold) if wanted.sealed else fold for fold in result.folds
+            )
+            return self._once(
+                ("told", id(result), wanted),
+                result,
+                lambda: replace(result, folds=folds),
+            )
         return self._once(
-            ("run", id(result), wanted), result, lambda: self._engine.run(result, dataset, wanted)
+            ("run", id(result), wanted),
+            result,
+            lambda: self._engine.run(result, dataset, wanted),
         )
 
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
@@ -90,13 +103,18 @@ class Truth:
     def live(self, model: SelectedModel) -> PathResult:
         """Return the path for the values of a model, learned anew."""
         wanted = PathWanted(model.plan, model.fold, model.values)
-        return self._once(("live", id(model.path)), model.path, lambda: self._folds.path(wanted).path)
+        return self._once(
+            ("live", id(model.path)), model.path, lambda: self._folds.path(wanted).path
+        )
 
-    def _once(self, key: tuple[object, ...], owner: object, find: Callable[[], Any]) -> Any:
+    def _once(
+        self, key: tuple[object, ...], owner: object, find: Callable[[], Any]
+    ) -> Any:
         while len(self._known) > _MOST_KEPT:
             del self._known[next(iter(self._known))]
         if key not in self._known:
-            self._known[key] = owner, find()  # the owner stays, or another one might get its id
+            # the owner stays, or another one might get its id
+            self._known[key] = owner, find()
         return self._known[key][1]
 
 
@@ -129,7 +147,11 @@ class Sight:
     def record(self) -> RunRecord | None:
         """The run that is shown, where it is of the open data."""
         record = self.window.runs.shown
-        return record if record is not None and record.dataset is self.window.session.dataset else None
+        return (
+            record
+            if record is not None and record.dataset is self.window.session.dataset
+            else None
+        )
 
     @property
     def plan(self) -> Plan:
@@ -164,7 +186,19 @@ def mismatches(window: MainWindow, truth: Truth) -> Iterator[Fault]:
     yield from _highlights(window)
     if window.session.dataset is None:
         return
-    looks = _data, _line, _model, _inspection, _chips, _curves, _map, _table, _runs, _groups, _compared
+    looks = (
+        _data,
+        _line,
+        _model,
+        _inspection,
+        _chips,
+        _curves,
+        _map,
+        _table,
+        _runs,
+        _groups,
+        _compared,
+    )
     for look in looks:
         yield from look(sight)
 
@@ -179,8 +213,15 @@ def _title(sight: Sight) -> Iterator[Fault]:
     window = sight.window
     dataset, path = window.session.dataset, window.models.study_store.path
     own = path is not None and not window.models.study_store.is_own(path)
-    names = [dataset.name if dataset is not None else "", path.stem if own and path is not None else ""]
-    yield from _differ("window title", window.windowTitle(), " – ".join(filter(None, (*names, "RankStudio"))))
+    names = [
+        dataset.name if dataset is not None else "",
+        path.stem if own and path is not None else "",
+    ]
+    yield from _differ(
+        "window title",
+        window.windowTitle(),
+        " – ".join(filter(None, (*names, "RankStudio"))),
+    )
 
 
 def _highlights(window: MainWindow) -> Iterator[Fault]:
@@ -188,21 +229,27 @@ def _highlights(window: MainWindow) -> Iterator[Fault]:
     for table in window.findChildren(TableView):
         if table.selected() and table.current() not in table.selected():
             text = f"{table.objectName()}: {table.current()} is not among {table.selected()}"
-            yield Fault(f"no highlighted row is the chosen one, {table.objectName()}", text)
+            yield Fault(
+                f"no highlighted row is the chosen one, {table.objectName()}", text
+            )
     runs = window.sections.compare.panel.table
     if runs.isVisible():
         shown = window.runs.shown
         listed = shown is not None and shown.key in [row.key for row in runs.rows()]
         current = runs.current()
         yield from _differ(
-            "highlighted run", current.key if current else None, shown.key if shown and listed else None
+            "highlighted run",
+            current.key if current else None,
+            shown.key if shown and listed else None,
         )
     queries = window.sections.find("queries")
     if queries is not None and queries.list.table.isVisible():
         query = queries.list.table.current()
         title = _role(queries.documents, "title")
         if query is not None and not queries._ranked.waits:
-            yield from _differ("title of the highlighted query", title, f"Query {query.query_id}")
+            yield from _differ(
+                "title of the highlighted query", title, f"Query {query.query_id}"
+            )
 
 
 def _data(sight: Sight) -> Iterator[Fault]:
@@ -218,7 +265,9 @@ def _data(sight: Sight) -> Iterator[Fault]:
     if fold is not None:
         parts = fold.parts.values()
         documents = " / ".join(f"{part.n_documents:,}" for part in parts)
-        yield from _differ("data documents", facts.get(" / ".join(fold.parts)), documents)
+        yield from _differ(
+            "data documents", facts.get(" / ".join(fold.parts)), documents
+        )
         queries = " / ".join(f"{part.n_queries:,}" for part in parts)
         yield from _differ("data queries", facts.get("queries"), queries)
         counted = fold.train.n_documents
@@ -227,7 +276,9 @@ def _data(sight: Sight) -> Iterator[Fault]:
         tests = [one.test for one in dataset.folds if one.test is not None]
         counted = sum(part.n_documents for part in tests)
         if tests:
-            yield from _differ("data documents of all", facts.get("documents"), f"{counted:,}")
+            yield from _differ(
+                "data documents of all", facts.get("documents"), f"{counted:,}"
+            )
     features = facts.get("features", "").partition(" ")[0]
     yield from _differ("data features", features, str(dataset.n_features))
     if counted:
@@ -237,15 +288,23 @@ def _data(sight: Sight) -> Iterator[Fault]:
 
 def _line(sight: Sight) -> Iterator[Fault]:
     """The line of the toolbar names the data, the fold, and the run whose curves there are."""
-    session, line, record = sight.window.session, sight.window.toolbar.line, sight.record
+    session, line, record = (
+        sight.window.session,
+        sight.window.toolbar.line,
+        sight.record,
+    )
     yield from _differ("line's data", line.text("dataset"), sight.dataset.name)
     fold = f"fold {session.fold}" if session.fold else "all folds"
-    yield from _differ("line's fold", line.text("fold"), fold if len(sight.dataset.folds) > 1 else "")
+    yield from _differ(
+        "line's fold", line.text("fold"), fold if len(sight.dataset.folds) > 1 else ""
+    )
     none = "no run" if sight.window.runs.records else ""
     run = f"run {record.key} {record.plan.title}" if record is not None else none
     yield from _differ("line's run", line.text("run"), run)
     yield from _differ(
-        "title of curves", _role(sight.window.sections.select.curves, "title"), sight.plan.title
+        "title of curves",
+        _role(sight.window.sections.select.curves, "title"),
+        sight.plan.title,
     )
 
 
@@ -254,14 +313,21 @@ def _model(sight: Sight) -> Iterator[Fault]:
     model, record, session = sight.model, sight.record, sight.window.session
     line = sight.window.toolbar.line
     if model is None:
-        yield from _differ("line's model without one", line.text("parameters") + line.text("size"), "")
+        yield from _differ(
+            "line's model without one", line.text("parameters") + line.text("size"), ""
+        )
         if record is not None and _expected(sight, record) is not None:
-            yield Fault("no model where the run has one", f"{session.choice}, fold {session.fold}")
+            yield Fault(
+                "no model where the run has one",
+                f"{session.choice}, fold {session.fold}",
+            )
         return
     yield from _differ("model's fold", model.fold is session.watched, True)
     if record is not None:
         ranks = record.plan.method, record.plan.ranker
-        yield from _differ("model of another method", (model.plan.method, model.plan.ranker), ranks)
+        yield from _differ(
+            "model of another method", (model.plan.method, model.plan.ranker), ranks
+        )
     if model.key == LIVE:
         anew = sight.truth.live(model)
         steps = [[step.selected for step in path.steps] for path in (model.path, anew)]
@@ -269,12 +335,17 @@ def _model(sight: Sight) -> Iterator[Fault]:
         if session.choice.values is not None and _on(model.plan, session.choice.values):
             yield from _differ("live values", model.values, session.choice.values)
         if record is not None and _expected(sight, record) is not None:
-            yield Fault("live model where the run has one", f"{session.choice}, fold {session.fold}")
+            yield Fault(
+                "live model where the run has one",
+                f"{session.choice}, fold {session.fold}",
+            )
     elif record is None:
         yield Fault("model of no run", f"{model.plan.title}, {model.values}")
         return
     else:
-        yield from _differ("model's values", model.values, record.combinations[int(model.key)])
+        yield from _differ(
+            "model's values", model.values, record.combinations[int(model.key)]
+        )
         path = record.paths.get((model.fold.number, int(model.key)))
         there = path is not None and path.steps[model.position] is model.step
         yield from _differ("model's step is the run's", there, True)
@@ -284,10 +355,16 @@ def _model(sight: Sight) -> Iterator[Fault]:
             yield from _differ("chosen combination", model.key, key)
             if position is not None:
                 yield from _differ("chosen step", model.position, position)
-    axes = record.plan.axes if record is not None and model.key != LIVE else model.plan.axes
+    axes = (
+        record.plan.axes
+        if record is not None and model.key != LIVE
+        else model.plan.axes
+    )
     label, said = combination_label(axes, model.values), line.text("parameters")
     yield from _differ("line's parameters", said[: len(label)], label)
-    yield from _differ("line tells a live model from a run's", said != label, model.key == LIVE)
+    yield from _differ(
+        "line tells a live model from a run's", said != label, model.key == LIVE
+    )
     if model.path.step_kind is not StepKind.ITERATIONS and len(model.path.steps) > 1:
         word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
         size = f"{word} {model.path.x_values[model.position]}"
@@ -309,30 +386,42 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
         yield Fault("inspected without a click", f"{model.values}, {model.x_value}")
     if model is not None and asked is not None:
         yield from _differ("inspected values", model.values, asked.values)
-        yield from _differ("inspected fold", model.fold is sight.window.session.watched, True)
+        yield from _differ(
+            "inspected fold", model.fold is sight.window.session.watched, True
+        )
         nearest = int(np.abs(model.path.x_values - (asked.place or 0)).argmin())
         is_last = model.path.step_kind is StepKind.ITERATIONS
         if is_last or asked.place is not None:  # else it is the best one of the path
             yield from _differ(
-                "inspected step", model.position, len(model.path.steps) - 1 if is_last else nearest
+                "inspected step",
+                model.position,
+                len(model.path.steps) - 1 if is_last else nearest,
             )
         if model.key == PROBE:
             is_new = record is not None and record.combination_of(model.values) is None
             yield from _differ("inspected path is of no run", is_new, True)
         elif model.key == LIVE:
-            yield from _differ("inspected live path", sight.model is not None and sight.model.live, True)
+            yield from _differ(
+                "inspected live path",
+                sight.model is not None and sight.model.live,
+                True,
+            )
         elif record is not None:
             path = record.paths.get((model.fold.number, int(model.key)))
             is_run = path is not None and path.steps[model.position] is model.step
             yield from _differ("inspected step is the run's", is_run, True)
         chosen = sight.model
         if chosen is not None and model.step is chosen.step:
-            yield Fault("inspected is the chosen one", f"{model.values}, {model.x_value}")
+            yield Fault(
+                "inspected is the chosen one", f"{model.values}, {model.x_value}"
+            )
     panel = sight.window.sections.select.curves
     for name, plot in panel.plots().items():
         if panel.over is None and sight.window.session.fold is not None:
             marked = None if model is None else (model.key, model.x_value)
-            yield from _differ(f"inspected point of {name}", plot.family.inspection, marked)
+            yield from _differ(
+                f"inspected point of {name}", plot.family.inspection, marked
+            )
     views = sight.window.sections.compare.views
     buttons = [
         button
@@ -340,14 +429,18 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
         if button.objectName() != "results-panel-choose" or views.key() == "pareto"
     ]
     if sight.window.session.fold is not None:
-        yield from _differ("choose buttons", {button.isHidden() for button in buttons}, {model is None})
+        yield from _differ(
+            "choose buttons", {button.isHidden() for button in buttons}, {model is None}
+        )
 
 
 def _chips(sight: Sight) -> Iterator[Fault]:
     """The chips say that a model was chosen by hand, and that the form is not the shown run's."""
     session, chips, record = sight.window.session, sight.window.chips, sight.record
     values, place = session.choice.values, session.choice.place
-    is_chosen = place is not None or (values is not None and record is not None and _on(record.plan, values))
+    is_chosen = place is not None or (
+        values is not None and record is not None and _on(record.plan, values)
+    )
     by_hand = record is not None and is_chosen
     yield from _differ("chip of the choice", bool(chips.choice.text()), by_hand)
     differs = record is not None and session.plan != record.plan
@@ -357,8 +450,12 @@ def _chips(sight: Sight) -> Iterator[Fault]:
 def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
     """Return combination and position that are chosen of a run; None where that is for others to say."""
     session = sight.window.session
-    other = (session.plan.method, session.plan.ranker) != (record.plan.method, record.plan.ranker)
-    told = session.plan == record.plan or other  # else the form says something else of the method
+    other = (session.plan.method, session.plan.ranker) != (
+        record.plan.method,
+        record.plan.ranker,
+    )
+    # else the form says something else of the method
+    told = session.plan == record.plan or other
     if not told or session.chooses or session.fold is None or not record.state.ended:
         return None
     chosen = record.folds[session.fold].chosen if session.fold in record.folds else None
@@ -383,29 +480,51 @@ def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
 def _on(plan: Plan, values: tuple[Any, ...]) -> bool:
     """Return whether values are on the axes of a plan: they may have been chosen on others."""
     pairs = zip(plan.axes, values, strict=False)
-    return len(plan.axes) == len(values) and all(axis.allows(value) for axis, value in pairs)
+    return len(plan.axes) == len(values) and all(
+        axis.allows(value) for axis, value in pairs
+    )
 
 
 def _curves(sight: Sight) -> Iterator[Fault]:
     """The curves are those of the run: one for each of its combinations, and the slider's."""
-    curves, model, fold = sight.window.sections.select.curves, sight.model, sight.window.session.fold
+    curves, model, fold = (
+        sight.window.sections.select.curves,
+        sight.model,
+        sight.window.session.fold,
+    )
     live = model.path if model is not None and model.key == LIVE else None
     for name, plot in curves.plots().items():
-        drawn = {key: one for key, one in plot.family.curves.items() if one.xs and not one.beside}
+        drawn = {
+            key: one
+            for key, one in plot.family.curves.items()
+            if one.xs and not one.beside
+        }
         expected: dict[object, tuple[Any, Any]] = {}
         for key, points in _curves_of(sight, name, fold).items():
             if points is not None:
                 expected[key] = points
             else:
                 drawn.pop(key, None)  # it is not known here
-        if LIVE in drawn and live is not None and name != "criterion" and _shows_left_out(sight):
+        if (
+            LIVE in drawn
+            and live is not None
+            and name != "criterion"
+            and _shows_left_out(sight)
+        ):
             drawn.pop(LIVE)  # what it measures of left-out queries is not known here
         elif LIVE in drawn:
             ys = _ys(sight, name, live) if live is not None else []
-            expected[LIVE] = (drawn[LIVE].xs if curves.over else live.x_values if live else [], ys)
+            expected[LIVE] = (
+                drawn[LIVE].xs if curves.over else live.x_values if live else [],
+                ys,
+            )
         probe = sight.window.current.shown.inspection
         if PROBE in drawn:
-            ys = _ys(sight, name, probe.path) if probe is not None and probe.key == PROBE else []
+            ys = (
+                _ys(sight, name, probe.path)
+                if probe is not None and probe.key == PROBE
+                else []
+            )
             expected[PROBE] = (drawn[PROBE].xs, ys)
         extra = [key for key in drawn if key not in expected]
         yield from _differ(f"curves of nothing, {name}", extra, [])
@@ -414,15 +533,27 @@ def _curves(sight: Sight) -> Iterator[Fault]:
             if not (_same(shown[0], xs) and _same(shown[1], ys)):
                 text = f"curve {key} of {name}: shown {shown}, expected {(list(xs), list(ys))}"
                 yield Fault(f"curve of {name}" + " of the slider" * (key == LIVE), text)
-        if model is not None and curves.over is None and model.key in drawn and not curves.isHidden():
-            yield from _differ(f"mark in {name}", plot.family.choice, (model.key, model.x_value))
+        if (
+            model is not None
+            and curves.over is None
+            and model.key in drawn
+            and not curves.isHidden()
+        ):
+            yield from _differ(
+                f"mark in {name}", plot.family.choice, (model.key, model.x_value)
+            )
 
 
-def _curves_of(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[Any, Any] | None]:
+def _curves_of(
+    sight: Sight, name: str, fold: int | None
+) -> dict[object, tuple[Any, Any] | None]:
     """Return the points of each curve: of a combination, or of all over the values of a grid."""
     record, over = sight.record, sight.window.sections.select.curves.over
     n = len(record.combinations) if record is not None else 0
-    found = {combination: _points(sight, name, (fold, combination)) for combination in range(n)}
+    found = {
+        combination: _points(sight, name, (fold, combination))
+        for combination in range(n)
+    }
     if over is None:
         return dict(found)
     merged: dict[object, tuple[Any, Any] | None] = {}
@@ -437,10 +568,14 @@ def _curves_of(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[
     return merged
 
 
-def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any, Any] | None:
+def _points(
+    sight: Sight, plot: str, place: tuple[int | None, int]
+) -> tuple[Any, Any] | None:
     """Return the points of a curve of the run; None where they are not known here."""
     record, (fold, combination) = sight.record, place
-    measured = plot == "criterion" or (record.state.ended or sight.wanted.plan(record.plan) is record.plan)
+    measured = plot == "criterion" or (
+        record.state.ended or sight.wanted.plan(record.plan) is record.plan
+    )
     if not measured or (plot != "criterion" and _shows_left_out(sight)):
         return None
     if fold is None:
@@ -461,22 +596,31 @@ def _means(sight: Sight, plot: str, found: list[PathResult]) -> tuple[Any, Any]:
     lines = [_ys(sight, plot, path) for path in found]
     if not all(len(line) for line in lines):
         return [], []
-    return found[0].x_values[:length], np.mean([line[:length] for line in lines], axis=0)
+    return found[0].x_values[:length], np.mean(
+        [line[:length] for line in lines], axis=0
+    )
 
 
 def _unfinished(sight: Sight, plot: str, place: tuple[int, int]) -> tuple[Any, Any]:
     """Return the points of a path that has no end: it is not measured by another convention."""
     record = sight.record
-    if plot != "criterion" and record.plan.convention != sight.window.session.convention:
+    if (
+        plot != "criterion"
+        and record.plan.convention != sight.window.session.convention
+    ):
         return [], []
     left, events = record.left.get(place), record.growing.get(place, [])
     if left is not None:
         return _points_of_path(sight, plot, left)
     if plot == "criterion":
-        return [event.x_value for event in events], [_sign(sight) * event.criterion for event in events]
+        return [event.x_value for event in events], [
+            _sign(sight) * event.criterion for event in events
+        ]
     name = sight.window.session.measure
     known = [event for event in events if name in event.validation]
-    return [event.x_value for event in known], [event.validation[name] for event in known]
+    return [event.x_value for event in known], [
+        event.validation[name] for event in known
+    ]
 
 
 def _points_of_path(sight: Sight, plot: str, path: PathResult) -> tuple[Any, Any]:
@@ -493,17 +637,25 @@ def _ys(sight: Sight, plot: str, path: PathResult) -> Any:
     if plot == "criterion":
         return _sign(sight) * np.asarray(path.criterion)
     name = sight.window.session.measure
-    return path.validation.get(left_out_name(name) if _shows_left_out(sight) else name, [])
+    return path.validation.get(
+        left_out_name(name) if _shows_left_out(sight) else name, []
+    )
 
 
 def _shows_left_out(sight: Sight) -> bool:
     """Return whether the plot says that it shows left-out queries: there is no validation part."""
-    return sight.window.sections.select.curves.validation_plot.axes.title.startswith("leave-query-out")
+    return sight.window.sections.select.curves.validation_plot.axes.title.startswith(
+        "leave-query-out"
+    )
 
 
 def _map(sight: Sight) -> Iterator[Fault]:
     """The map shows the run's values, or nothing."""
-    panel, record, fold = sight.window.sections.select.heat, sight.record, sight.window.session.fold
+    panel, record, fold = (
+        sight.window.sections.select.heat,
+        sight.record,
+        sight.window.session.fold,
+    )
     if panel.isHidden():
         return
     if record is None:
@@ -512,16 +664,25 @@ def _map(sight: Sight) -> Iterator[Fault]:
     of_sizes = panel.view() == SIZES and not panel.left_out() and fold is not None
     if not of_sizes or not record.state.ended or panel.plot.values.size == 0:
         return
-    yield from _differ("rows of the map", panel.plot.values.shape[0], len(record.combinations))
+    yield from _differ(
+        "rows of the map", panel.plot.values.shape[0], len(record.combinations)
+    )
     for combination, row in enumerate(panel.plot.values):
         path = sight.path((fold, combination)) if fold is not None else None
-        values = path.validation.get(sight.window.session.measure) if path is not None else None
+        values = (
+            path.validation.get(sight.window.session.measure)
+            if path is not None
+            else None
+        )
         expected = np.full(len(row), np.nan)
         if path is not None and values is not None:
             there = path.x_values > 0
             expected[path.x_values[there] - 1] = values[there]
         if not _same(row, expected):
-            yield Fault("map", f"row {combination}: shown {list(row)}, expected {list(expected)}")
+            yield Fault(
+                "map",
+                f"row {combination}: shown {list(row)}, expected {list(expected)}",
+            )
             return
 
 
@@ -538,15 +699,24 @@ def _path(sight: Sight, panel: FeaturesPanel) -> Iterator[Fault]:
     model, record, rows = sight.inspected, sight.record, panel.table.rows()
     if model is None:
         if record is None or record.state.ended:
-            yield from _differ("path without a model", [row.feature_id for row in rows], [])
+            yield from _differ(
+                "path without a model", [row.feature_id for row in rows], []
+            )
         return
     ids = sight.dataset.feature_ids
-    expected = {int(ids[column]): float(model.step.coef[column]) for column in model.step.selected}
+    expected = {
+        int(ids[column]): float(model.step.coef[column])
+        for column in model.step.selected
+    }
     shown = {row.feature_id: row.weight for row in rows if row.chosen}
     yield from _differ("features of the path", sorted(shown), sorted(expected))
-    if shown.keys() == expected.keys() and any(not _same([shown[key]], [expected[key]]) for key in shown):
+    if shown.keys() == expected.keys() and any(
+        not _same([shown[key]], [expected[key]]) for key in shown
+    ):
         yield Fault("weights of the path", f"shown {shown}, expected {expected}")
-    arrived = {int(ids[column]) for step in _models(model.path) for column in step.selected}
+    arrived = {
+        int(ids[column]) for step in _models(model.path) for column in step.selected
+    }
     listed = {row.feature_id for row in rows if row.rank is not None}
     yield from _differ("arrivals of the path", sorted(listed), sorted(arrived))
     if model.step.learned:
@@ -556,7 +726,11 @@ def _path(sight: Sight, panel: FeaturesPanel) -> Iterator[Fault]:
 
 def _models(path: PathResult) -> list[Step]:
     """Return the steps that are models: of iterations the last one."""
-    return list(path.steps)[-1:] if path.step_kind is StepKind.ITERATIONS else list(path.steps)
+    return (
+        list(path.steps)[-1:]
+        if path.step_kind is StepKind.ITERATIONS
+        else list(path.steps)
+    )
 
 
 def _test(sight: Sight, panel: FeaturesPanel) -> Iterator[Fault]:
@@ -575,7 +749,9 @@ def _test(sight: Sight, panel: FeaturesPanel) -> Iterator[Fault]:
         return
     plan = session.measurement(model.plan).plan(model.plan)
     expected = sight.truth.test(plan, model.fold, model.step)
-    if shown.keys() != expected.keys() or any(abs(shown[name] - expected[name]) > _WRITTEN for name in shown):
+    if shown.keys() != expected.keys() or any(
+        abs(shown[name] - expected[name]) > _WRITTEN for name in shown
+    ):
         yield Fault("test line", f"shown {text!r}, expected {expected}")
 
 
@@ -583,7 +759,10 @@ def _measures(text: str) -> dict[str, float]:
     """Return the measures of a line: "test: MAP 0.5 · P@5 0.3"."""
     if not text.startswith("test: "):
         return {}
-    parts = [part.split("\N{NO-BREAK SPACE}") for part in text.removeprefix("test: ").split(" · ")]
+    parts = [
+        part.split("\N{NO-BREAK SPACE}")
+        for part in text.removeprefix("test: ").split(" · ")
+    ]
     return {name: float(value) for name, value in parts}
 
 
@@ -591,18 +770,31 @@ def _runs(sight: Sight) -> Iterator[Fault]:
     """The table lists all runs, with their states and means, and the strip is of the run that is shown."""
     window, rows = sight.window, sight.window.sections.compare.panel.rows()
     if window.runs.shown is not None:
-        yield from _differ("run of the strip", window.sections.select.strip._run._key, window.runs.shown.key)
-    yield from _differ("listed runs", [row.key for row in rows], [one.key for one in window.runs.records])
+        yield from _differ(
+            "run of the strip",
+            window.sections.select.strip._run._key,
+            window.runs.shown.key,
+        )
+    yield from _differ(
+        "listed runs",
+        [row.key for row in rows],
+        [one.key for one in window.runs.records],
+    )
     for row, record in zip(rows, window.runs.records, strict=False):
         yield from _differ("state of a run", row.state, record.state.value)
         yield from _differ("method of a run", row.method, record.plan.title)
-        yield from _differ("data of a run", row.data.startswith(record.dataset.name), True)
+        yield from _differ(
+            "data of a run", row.data.startswith(record.dataset.name), True
+        )
         there = record.dataset.folds[0].train.n_documents > 0
         if record.result is not None and record.state.value == "done" and there:
             wanted = window.session.measurement(record.plan, record.dataset)
-            reported = wanted.plan(record.plan).measures  # what chooses is measured, too
+            # what chooses is measured, too
+            reported = wanted.plan(record.plan).measures
             found = sight.truth.averages(record, wanted)
-            expected = {name: value for name, value in found.items() if name in reported}
+            expected = {
+                name: value for name, value in found.items() if name in reported
+            }
             if not _same_means(row.summary.means, expected):
                 text = f"run {row.key}: shown {dict(row.summary.means)}, expected {expected}"
                 yield Fault("means of a run", text)
@@ -629,15 +821,24 @@ def _groups(sight: Sight) -> Iterator[Fault]:
         answer = comparable(results[one], results[other])
         expected = answer.is_comparable or answer.difference is Difference.NO_ESTIMATE
         if together is not expected:
-            yield Fault("groups", f"runs {one} and {other} together: {together}, expected {expected}")
+            yield Fault(
+                "groups",
+                f"runs {one} and {other} together: {together}, expected {expected}",
+            )
     for rows in _below_headings(panel):
         members = [results[row.key] for row in rows if row.key in results]
         yield from _best(sight, rows, results)
         compared = {row.key: panel.comparison_of(row.key) for row in rows}
         tested = [key for key, one in compared.items() if one is not None]
-        if tested and not all(comparable(run, other).is_comparable for run in members for other in members):
+        if tested and not all(
+            comparable(run, other).is_comparable for run in members for other in members
+        ):
             yield Fault("tests", f"runs {tested} are tested and may not be ranked")
-        references = [key for key, one in compared.items() if one is not None and one.role == "reference"]
+        references = [
+            key
+            for key, one in compared.items()
+            if one is not None and one.role == "reference"
+        ]
         if len(references) > 1:
             yield Fault("references", f"several of one group: {references}")
 
@@ -653,18 +854,34 @@ def _below_headings(panel: RunsPanel) -> list[list[RunRow]]:
     return groups
 
 
-def _best(sight: Sight, rows: list[RunRow], results: Mapping[int, RunResult]) -> Iterator[Fault]:
+def _best(
+    sight: Sight, rows: list[RunRow], results: Mapping[int, RunResult]
+) -> Iterator[Fault]:
     """The bold value of a group is its best one; a run that is not finished has none."""
     panel, name = sight.window.sections.compare.panel, sight.window.session.measure
     bold = {row.key for row in rows if panel._is_best(row, name)}
-    unfinished = [row.key for row in rows if row.state != "done" and row.mean(name) is not None]
+    unfinished = [
+        row.key for row in rows if row.state != "done" and row.mean(name) is not None
+    ]
     yield from _differ("numbers of unfinished runs", unfinished, [])
     group = panel.group_of(rows[0].key) if rows else None
-    own = {key: results[key].average.get(name) for key in (group.measured if group else ()) if key in results}
-    values = {key: value for key, value in own.items() if value is not None and not np.isnan(value)}
+    own = {
+        key: results[key].average.get(name)
+        for key in (group.measured if group else ())
+        if key in results
+    }
+    values = {
+        key: value
+        for key, value in own.items()
+        if value is not None and not np.isnan(value)
+    }
     is_ranked = all(results[key].part.is_estimate for key in values)
     best = best_of_several(values.values(), name) if is_ranked else None
-    expected = {key for key, value in values.items() if best is not None and abs(value - best) < _CLOSE}
+    expected = {
+        key
+        for key, value in values.items()
+        if best is not None and abs(value - best) < _CLOSE
+    }
     listed = {row.key for row in rows}
     if group is not None and values.keys() == own.keys():
         yield from _differ("best of a group", bold, expected & listed)
@@ -675,7 +892,9 @@ def _compared(sight: Sight) -> Iterator[Fault]:
     compare, results = sight.window.sections.compare, _results(sight)
     if not compare.panel.isVisible():
         return
-    keys: dict[str, set[int]] = {"curves": {curve.key for curve in compare.curves.plot.curves}}
+    keys: dict[str, set[int]] = {
+        "curves": {curve.key for curve in compare.curves.plot.curves}
+    }
     views = compare.views
     match views.key():
         case "pareto":
@@ -690,24 +909,39 @@ def _compared(sight: Sight) -> Iterator[Fault]:
     for one, other in combinations(sorted(everything & results.keys()), 2):
         answer = comparable(results[one], results[other])
         if not answer.is_comparable and answer.difference is not Difference.NO_ESTIMATE:
-            yield Fault("runs of the plots", f"{keys}: runs {one} and {other}, {answer.reason}")
+            yield Fault(
+                "runs of the plots", f"{keys}: runs {one} and {other}, {answer.reason}"
+            )
     for key in everything:
-        record = next((one for one in sight.window.runs.records if one.key == key), None)
+        record = next(
+            (one for one in sight.window.runs.records if one.key == key), None
+        )
         if record is None or record.dataset.name != sight.dataset.name:
-            yield Fault("runs of other data", f"{keys}: run {key} is not on {sight.dataset.name}")
+            yield Fault(
+                "runs of other data",
+                f"{keys}: run {key} is not on {sight.dataset.name}",
+            )
 
 
-def _same_means(shown: Mapping[str, float | None], expected: Mapping[str, float]) -> bool:
+def _same_means(
+    shown: Mapping[str, float | None], expected: Mapping[str, float]
+) -> bool:
     names = [name for name in shown if name in expected]
-    values = [[np.nan if one[name] is None else one[name] for name in names] for one in (shown, expected)]
-    absent = [value for name, value in expected.items() if name not in shown]  # where no query defines it
+    values = [
+        [np.nan if one[name] is None else one[name] for name in names]
+        for one in (shown, expected)
+    ]
+    # where no query defines it
+    absent = [value for name, value in expected.items() if name not in shown]
     return bool(np.isnan(absent).all()) and _same(*values)
 
 
 def _same(one: Any, other: Any) -> bool:
     """Return whether numbers are the same, NaN included."""
     a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    return a.shape == b.shape and bool(np.allclose(a, b, rtol=_CLOSE, atol=_CLOSE, equal_nan=True))
+    return a.shape == b.shape and bool(
+        np.allclose(a, b, rtol=_CLOSE, atol=_CLOSE, equal_nan=True)
+    )
 
 
 def _label(panel: Any, name: str) -> str:
@@ -718,4 +952,6 @@ def _label(panel: Any, name: str) -> str:
 
 def _role(panel: Any, role: str) -> str:
     """Return what the label of a role says: the panel's title."""
-    return next(one.text() for one in panel.findChildren(QLabel) if one.property("role") == role)
+    return next(
+        one.text() for one in panel.findChildren(QLabel) if one.property("role") == role
+    )

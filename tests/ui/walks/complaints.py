@@ -76,13 +76,25 @@ class Complaints:
         with self._lock:
             self._found.append(Fault(kind, text))
 
-    def note_error(self, error: BaseException, trace: TracebackType | None = None) -> None:
+    def note_error(
+        self, error: BaseException, trace: TracebackType | None = None
+    ) -> None:
         """Note an exception by the innermost line of ours."""
         frames = traceback.extract_tb(trace or error.__traceback__)
-        own = [frame for frame in frames if Path(frame.filename).is_relative_to(_OWN / "rankstudio")]
+        own = [
+            frame
+            for frame in frames
+            if Path(frame.filename).is_relative_to(_OWN / "rankstudio")
+        ]
         at = own[-1] if own else (frames[-1] if frames else None)
-        where = f"{Path(at.filename).name}:{at.lineno} {at.name}" if at is not None else "nowhere"
-        text = "".join(traceback.format_exception(type(error), error, trace or error.__traceback__))
+        where = (
+            f"{Path(at.filename).name}:{at.lineno} {at.name}"
+            if at is not None
+            else "nowhere"
+        )
+        text = "".join(
+            traceback.format_exception(type(error), error, trace or error.__traceback__)
+        )
         self.add(f"{type(error).__name__} at {where}", text)
 
     def note_said(self, by: str, text: str) -> None:
@@ -116,10 +128,14 @@ def listening() -> Iterator[Complaints]:
             if kind != QtMsgType.QtDebugMsg and not text.startswith(_EXPECTED):
                 complaints.note_said("Qt", text)
 
-        def from_python(_: object, error: BaseException, trace: TracebackType | None) -> None:
+        def from_python(
+            _: object, error: BaseException, trace: TracebackType | None
+        ) -> None:
             complaints.note_error(error, trace)
 
-        def from_elsewhere(given: threading.ExceptHookArgs | sys.UnraisableHookArgs) -> None:
+        def from_elsewhere(
+            given: threading.ExceptHookArgs | sys.UnraisableHookArgs,
+        ) -> None:
             if given.exc_value is not None:
                 complaints.note_error(given.exc_value, given.exc_traceback)
 
@@ -127,7 +143,11 @@ def listening() -> Iterator[Complaints]:
         logging.getLogger().addHandler(handler)
         qt = qInstallMessageHandler(from_qt)
         hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
-        sys.excepthook, threading.excepthook, sys.unraisablehook = from_python, from_elsewhere, from_elsewhere
+        sys.excepthook, threading.excepthook, sys.unraisablehook = (
+            from_python,
+            from_elsewhere,
+            from_elsewhere,
+        )
         try:
             yield complaints
         finally:
@@ -142,7 +162,11 @@ def _stderr() -> Iterator[IO[bytes]]:
     with tempfile.TemporaryFile("w+b", buffering=0) as caught:
         before, stream = os.dup(2), sys.stderr
         # In O_APPEND mode what was taken out leaves no hole.
-        fcntl.fcntl(caught.fileno(), fcntl.F_SETFL, fcntl.fcntl(caught.fileno(), fcntl.F_GETFL) | os.O_APPEND)
+        fcntl.fcntl(
+            caught.fileno(),
+            fcntl.F_SETFL,
+            fcntl.fcntl(caught.fileno(), fcntl.F_GETFL) | os.O_APPEND,
+        )
         os.dup2(caught.fileno(), 2)
         sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8")
         try:

@@ -16,7 +16,9 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
 _ABILITIES = ("evidence", "features", "judges", "permutation", "preferences", "queries")
-_ABSENT = [name for name in _ABILITIES if find_spec(f"rankstudio.plugins.{name}") is None]
+_ABSENT = [
+    name for name in _ABILITIES if find_spec(f"rankstudio.plugins.{name}") is None
+]
 collect_ignore_glob = ["test_*.py"] if _ABSENT else []
 """One walks through all pages: where the folder of an ability is absent, nobody walks."""
 
@@ -26,7 +28,9 @@ _SECONDS_A_STEP, _SHORTENING = 1.0, 600.0
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Give random walks the time that so many steps need."""
     for item in items:
         if item.path.name == "test_random_walk.py":
@@ -48,7 +52,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def walked(theme: Theme, tmp_path: Path, home: Path) -> Iterator[MainWindow]:
     """The window, at the size that the environment wants it to have."""
     with open_window(theme, tmp_path / "config", sealed=True) as made:
-        width, height = map(int, os.environ.get("RANKSTUDIO_WALK_SIZE", _SIZE).split("x"))
+        width, height = map(
+            int, os.environ.get("RANKSTUDIO_WALK_SIZE", _SIZE).split("x")
+        )
         made.resize(width, height)
         made.activateWindow()
         wait_until(made.isActiveWindow)

@@ -46,7 +46,8 @@ LENGTH = 300
 _NUMBERS = 1 << 12  # from so many each number of a step is drawn
 _LAST = 8  # steps that are told of a walk that is not made shorter
 _MOST_REPLAYS = 250  # of a walk that is made shorter
-FEW_REPLAYS = 25  # the same in the checks, where nobody waits for the shortest: some minutes at most
+# the same in the checks, where nobody waits for the shortest: some minutes at most
+FEW_REPLAYS = 25
 
 
 def draw(seed: int, n_steps: int) -> list[Step]:
@@ -57,7 +58,9 @@ def draw(seed: int, n_steps: int) -> list[Step]:
     for place in range(n_steps):
         # Without data there is little to do.
         name = drawn.choices(names, weights)[0] if place else "open_data"
-        steps.append(Step(name, tuple(drawn.randrange(_NUMBERS) for _ in range(n_numbers(name)))))
+        steps.append(
+            Step(name, tuple(drawn.randrange(_NUMBERS) for _ in range(n_numbers(name))))
+        )
     return steps
 
 
@@ -80,7 +83,11 @@ class Outcome:
 def walk(steps: Sequence[Step], theme: Theme, places: Places) -> Outcome:
     """Go a walk in a window of its own, until it ends or something is wrong."""
     outcome = Outcome()
-    with TemporaryDirectory(prefix="walk-") as folder, listening() as complaints, _unasked():
+    with (
+        TemporaryDirectory(prefix="walk-") as folder,
+        listening() as complaints,
+        _unasked(),
+    ):
         data = os.environ.get("RANKSTUDIO_DATA_DIR")
         stage = Stage(theme, Path(folder), places)
         truth = Truth()
@@ -109,7 +116,9 @@ def walk(steps: Sequence[Step], theme: Theme, places: Places) -> Outcome:
 
 def _faults(complaints: Complaints, stage: Stage, truth: Truth) -> list[Fault]:
     """Return what is wrong after a step."""
-    return complaints.take() or list(mismatches(stage.window, truth)) or complaints.take()
+    return (
+        complaints.take() or list(mismatches(stage.window, truth)) or complaints.take()
+    )
 
 
 @contextmanager
@@ -128,7 +137,9 @@ def _unasked() -> Iterator[None]:
 
 
 def shortest(
-    steps: Sequence[Step], fails: Callable[[Sequence[Step]], bool], most_replays: int = _MOST_REPLAYS
+    steps: Sequence[Step],
+    fails: Callable[[Sequence[Step]], bool],
+    most_replays: int = _MOST_REPLAYS,
 ) -> list[Step]:
     """Return a part of a walk that still fails, and of which no step can be left out, after enough replays.
 
@@ -154,7 +165,11 @@ def shortest(
 
 
 def report(
-    outcome: Outcome, seed: int, theme: Theme, places: Places, most_replays: int = _MOST_REPLAYS
+    outcome: Outcome,
+    seed: int,
+    theme: Theme,
+    places: Places,
+    most_replays: int = _MOST_REPLAYS,
 ) -> str:
     """Say what went wrong in a walk, with the shortest walk found on which the same goes wrong."""
     kind = outcome.faults[0].kind
@@ -162,11 +177,18 @@ def report(
     def fails(steps: Sequence[Step]) -> bool:
         return kind in {fault.kind for fault in walk(steps, theme, places).faults}
 
-    few = shortest(outcome.done, fails, most_replays) if most_replays else outcome.done[-_LAST:]
-    texts = list(dict.fromkeys(fault.text for fault in outcome.faults))  # one may come a hundred times
+    few = (
+        shortest(outcome.done, fails, most_replays)
+        if most_replays
+        else outcome.done[-_LAST:]
+    )
+    # one may come a hundred times
+    texts = list(dict.fromkeys(fault.text for fault in outcome.faults))
     lines = [f"seed {seed}: {kind}", *(f"    {text}" for text in texts)]
     which = f"{len(few)} on which it fails" if most_replays else "the last of them"
-    return "\n".join([*lines, f"after {len(outcome.done)} steps; {which}:", *map(str, few)])
+    return "\n".join(
+        [*lines, f"after {len(outcome.done)} steps; {which}:", *map(str, few)]
+    )
 
 
 def walk_seeds(
@@ -205,7 +227,11 @@ class Tally:
 
 
 def walk_for(
-    seconds: float, seed: int, theme: Theme, places: Places, most_replays: int = _MOST_REPLAYS
+    seconds: float,
+    seed: int,
+    theme: Theme,
+    places: Places,
+    most_replays: int = _MOST_REPLAYS,
 ) -> Tally:
     """Walk for a while, from one seed after another; tell each kind of fault with its shortest walk."""
     tally = Tally()
@@ -235,16 +261,31 @@ def say(text: str) -> None:
 
 def main() -> int:
     """Walk for a while; 1 where something was wrong."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--seconds", type=float, default=600.0, help="how long; default 600")
-    parser.add_argument("--seed", type=int, help="of the first walk; those after it count on")
-    parser.add_argument("--long", action="store_true", help="make no walk shorter that fails")
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0] if __doc__ else ""
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=600.0, help="how long; default 600"
+    )
+    parser.add_argument(
+        "--seed", type=int, help="of the first walk; those after it count on"
+    )
+    parser.add_argument(
+        "--long", action="store_true", help="make no walk shorter that fails"
+    )
     kinds = ("folds", "formats", "odd", "clicked")
     parser.add_argument(
-        "--data", choices=kinds, default="folds", help="what is opened; odd data teach nothing"
+        "--data",
+        choices=kinds,
+        default="folds",
+        help="what is opened; odd data teach nothing",
     )
     given = parser.parse_args()
-    seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1 << 30)
+    seed = (
+        given.seed
+        if given.seed is not None
+        else random.SystemRandom().randrange(1 << 30)
+    )
     app = QApplication.instance() or QApplication(["rankstudio-walks"])
     assert isinstance(app, QApplication)
     gc.disable()  # as in the program, garbage is searched for at rest
@@ -254,7 +295,9 @@ def main() -> int:
     with TemporaryDirectory(prefix="walks-") as folder, is_sparse:
         os.environ.setdefault("RANKSTUDIO_DATA_DIR", str(Path(folder) / "user"))
         places = write_places(Path(folder), given.data)
-        tally = walk_for(given.seconds, seed, theme, places, 0 if given.long else _MOST_REPLAYS)
+        tally = walk_for(
+            given.seconds, seed, theme, places, 0 if given.long else _MOST_REPLAYS
+        )
     say(str(tally))
     return bool(tally.faults)
 

@@ -31,7 +31,10 @@ def rest(window: MainWindow) -> None:
     """Wait until nothing runs, nothing is computed for what is seen, and all is laid out and drawn."""
     models = window.models
     workers = models.run_worker, models.task_worker
-    wait_until(lambda: not (models.loader.busy or any(worker.jobs for worker in workers)), 120.0)
+    wait_until(
+        lambda: not (models.loader.busy or any(worker.jobs for worker in workers)),
+        120.0,
+    )
     wait_until(lambda: not window.loading.isVisible())
     wait_until(lambda: not window.refresh_timer.is_active)
     QApplication.processEvents()  # what came last is laid out in the next turn
@@ -56,7 +59,9 @@ def listed() -> list[tuple[int, str, str]]:
 
 def runs_are_there(window: MainWindow) -> None:
     """Wait for the three runs, and read that they are done."""
-    wait_until(lambda: len(window.runs.records) == len(METHODS) and not window.runs.busy, 120.0)
+    wait_until(
+        lambda: len(window.runs.records) == len(METHODS) and not window.runs.busy, 120.0
+    )
     rest(window)
     assert listed() == [(at, name, "done") for at, name in enumerate(METHODS, start=1)]
 
@@ -66,7 +71,11 @@ def chosen_query(window: MainWindow) -> str:
     table = found(TableView, "query-table")
     query = table.current()
     assert query == table.rows()[0]
-    assert query.difference == min(one.difference for one in window.sections.queries.queries) < 0
+    assert (
+        query.difference
+        == min(one.difference for one in window.sections.queries.queries)
+        < 0
+    )
     title = read(title_of(found(QWidget, "query-documents-panel")))
     assert title == f"Query {query.query_id}"
     return title
@@ -75,10 +84,15 @@ def chosen_query(window: MainWindow) -> str:
 def why_first(window: MainWindow) -> str:
     """Read why the query's first document is first: whom it leads, by how much, by which feature."""
     sentence = read(found(QLabel, "query-sentence"))
-    one, other = [row.document for row in found(TableView, "query-documents-table").rows()[:2]]
+    one, other = [
+        row.document for row in found(TableView, "query-documents-table").rows()[:2]
+    ]
     lead = f"In A, {one.name} is first, {one.score_a - other.score_a:.3g} ahead of {other.name}; "
     assert lead in sentence
-    assert any(name in sentence.partition(lead)[2] for name in window.session.dataset.feature_names)
+    assert any(
+        name in sentence.partition(lead)[2]
+        for name in window.session.dataset.feature_names
+    )
     return sentence
 
 
@@ -91,14 +105,18 @@ def substitute(window: MainWindow) -> str:
     first = found(TableView, "path-table").rows()[0]
     labels = panel.findChildren(QLabel)
     at = next(
-        i for i, label in enumerate(labels) if label.text().startswith(f"{first.name} ({first.feature_id})")
+        i
+        for i, label in enumerate(labels)
+        if label.text().startswith(f"{first.name} ({first.feature_id})")
     )
     read(labels[at])
     sentence = read(labels[at + 1])
     assert any(
         f"{name} ({number}) instead of {first.feature_id}" in sentence
         for number, name in zip(
-            window.session.dataset.feature_ids, window.session.dataset.feature_names, strict=True
+            window.session.dataset.feature_ids,
+            window.session.dataset.feature_names,
+            strict=True,
         )
     )
     return sentence
@@ -126,4 +144,8 @@ def undo_offered(number: int) -> Notice:
 
 def title_of(panel: QWidget) -> QLabel:
     """Return the label that names a panel."""
-    return next(label for label in panel.findChildren(QLabel) if label.property("role") == "title")
+    return next(
+        label
+        for label in panel.findChildren(QLabel)
+        if label.property("role") == "title"
+    )

@@ -27,7 +27,8 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 
-_PATIENCE = 400.0  # seconds in which something goes on after any step, also on a busy machine
+# seconds in which something goes on after any step, also on a busy machine
+_PATIENCE = 400.0
 _STILL = 3  # turns of the event loop in which nothing more happens
 _SHORT = 600  # milliseconds of the pauses after which the window goes on by itself
 
@@ -66,8 +67,13 @@ def write_places(folder: Path, kind: str = "folds") -> Places:
     save_letor(small.folds[0].train, folder / "single.txt")
     first = small.folds[0].train
     rows = ["qid,winner,loser"]
-    for query, (begin, end) in enumerate(zip(first.query_ptr[:-1], first.query_ptr[1:], strict=True)):
-        best, worst = (int(at(first.y[begin:end])) for at in (lambda y: y.argmax(), lambda y: y.argmin()))
+    for query, (begin, end) in enumerate(
+        zip(first.query_ptr[:-1], first.query_ptr[1:], strict=True)
+    ):
+        best, worst = (
+            int(at(first.y[begin:end]))
+            for at in (lambda y: y.argmax(), lambda y: y.argmin())
+        )
         if best != worst:
             rows.append(f"{first.query_ids[query]},{best + 1},{worst + 1}")
     if kind == "clicked":
@@ -78,7 +84,9 @@ def write_places(folder: Path, kind: str = "folds") -> Places:
         there = scores / f"Fold{fold.number}"
         there.mkdir(parents=True)
         for name, part in fold.parts.items():
-            lines = "\n".join(f"{value:.6f}" for value in part.X[:, 0] - 0.5 * part.X[:, 1])
+            lines = "\n".join(
+                f"{value:.6f}" for value in part.X[:, 0] - 0.5 * part.X[:, 1]
+            )
             (there / f"{name}.scores").write_text(lines + "\n", encoding="utf-8")
     match kind:
         case "odd":
@@ -89,7 +97,10 @@ def write_places(folder: Path, kind: str = "folds") -> Places:
             names = "Small", "Other", "single.txt", "Untested"
     judged = str(folder / "judged.csv") if kind == "formats" else ""
     return Places(
-        (*(str(folder / name) for name in names), SAMPLE), folder / "preferences.csv", scores, judged
+        (*(str(folder / name) for name in names), SAMPLE),
+        folder / "preferences.csv",
+        scores,
+        judged,
     )
 
 
@@ -108,19 +119,29 @@ def _clicks(data: RankingDataset) -> Iterator[str]:
 
 def _write_formats(data: RankingDataset, folder: Path) -> tuple[str, ...]:
     """Write the same documents as each kind of file that is no LETOR text."""
-    made = RankingDataset.from_arrays(data.X, data.y, data.qid, feature_names=[f"f{i}" for i in range(8)])
-    for name, form in (("table.csv", "csv"), ("table.parquet", "parquet"), ("sizes.txt", "xgboost")):
+    made = RankingDataset.from_arrays(
+        data.X, data.y, data.qid, feature_names=[f"f{i}" for i in range(8)]
+    )
+    for name, form in (
+        ("table.csv", "csv"),
+        ("table.parquet", "parquet"),
+        ("sizes.txt", "xgboost"),
+    ):
         save_dataset(made, folder / name, format_of_key(form))
     frame = made.to_frame()
     rng = np.random.default_rng(2)
-    frame["second"] = np.where(rng.random(len(frame)) < 0.2, np.nan, rng.integers(0, 3, len(frame)))
+    frame["second"] = np.where(
+        rng.random(len(frame)) < 0.2, np.nan, rng.integers(0, 3, len(frame))
+    )
     frame.to_csv(folder / "judged.csv", index=False)
     engine, runs = folder / "engine", folder / "runs"
     engine.mkdir()
     runs.mkdir()
     logs, ratings, judged = [], ["query,docid,rating"], []
     lines: dict[str, list[str]] = {name: [] for name in made.feature_names[:3]}
-    for query, (begin, end) in enumerate(zip(made.query_ptr[:-1], made.query_ptr[1:], strict=True)):
+    for query, (begin, end) in enumerate(
+        zip(made.query_ptr[:-1], made.query_ptr[1:], strict=True)
+    ):
         hits = []
         for row in range(begin, end):
             values = zip(made.feature_names, made.X[row].tolist(), strict=True)
@@ -129,17 +150,28 @@ def _write_formats(data: RankingDataset, folder: Path) -> tuple[str, ...]:
             judged.append(f"{query} 0 d{row} {made.y[row]:g}")
             ratings += [f"{query},d{row},{made.y[row]:g}"] * int(row > begin)
             for name, value in zip(lines, made.X[row], strict=False):
-                lines[name].append(f"{query} Q0 d{row} {row - begin + 1} {value} {name}")
+                lines[name].append(
+                    f"{query} Q0 d{row} {row - begin + 1} {value} {name}"
+                )
         logs.append({"qid": str(query), "hits": {"hits": hits}})
     defined = [
-        {"name": name, "params": ["keywords"], "template": {"match": {name: "{{keywords}}"}}}
+        {
+            "name": name,
+            "params": ["keywords"],
+            "template": {"match": {name: "{{keywords}}"}},
+        }
         for name in made.feature_names
     ]
-    costs = ["feature,per_document,per_query", *(f"{name},0.01,0.1" for name in made.feature_names)]
+    costs = [
+        "feature,per_document,per_query",
+        *(f"{name},0.01,0.1" for name in made.feature_names),
+    ]
     written = {
         engine / "log.ndjson": "\n".join(map(json.dumps, logs)),
         engine / "ratings.csv": "\n".join(ratings),
-        engine / "featureset.json": json.dumps({"featureset": {"name": "shop", "features": defined}}),
+        engine / "featureset.json": json.dumps(
+            {"featureset": {"name": "shop", "features": defined}}
+        ),
         engine / "costs.csv": "\n".join(costs),
         runs / "qrels.txt": "\n".join(judged),
         **{runs / f"{name}.run": "\n".join(ranked) for name, ranked in lines.items()},
@@ -154,7 +186,9 @@ def _write_odd(small: FoldedDataset, folder: Path) -> tuple[str, ...]:
 
     def alone(part: RankingDataset) -> RankingDataset:
         m = part.y.size
-        return replace(part, query_ptr=np.arange(m + 1), query_ids=tuple(map(str, range(1, m + 1))))
+        return replace(
+            part, query_ptr=np.arange(m + 1), query_ids=tuple(map(str, range(1, m + 1)))
+        )
 
     def equal(part: RankingDataset) -> RankingDataset:
         return replace(part, y=np.ones_like(part.y))
@@ -178,13 +212,21 @@ def _write_odd(small: FoldedDataset, folder: Path) -> tuple[str, ...]:
     kinds = {"Alone": alone, "Equal": equal, "Constant": constant, "Two": two}
     for name, made in kinds.items():
         folds = tuple(
-            replace(fold, **{key: made(part) for key, part in fold.parts.items()}) for fold in small.folds
+            replace(fold, **{key: made(part) for key, part in fold.parts.items()})
+            for fold in small.folds
         )
-        _write(replace(small, folds=folds), folder / name, (1, 2), ("train", "vali", "test"))
+        _write(
+            replace(small, folds=folds),
+            folder / name,
+            (1, 2),
+            ("train", "vali", "test"),
+        )
     return tuple(kinds)
 
 
-def _write(data: FoldedDataset, folder: Path, folds: tuple[int, ...], parts: tuple[str, ...]) -> None:
+def _write(
+    data: FoldedDataset, folder: Path, folds: tuple[int, ...], parts: tuple[str, ...]
+) -> None:
     for fold in data.folds:
         if fold.number in folds:
             there = folder / f"Fold{fold.number}"
@@ -211,7 +253,9 @@ class Gate:
             self.holds = False
             self._opened.set()
 
-    def run(self, plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+    def run(
+        self, plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None
+    ) -> Iterator[Event]:
         """Run a plan as the window does."""
         after, self._after = self._after, None
         for number, event in enumerate(engine_run(plan, dataset, target)):
@@ -251,8 +295,12 @@ class Stage:
         """Open the window, with what was open the last time."""
         os.environ["RANKSTUDIO_DATA_DIR"] = str(self.folder / "user")
         with self.theme.building():
-            window = self._window = MainWindow(self.theme, Settings(self.folder / "config"), self.gate.run)
-        timers = [timer for timer in window.findChildren(QTimer) if timer.isSingleShot()]
+            window = self._window = MainWindow(
+                self.theme, Settings(self.folder / "config"), self.gate.run
+            )
+        timers = [
+            timer for timer in window.findChildren(QTimer) if timer.isSingleShot()
+        ]
         self._pauses = [timer for timer in timers if timer.interval() <= _SHORT]
         for timer in self._pauses:
             timer.setInterval(0)  # so that a walk waits for no clock
@@ -289,7 +337,9 @@ class Stage:
         while not quiet():
             if time.monotonic() > deadline:
                 before, progress = progress, self._progress()
-                assert progress != before, f"the window does not come to rest: {self._at_work()}"
+                assert progress != before, (
+                    f"the window does not come to rest: {self._at_work()}"
+                )
                 deadline = time.monotonic() + _PATIENCE
             QApplication.processEvents()
             if not still[-1]:
@@ -304,7 +354,14 @@ class Stage:
         """Return what is still done."""
         models = self.window.models
         jobs = [job.what for job in (*models.task_worker.jobs, *models.run_worker.jobs)]
-        return [*jobs, *(f"{type(one.parent()).__name__}'s timer" for one in self._pauses if one.isActive())]
+        return [
+            *jobs,
+            *(
+                f"{type(one.parent()).__name__}'s timer"
+                for one in self._pauses
+                if one.isActive()
+            ),
+        ]
 
     def _quiet(self) -> bool:
         models = self.window.models

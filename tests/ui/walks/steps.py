@@ -65,8 +65,14 @@ KINDS: dict[str, dict[str, Any]] = {
         "ranker": "rankrls",
         "ranker_parameters": _REGULARIZATION,
     },
-    "single": {"method": "single-feature", "parameters": {"regularization": (1.0,), "measure": "MAP"}},
-    "information": {"method": "mutual-information", "parameters": {"regularization": (1.0, 4.0)}},
+    "single": {
+        "method": "single-feature",
+        "parameters": {"regularization": (1.0,), "measure": "MAP"},
+    },
+    "information": {
+        "method": "mutual-information",
+        "parameters": {"regularization": (1.0, 4.0)},
+    },
     "elimination": {"method": "rfe", "parameters": {"regularization": (1.0, 4.0)}},
     "gas": {"method": "gas", "parameters": {"regularization": (1.0, 4.0)}},
     "gas, ranked": {
@@ -74,22 +80,41 @@ KINDS: dict[str, dict[str, Any]] = {
         "ranker": "ranksvm",
         "ranker_parameters": {"C": (0.1, 1.0), "max_iter": 9},
     },
-    "gas, boosted": {"method": "gas", "ranker": "rankboost", "ranker_parameters": {"n_rounds": 3}},
+    "gas, boosted": {
+        "method": "gas",
+        "ranker": "rankboost",
+        "ranker_parameters": {"n_rounds": 3},
+    },
     "fsmrank": {"method": "fsmrank", "parameters": _FSM},
     "fsmrank, two axes": {
         "method": "fsmrank",
         "parameters": {"lambda1": (0.1, 1.0), "lambda2": (1e-4, 1e-3), "max_iter": 5},
     },
-    "fsmrank, first k": {"method": "fsmrank-top", "parameters": {**_FSM, "n_features_to_select": 3}},
+    "fsmrank, first k": {
+        "method": "fsmrank-top",
+        "parameters": {**_FSM, "n_features_to_select": 3},
+    },
     "fsmsvm, two axes": {
         "method": "fsmsvm",
         "parameters": {"lambda1": (0.1, 1.0), "C": (0.1, 1.0), "max_iter": 9},
     },
-    "divergence": {"method": "expected-divergence", "parameters": {"regularization": (1.0,)}},
-    "subsets": {"method": "fs-bfs", "parameters": {**_SUBSETS, "regularization": (1.0, 4.0)}},
+    "divergence": {
+        "method": "expected-divergence",
+        "parameters": {"regularization": (1.0,)},
+    },
+    "subsets": {
+        "method": "fs-bfs",
+        "parameters": {**_SUBSETS, "regularization": (1.0, 4.0)},
+    },
     "trees": {"method": "lambdamart", "parameters": _TREES},
-    "trees, first k": {"method": "lambdamart-top", "parameters": {**_TREES, "n_features_to_select": 3}},
-    "trees of XGBoost": {"method": "xgboost", "parameters": {"n_rounds": 4, "max_depth": 3}},
+    "trees, first k": {
+        "method": "lambdamart-top",
+        "parameters": {**_TREES, "n_features_to_select": 3},
+    },
+    "trees of XGBoost": {
+        "method": "xgboost",
+        "parameters": {"n_rounds": 4, "max_depth": 3},
+    },
     "adarank": {"method": "adarank", "parameters": {"n_rounds": 5, "measure": "MAP"}},
     "rankboost": {"method": "rankboost", "parameters": {"n_rounds": (5, 9)}},
     "ascent": {
@@ -99,17 +124,35 @@ KINDS: dict[str, dict[str, Any]] = {
     "ranksvm": {"method": "ranksvm", "parameters": {"C": (0.1, 1.0), "max_iter": 20}},
     "kernel": {
         "method": "kernel-rankrls",
-        "parameters": {"regularization": (0.25, 1.0), "gamma": (0.0625, 0.25), "n_basis": 20},
+        "parameters": {
+            "regularization": (0.25, 1.0),
+            "gamma": (0.0625, 0.25),
+            "n_basis": 20,
+        },
     },
-    "listnet": {"method": "listnet", "parameters": {"regularization": (0.25, 1.0), "max_iter": 9}},
+    "listnet": {
+        "method": "listnet",
+        "parameters": {"regularization": (0.25, 1.0), "max_iter": 9},
+    },
     "svm-map": {"method": "svm-map", "parameters": {"C": (0.1, 1.0), "max_iter": 9}},
 }
 """Methods of every kind, quick on small data."""
 
 _NO_KEY = Qt.KeyboardModifier.NoModifier
-_SHIFT, _CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
+_SHIFT, _CONTROL = (
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.ControlModifier,
+)
 
-_QUICK = {"greedy-rankrls", "rankrls", "l1-path", "single-feature", "mutual-information", "rfe", "fsmrank"}
+_QUICK = {
+    "greedy-rankrls",
+    "rankrls",
+    "l1-path",
+    "single-feature",
+    "mutual-information",
+    "rfe",
+    "fsmrank",
+}
 _MOST_FEATURES, _MOST_FOLDS = 20, 5  # for all methods
 
 _CHANGES: tuple[dict[str, Any], ...] = (
@@ -138,7 +181,15 @@ _OTHERS: tuple[dict[str, Any], ...] = (
     {"folds": (1,)},
     {"folds": ()},
 )
-_PROTOCOLS = ("given", "3-fold", "given", "leave-query-out", "nested 20", "split 60/20/20", "nested 2-fold")
+_PROTOCOLS = (
+    "given",
+    "3-fold",
+    "given",
+    "leave-query-out",
+    "nested 20",
+    "split 60/20/20",
+    "nested 2-fold",
+)
 
 
 class ImpossibleStepError(Exception):
@@ -250,7 +301,10 @@ def load_sample(stage: Stage) -> None:
 
 @step(1)
 def read_again(stage: Stage, which: int) -> None:
-    name, value = of(which, (("normalize", "query_minmax"), ("normalize", "none"), ("missing", "zero")))
+    name, value = of(
+        which,
+        (("normalize", "query_minmax"), ("normalize", "none"), ("missing", "zero")),
+    )
     entries = stage.window.commands.submenus[name].actions()
     next(entry for entry in entries if entry.data() == value).trigger()
 
@@ -260,7 +314,9 @@ def name_judges(stage: Stage) -> None:
     plan = stage.window.session.plan
     if not stage.places.judged or plan.data != stage.places.judged:
         raise ImpossibleStepError
-    columns = replace(DataColumns.of(plan.columns), label="label", labels=("label", "second"))
+    columns = replace(
+        DataColumns.of(plan.columns), label="label", labels=("label", "second")
+    )
     stage.window.open_controller._open_with(plan.data, plan, columns)
 
 
@@ -280,7 +336,9 @@ def new_study(stage: Stage) -> None:
 
 @step(2)
 def save_study(stage: Stage, which: int) -> None:
-    stage.window.study_files.save_as(str(stage.folder / f"{of(which, 'ab')}.rankstudio"))
+    stage.window.study_files.save_as(
+        str(stage.folder / f"{of(which, 'ab')}.rankstudio")
+    )
 
 
 @step(3)
@@ -352,7 +410,10 @@ def import_costs(stage: Stage, which: int) -> None:
     if dataset is None or dataset.n_features > _MOST_FEATURES:
         raise ImpossibleStepError
     path = stage.places.preferences.parent / "costs-of-features.csv"
-    rows = [f"{i},{0.01 * (i % 3)},{1 + (i + which) % 4}" for i in dataset.feature_ids.tolist()]
+    rows = [
+        f"{i},{0.01 * (i % 3)},{1 + (i + which) % 4}"
+        for i in dataset.feature_ids.tolist()
+    ]
     path.write_text("\n".join(["feature,per_document,per_query", *rows]))
     stage.window.open_path(str(path))
 
@@ -364,7 +425,9 @@ def start(stage: Stage, command: str) -> None:
     """Run the plan, unless that takes long: the sample and a fold for each query are for quick methods."""
     session = stage.window.session
     plan, dataset = session.plan, session.dataset
-    large = dataset is not None and (dataset.n_features > _MOST_FEATURES or len(dataset.folds) > _MOST_FOLDS)
+    large = dataset is not None and (
+        dataset.n_features > _MOST_FEATURES or len(dataset.folds) > _MOST_FOLDS
+    )
     if large and (plan.ranker or plan.method not in _QUICK or plan.inner):
         raise ImpossibleStepError
     trigger(stage, command)
@@ -379,7 +442,8 @@ def run(stage: Stage) -> None:
 def run_and_hold(stage: Stage, n_events: int) -> None:
     if stage.gate.holds or stage.window.runs.busy:
         raise ImpossibleStepError
-    stage.gate.hold_after(1 + n_events % 40)  # before it starts: a worker may be quicker than this thread
+    # before it starts: a worker may be quicker than this thread
+    stage.gate.hold_after(1 + n_events % 40)
     try:
         start(stage, "run")
     except ImpossibleStepError:
@@ -425,14 +489,24 @@ def compare(stage: Stage, first: int, second: int, data: int) -> None:
     session = stage.window.session
     if session.dataset is None:
         raise ImpossibleStepError
-    bare: dict[str, Any] = {"parameters": {}, "ranker": "", "ranker_parameters": {}, "folds": ()}
+    bare: dict[str, Any] = {
+        "parameters": {},
+        "ranker": "",
+        "ranker_parameters": {},
+        "folds": (),
+    }
     bare |= {"groups": {}, "preferences": {}}
     there = {entry.key for entry in methods() if not entry.lacking}
     kinds = [kind for kind in KINDS.values() if kind["method"] in there]
-    place = of(data, (session.plan.data, session.plan.data, session.plan.data, stage.places.data[1]))
+    place = of(
+        data,
+        (session.plan.data, session.plan.data, session.plan.data, stage.places.data[1]),
+    )
     try:
         chosen = (of(first, kinds), of(second, kinds))
-        plans = [session.plan.changed(**{**bare, **kind, "data": place}) for kind in chosen]
+        plans = [
+            session.plan.changed(**{**bare, **kind, "data": place}) for kind in chosen
+        ]
     except (ParameterError, PlanError):
         raise ImpossibleStepError from None
     stage.window.comparison.start(plans)
@@ -505,9 +579,13 @@ def move_slider(stage: Stage, first: int, second: int) -> None:
 @step(12)
 def pick_point(stage: Stage, which: int, curve: int, point: int) -> None:
     plots = stage.window.sections.select.curves.plots()
-    plot = of(which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()])
+    plot = of(
+        which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()]
+    )
     seen(stage, "select", plot)
-    curves = [key for key, one in plot.family.curves.items() if one.xs and not one.beside]
+    curves = [
+        key for key, one in plot.family.curves.items() if one.xs and not one.beside
+    ]
     key = of(curve, curves)
     with inspecting(stage):
         plot.picked.emit(key, of(point, plot.family[key].xs))
@@ -516,11 +594,17 @@ def pick_point(stage: Stage, which: int, curve: int, point: int) -> None:
 @step(3)
 def move_on_plot(stage: Stage, which: int, direction: int) -> None:
     plots = stage.window.sections.select.curves.plots()
-    plot = of(which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()])
+    plot = of(
+        which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()]
+    )
     seen(stage, "select", plot)
     with inspecting(stage):
         QTest.keyClick(
-            plot, of(direction, (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down))
+            plot,
+            of(
+                direction,
+                (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down),
+            ),
         )
 
 
@@ -541,7 +625,9 @@ def choose_inspected(stage: Stage, by: int) -> None:
         sections.features.features.confirmed.emit()
     else:
         seen(stage, "select", sections.select.curves)
-        button = of(by, [one for one in sections.choose_buttons.buttons if one.isVisible()])
+        button = of(
+            by, [one for one in sections.choose_buttons.buttons if one.isVisible()]
+        )
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert window.session.choice == inspected
     assert window.session.inspection is None
@@ -624,7 +710,9 @@ def _pages_with_tables(stage: Stage) -> tuple[tuple[str, TableView], ...]:
 
 
 @step(10)
-def click_in_table(stage: Stage, which: int, scrolled: int, height: int, several: int) -> None:
+def click_in_table(
+    stage: Stage, which: int, scrolled: int, height: int, several: int
+) -> None:
     """Scroll a table and click on a row, which has to be highlighted and to stay under the mouse."""
     page, table = of(which, _pages_with_tables(stage))
     seen(stage, page, table)
@@ -634,17 +722,27 @@ def click_in_table(stage: Stage, which: int, scrolled: int, height: int, several
     point = QPoint(view.width() // 2, height % max(1, view.height()))
     index = table.indexAt(point)
     row, before = index.data(ROW_ROLE), table.selected()
-    if row is None or isinstance(row, Heading) or table.column_at(index.column()).kind == "tick":
+    if (
+        row is None
+        or isinstance(row, Heading)
+        or table.column_at(index.column()).kind == "tick"
+    ):
         raise ImpossibleStepError
     keys = of(several, (_NO_KEY, _NO_KEY, _NO_KEY, _SHIFT, _CONTROL))
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, keys, point)
     if keys == _NO_KEY or row not in before:
         current = table.current()
         identity = table.rows_model.identities
-        assert current is not None and identity([current]) == identity([row]), "another row is chosen"
-        assert identity([row])[0] in identity(table.selected()), "another row is highlighted"
+        assert current is not None and identity([current]) == identity([row]), (
+            "another row is chosen"
+        )
+        assert identity([row])[0] in identity(table.selected()), (
+            "another row is highlighted"
+        )
     if keys == _NO_KEY:
-        assert len(table.selected()) == 1, "more rows than the one under the mouse are highlighted"
+        assert len(table.selected()) == 1, (
+            "more rows than the one under the mouse are highlighted"
+        )
 
 
 @step(2)
@@ -661,13 +759,17 @@ def delete_highlighted(stage: Stage) -> None:
     table.setFocus()  # a key of the table is none of the window
     QTest.keyClick(table, Qt.Key.Key_Delete)
     after = {record.key for record in stage.window.runs.records}
-    assert after == before - keys, f"of {before} those left are {after}, highlighted were {keys}"
+    assert after == before - keys, (
+        f"of {before} those left are {after}, highlighted were {keys}"
+    )
 
 
 @step(8)
 def choose_in_line(stage: Stage, part: int, entry: int) -> None:
     line = stage.window.toolbar.line
-    key = of(part, [key for key in ("parameters", "size", "run", "fold") if line.text(key)])
+    key = of(
+        part, [key for key in ("parameters", "size", "run", "fold") if line.text(key)]
+    )
     value, _ = of(entry, line._parts[key].entries())
     line.picked.emit(key, value)
 
@@ -679,15 +781,29 @@ def best(stage: Stage) -> None:
 
 @step(5)
 def show_measure(stage: Stage, which: int) -> None:
-    names = [entry.data() for entry in stage.window.commands.submenus["measure"].actions() if entry.data()]
-    wanted = of(which, [name for name in names if name in OFFERED or name in ("MAP", "P@5")])
-    next(e for e in stage.window.commands.submenus["measure"].actions() if e.data() == wanted).trigger()
+    names = [
+        entry.data()
+        for entry in stage.window.commands.submenus["measure"].actions()
+        if entry.data()
+    ]
+    wanted = of(
+        which, [name for name in names if name in OFFERED or name in ("MAP", "P@5")]
+    )
+    next(
+        e
+        for e in stage.window.commands.submenus["measure"].actions()
+        if e.data() == wanted
+    ).trigger()
 
 
 @step(4)
 def show_convention(stage: Stage, which: int) -> None:
     wanted = of(which, sorted(CONVENTIONS))
-    next(e for e in stage.window.commands.submenus["convention"].actions() if e.data() == wanted).trigger()
+    next(
+        e
+        for e in stage.window.commands.submenus["convention"].actions()
+        if e.data() == wanted
+    ).trigger()
 
 
 @step(2)
@@ -702,7 +818,11 @@ def seal(stage: Stage) -> None:
 
 @step(3)
 def unseal(stage: Stage, which: int) -> None:
-    covered = [button for button in stage.window.findChildren(CoveredNumber) if button.isVisible()]
+    covered = [
+        button
+        for button in stage.window.findChildren(CoveredNumber)
+        if button.isVisible()
+    ]
     of(which, covered).click()
 
 
@@ -741,7 +861,12 @@ def gather_evidence(stage: Stage, which: int) -> None:
     page = stage.window.sections.evidence
     seen(stage, "evidence", page.panel)
     work = page.panel.work, page.best.work, page.sets.work, page.stop.work
-    buttons = [button for row in work for button in (row.button, row.stop) if button.isVisible()]
+    buttons = [
+        button
+        for row in work
+        for button in (row.button, row.stop)
+        if button.isVisible()
+    ]
     of(which, buttons).click()
 
 
@@ -750,7 +875,9 @@ def use_evidence(stage: Stage, which: int) -> None:
     """Move the threshold, ask for a feature in the sets, or use or compare the best set."""
     page = stage.window.sections.evidence
     seen(stage, "evidence", page.panel)
-    buttons = [button for button in (page.best.use, page.best.compare) if button.isVisible()]
+    buttons = [
+        button for button in (page.best.use, page.best.compare) if button.isVisible()
+    ]
     buttons += page.stop.view._group.buttons() if page.stop.view.isVisible() else []
     if which % 3 == 0:
         page.panel.table.thresholdMoved.emit(0.51 + (which % 50) / 100)
@@ -820,7 +947,9 @@ def maximise(stage: Stage, which: int) -> None:
         raise ImpossibleStepError
     pages = stage.window.workspace._pages
     page = pages[stage.window.workspace.page]
-    page.toggle(of(which, [panel for panel in page.findChildren(Panel) if panel.isVisible()]))
+    page.toggle(
+        of(which, [panel for panel in page.findChildren(Panel) if panel.isVisible()])
+    )
 
 
 @step(2)
@@ -828,7 +957,9 @@ def pop_out(stage: Stage, which: int) -> None:
     if stage.window.session.dataset is None:
         raise ImpossibleStepError
     page = stage.window.workspace._pages[stage.window.workspace.page]
-    page.pop_out(of(which, [panel for panel in page.findChildren(Panel) if panel.isVisible()]))
+    page.pop_out(
+        of(which, [panel for panel in page.findChildren(Panel) if panel.isVisible()])
+    )
 
 
 @step(2)
@@ -850,6 +981,12 @@ def copy_plan(stage: Stage, which: int) -> None:
 def sort_table(stage: Stage, which: int, column: int) -> None:
     if stage.window.session.dataset is None:
         raise ImpossibleStepError
-    tables = [table for table in stage.window.workspace.findChildren(TableView) if table.isVisible()]
+    tables = [
+        table
+        for table in stage.window.workspace.findChildren(TableView)
+        if table.isVisible()
+    ]
     table = of(which, tables)
-    table.horizontalHeader().sectionClicked.emit(column % max(1, table.model().columnCount()))
+    table.horizontalHeader().sectionClicked.emit(
+        column % max(1, table.model().columnCount())
+    )

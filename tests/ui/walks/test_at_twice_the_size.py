@@ -24,14 +24,23 @@ _SCREEN = {
 def test_the_walks_in_a_process_of_their_own(tmp_path: Path) -> None:
     screens = tmp_path / "screens.json"
     screens.write_text(
-        json.dumps({"synchronousWindowSystemEvents": False, "windowFrameMargins": True, "screens": [_SCREEN]})
+        json.dumps(
+            {
+                "synchronousWindowSystemEvents": False,
+                "windowFrameMargins": True,
+                "screens": [_SCREEN],
+            }
+        )
     )
     changed = {
         "QT_QPA_PLATFORM": f"offscreen:configfile={screens}",
         "QT_SCALE_FACTOR": "2",
         "RANKSTUDIO_WALK_SIZE": "1024x700",
     }
-    walks = [str(Path(__file__).parent / walk) for walk in ("test_by_mouse.py", "test_by_keyboard.py")]
+    walks = [
+        str(Path(__file__).parent / walk)
+        for walk in ("test_by_mouse.py", "test_by_keyboard.py")
+    ]
     command = [sys.executable, "-m", "pytest", "-q", "-x", *walks]
     done = subprocess.run(
         [*command, f"--basetemp={tmp_path / 'walk'}"],

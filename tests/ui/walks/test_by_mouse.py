@@ -26,11 +26,17 @@ from rankstudio.ui.widgets import Heading, TableView
 
 def test_the_walk_by_mouse(walked: MainWindow, home: Path) -> None:
     mouse = Mouse()
-    mouse.click(found(QPushButton, "welcome-open"), then=lambda dialog: open_there(mouse, dialog, "Small"))
+    mouse.click(
+        found(QPushButton, "welcome-open"),
+        then=lambda dialog: open_there(mouse, dialog, "Small"),
+    )
     readings.is_open(walked, home / "Small")
 
     show_page(mouse, "compare")
-    mouse.click(found(QPushButton, "run-comparison"), then=lambda dialog: compare_three(mouse, dialog))
+    mouse.click(
+        found(QPushButton, "run-comparison"),
+        then=lambda dialog: compare_three(mouse, dialog),
+    )
     readings.runs_are_there(walked)
 
     mouse.click_cell(*run_cell(found(TableView, "runs-table"), 1))
@@ -79,7 +85,10 @@ def open_there(mouse: Mouse, dialog: OpenDialog, name: str) -> None:
     model = view.model()
 
     def index():
-        rows = [model.index(row, 0, view.rootIndex()) for row in range(model.rowCount(view.rootIndex()))]
+        rows = [
+            model.index(row, 0, view.rootIndex())
+            for row in range(model.rowCount(view.rootIndex()))
+        ]
         return next((one for one in rows if one.data() == name), None)
 
     wait_until(index)
@@ -98,14 +107,20 @@ def compare_three(mouse: Mouse, dialog: ComparisonDialog) -> None:
 
 def tick(mouse: Mouse, ticks: QListWidget, name: str) -> None:
     """Click on the box before a name; where that is not in sight, turn the wheel."""
-    [item] = [ticks.item(row) for row in range(ticks.count()) if ticks.item(row).text() == name]
+    [item] = [
+        ticks.item(row)
+        for row in range(ticks.count())
+        if ticks.item(row).text() == name
+    ]
     index = ticks.indexFromItem(item)
     mouse.wheel_to(ticks, index)
     option = QStyleOptionViewItem()
     ticks.initViewItemOption(option)
     option.rect = ticks.visualRect(index)
     option.features |= QStyleOptionViewItem.ViewItemFeature.HasCheckIndicator
-    box = ticks.style().subElementRect(QStyle.SubElement.SE_ItemViewItemCheckIndicator, option, ticks)
+    box = ticks.style().subElementRect(
+        QStyle.SubElement.SE_ItemViewItemCheckIndicator, option, ticks
+    )
     mouse.click_part(ticks.viewport(), box)
 
 
@@ -118,5 +133,9 @@ def cell_of(table: TableView, row: int, key: str) -> tuple[TableView, QModelInde
 def run_cell(table: TableView, number: int) -> tuple[TableView, QModelIndex]:
     """Return the table of runs and the cell with the name of a run."""
     rows = table.rows_model.shown_rows()
-    [place] = [at for at, row in enumerate(rows) if not isinstance(row, Heading) and row.key == number]
+    [place] = [
+        at
+        for at, row in enumerate(rows)
+        if not isinstance(row, Heading) and row.key == number
+    ]
     return cell_of(table, place, "method")

@@ -50,9 +50,14 @@ def test_a_random_walk(theme: Theme, places: Places) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["folds", "formats"])
 def test_a_long_random_walk(
-    theme: Theme, tmp_path: Path, kind: str, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+    theme: Theme,
+    tmp_path: Path,
+    kind: str,
+    pytestconfig: pytest.Config,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(measured_runs, "_QUIET_MILLISECONDS", 0)  # all that goes on in the background does
+    # all that goes on in the background does
+    monkeypatch.setattr(measured_runs, "_QUIET_MILLISECONDS", 0)
     n_steps = pytestconfig.getoption("--walk-steps")
     walk(seeds(pytestconfig), n_steps, theme, write_places(tmp_path, kind))
 
@@ -60,7 +65,9 @@ def test_a_long_random_walk(
 def walk(chosen: Iterator[int], n_steps: int, theme: Theme, places: Places) -> None:
     for seed, outcome in walk_seeds(chosen, theme, places, n_steps):
         if outcome.faults:
-            pytest.fail(report(outcome, seed, theme, places, FEW_REPLAYS), pytrace=False)
+            pytest.fail(
+                report(outcome, seed, theme, places, FEW_REPLAYS), pytrace=False
+            )
 
 
 def test_a_walk_depends_on_its_seed_alone() -> None:

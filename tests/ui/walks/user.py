@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QPoint, QPointF, QRect, Qt, QTimer
-from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeySequence, QWheelEvent
+from PySide6.QtCore import (
+    QCoreApplication,
+    QModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    Qt,
+    QTimer,
+)
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeySequence,
+    QWheelEvent,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -32,7 +46,12 @@ _STILL = 4  # turns of the event loop
 def found(kind: type[W], name: str, root: QWidget | None = None) -> W:
     """Return the one widget of a name that is seen: in a window, or in all of them."""
     roots = [root] if root is not None else QApplication.topLevelWidgets()
-    here = [w for one in roots for w in [one, *one.findChildren(kind)] if isinstance(w, kind)]
+    here = [
+        w
+        for one in roots
+        for w in [one, *one.findChildren(kind)]
+        if isinstance(w, kind)
+    ]
     seen = [w for w in dict.fromkeys(here) if w.objectName() == name and w.isVisible()]
     assert len(seen) == 1, f"{len(seen)} widgets named {name} are seen"
     return seen[0]
@@ -46,19 +65,32 @@ def in_sight(widget: QWidget, room: QRect | None = None) -> None:
     assert widget.isVisible(), f"{name} is not shown"
     assert not room.isEmpty(), f"{name} has no room"
     placed = QRect(widget.mapTo(window, room.topLeft()), room.size())
-    assert window.rect().contains(placed), f"{name} at {placed} is outside of {window.rect()}"
+    assert window.rect().contains(placed), (
+        f"{name} at {placed} is outside of {window.rect()}"
+    )
     assert widget.visibleRegion().boundingRect().contains(room), f"{name} is cut"
-    for corner in (room.center(), room.topLeft() + QPoint(4, 4), room.bottomRight() - QPoint(4, 4)):
+    for corner in (
+        room.center(),
+        room.topLeft() + QPoint(4, 4),
+        room.bottomRight() - QPoint(4, 4),
+    ):
         at = window.childAt(widget.mapTo(window, corner)) or window
         assert at is widget or widget.isAncestorOf(at), f"{name} is covered by {at}"
     modal = QApplication.activeModalWidget()
-    assert modal is None or window is modal or QApplication.activePopupWidget(), f"{name} is behind {modal}"
+    assert modal is None or window is modal or QApplication.activePopupWidget(), (
+        f"{name} is behind {modal}"
+    )
 
 
 class User:
     """What mouse and keyboard share: whatever an act opens is dealt with before the act is over."""
 
-    def doing(self, act: Callable[[], object], then: Then | None, kind: type[QWidget] = QWidget) -> None:
+    def doing(
+        self,
+        act: Callable[[], object],
+        then: Then | None,
+        kind: type[QWidget] = QWidget,
+    ) -> None:
         """Act; where a dialog or a menu opens by it, which waits for its end, go on there."""
         if then is None:
             act()
@@ -75,8 +107,12 @@ class User:
             popup = QApplication.activePopupWidget()
             opened = popup or QApplication.activeModalWidget()
             polls.append(opened)
-            there = opened not in before and isinstance(opened, kind) and opened.isVisible()
-            there = there and (popup is not None or QApplication.activeWindow() is opened)
+            there = (
+                opened not in before and isinstance(opened, kind) and opened.isVisible()
+            )
+            there = there and (
+                popup is not None or QApplication.activeWindow() is opened
+            )
             if not there and len(polls) * _POLL < 1000 * _PATIENCE:
                 return
             timer.stop()
@@ -111,7 +147,10 @@ def keep_still(widget: QWidget) -> None:
     def stays() -> bool:
         QCoreApplication.sendPostedEvents()
         places.append(QRect(widget.mapTo(window, QPoint()), widget.size()))
-        return len(places) >= _STILL and len({room.getRect() for room in places[-_STILL:]}) == 1
+        return (
+            len(places) >= _STILL
+            and len({room.getRect() for room in places[-_STILL:]}) == 1
+        )
 
     wait_until(stays)
 
@@ -119,14 +158,18 @@ def keep_still(widget: QWidget) -> None:
 def give_keyboard_back() -> None:
     """Do what the system does when a dialog is closed, and the platform without a screen does not."""
     windows = [one for one in QApplication.topLevelWidgets() if one.isVisible()]
-    below = QApplication.activeModalWidget() or next(one for one in windows if isinstance(one, QMainWindow))
+    below = QApplication.activeModalWidget() or next(
+        one for one in windows if isinstance(one, QMainWindow)
+    )
     below.activateWindow()
     wait_until(below.isActiveWindow)
 
 
 def close_all() -> None:
     """Close menus and dialogs, so that nobody waits for them."""
-    while (opened := QApplication.activePopupWidget() or QApplication.activeModalWidget()) is not None:
+    while (
+        opened := QApplication.activePopupWidget() or QApplication.activeModalWidget()
+    ) is not None:
         if not opened.close():
             return
 
@@ -192,7 +235,10 @@ class Mouse(User):
 
     def wheel(self, widget: QWidget, *, down: bool) -> None:
         """Turn the wheel by a notch over the middle of a widget."""
-        window, at = widget.window(), widget.mapTo(widget.window(), widget.rect().center())
+        window, at = (
+            widget.window(),
+            widget.mapTo(widget.window(), widget.rect().center()),
+        )
         turned = QPoint(0, -120 if down else 120)
         everywhere = QPointF(window.mapToGlobal(at))
         event = QWheelEvent(
@@ -203,12 +249,19 @@ class Mouse(User):
         QCoreApplication.processEvents()
 
     def click_cell(
-        self, view: QAbstractItemView, index: QModelIndex, *, then: Then | None = None, **how: Any
+        self,
+        view: QAbstractItemView,
+        index: QModelIndex,
+        *,
+        then: Then | None = None,
+        **how: Any,
     ) -> None:
         """Click on a cell of a table, a list or a tree; it has to be in sight."""
         room = view.visualRect(index)
         seen = room.intersected(view.viewport().rect())
-        assert seen.height() == room.height(), f"the row at {room} is cut in {view.objectName()}"
+        assert seen.height() == room.height(), (
+            f"the row at {room} is cut in {view.objectName()}"
+        )
         self.click_part(view.viewport(), seen, then=then, **how)
 
     def choose(self, menu: QMenu, text: str, *, then: Then | None = None) -> None:
@@ -217,12 +270,18 @@ class Mouse(User):
         room = menu.actionGeometry(action)
         self.click_part(menu, room, then=then)
 
-    def open_menu(self, bar: QMenuBar, text: str, *more: str, then: Then | None = None) -> None:
+    def open_menu(
+        self, bar: QMenuBar, text: str, *more: str, then: Then | None = None
+    ) -> None:
         """Click through the menu bar to an entry."""
         self.click_part(bar, bar.actionGeometry(entry(bar, text)))
         opened = None
         for at, label in enumerate(more):
-            wait_until(lambda before=opened: QApplication.activePopupWidget() not in (None, before))
+            wait_until(
+                lambda before=opened: (
+                    QApplication.activePopupWidget() not in (None, before)
+                )
+            )
             opened = QApplication.activePopupWidget()
             assert isinstance(opened, QMenu)
             self.choose(opened, label, then=then if at == len(more) - 1 else None)
@@ -245,7 +304,9 @@ class Keyboard(User):
             assert combined.key() != Qt.Key.Key_unknown, name
 
             def act(combined: Any = combined) -> None:
-                QTest.keyClick(self._window(), combined.key(), combined.keyboardModifiers())
+                QTest.keyClick(
+                    self._window(), combined.key(), combined.keyboardModifiers()
+                )
 
             self.doing(act, then if at == len(keys) - 1 else None)
 
@@ -266,9 +327,13 @@ class Keyboard(User):
             if inside is not None:
                 in_sight(at)
                 return inside
-            way.append(at.objectName() or type(at).__name__ if at is not None else "nowhere")
+            way.append(
+                at.objectName() or type(at).__name__ if at is not None else "nowhere"
+            )
             self.press(key)
-        raise AssertionError(f"Tab does not come to {name}, but to {dict.fromkeys(way)}")
+        raise AssertionError(
+            f"Tab does not come to {name}, but to {dict.fromkeys(way)}"
+        )
 
     def open_menu(self, *, then: Then) -> None:
         """Press the menu key, which the system tells the window of as an event of its own."""

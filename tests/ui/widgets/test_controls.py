@@ -54,7 +54,11 @@ def test_choosing_from_outside_tells_nobody_and_unknown_values_are_ignored(segme
 def test_the_row_is_one_stop_for_tab_and_arrows_move_within(app, theme, stage):
     holder = QWidget()
     column = QVBoxLayout(holder)
-    first, row, last = QPushButton("first"), Segmented(FOLDS, "fold"), QPushButton("last")
+    first, row, last = (
+        QPushButton("first"),
+        Segmented(FOLDS, "fold"),
+        QPushButton("last"),
+    )
     for widget in (first, row, last):
         column.addWidget(widget)
     stage(holder, 240, 160)
@@ -63,7 +67,13 @@ def test_the_row_is_one_stop_for_tab_and_arrows_move_within(app, theme, stage):
     holder.activateWindow()
     first.setFocus()
     QTest.keyClick(first, Qt.Key.Key_Tab)
-    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Left):
+    for key in (
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Left,
+        Qt.Key.Key_Left,
+        Qt.Key.Key_Left,
+    ):
         QTest.keyClick(holder.focusWidget(), key)
     assert told == [2, 3, 2, 1]
     assert holder.focusWidget().accessibleName() == "fold 1"
@@ -130,10 +140,17 @@ def test_other_values_keep_the_nearest(slider):
 
 
 def test_facts_are_shown_with_their_notes(theme, stage):
-    facts = KeyValue([Fact("queries", "470"), Fact("features", "46", "6 constant", tooltip="id 6-10 and 43")])
+    facts = KeyValue(
+        [
+            Fact("queries", "470"),
+            Fact("features", "46", "6 constant", tooltip="id 6-10 and 43"),
+        ]
+    )
     stage(facts, 220, 60)
     assert fact_texts(facts) == [("queries", "470"), ("features", "46 · 6 constant")]
-    note = next(label for label in facts.findChildren(QLabel) if "constant" in label.text())
+    note = next(
+        label for label in facts.findChildren(QLabel) if "constant" in label.text()
+    )
     assert note.property("role") == "warning"
     assert note.palette().color(note.foregroundRole()).name() == theme.colors.warning
     facts.set_rows([Fact("a", "b" * 200)])
@@ -153,7 +170,12 @@ FACTS = st.builds(
 
 
 @given(st.lists(st.lists(FACTS, max_size=2), min_size=2, max_size=4))
-@example([[Fact("documents", "9,630 / 2,707", wraps=True)], [Fact("documents", "470", wraps=True)]])
+@example(
+    [
+        [Fact("documents", "9,630 / 2,707", wraps=True)],
+        [Fact("documents", "470", wraps=True)],
+    ]
+)
 def test_what_was_shown_before_makes_no_difference(app, theme, shown):
     facts = KeyValue(shown[0])
     for rows in shown[1:]:
@@ -196,10 +218,15 @@ def test_a_notice_is_silent_until_it_speaks(theme, stage):
     notice.closed.connect(lambda: closed.append(1))
     stage(notice, 500, 60)
     notice.say(
-        "train.txt, line 3: found “x”, expected a number.", "error", {"Retry": lambda: acted.append(1)}
+        "train.txt, line 3: found “x”, expected a number.",
+        "error",
+        {"Retry": lambda: acted.append(1)},
     )
     assert notice.text().startswith("train.txt")
-    assert notice.accessibleName() == "error: train.txt, line 3: found “x”, expected a number."
+    assert (
+        notice.accessibleName()
+        == "error: train.txt, line 3: found “x”, expected a number."
+    )
     QTest.mouseClick(notice.findChild(QPushButton), Qt.MouseButton.LeftButton)
     QTest.keyClick(notice, Qt.Key.Key_Escape)
     assert acted == closed == [1] and notice.isHidden()
@@ -231,7 +258,11 @@ def test_a_few_messages_lie_over_the_lower_part_and_move_nothing(theme, stage):
     assert notices.texts() == ("Opened.",)  # offers replace each other
     for number in range(3):
         notices.say(f"File {number} is damaged.", "error")
-    assert notices.texts() == ("File 0 is damaged.", "File 1 is damaged.", "File 2 is damaged.")
+    assert notices.texts() == (
+        "File 0 is damaged.",
+        "File 1 is damaged.",
+        "File 2 is damaged.",
+    )
     QCoreApplication.processEvents()
     QCoreApplication.processEvents()
     assert over.geometry().bottom() == 500 - 40 - 1 and 60 < over.height() < 250
@@ -257,15 +288,20 @@ def test_a_caption_is_cut_between_words_and_no_stub_is_left(app, theme, stage):
     caption = Caption("784 validation queries · click a point")
     stage(caption, 400, 20)
     widths = [
-        caption.fontMetrics().horizontalAdvance(text) + 8 for text in ("784 validation queries …", "784 v…")
+        caption.fontMetrics().horizontalAdvance(text) + 8
+        for text in ("784 validation queries …", "784 v…")
     ]
     for width, shown in zip(widths, ("784 validation queries …", ""), strict=True):
         caption.resize(width, 20)
         assert (caption.shown_text(), caption.toolTip()) == (shown, caption.text())
 
 
-def test_a_panel_has_a_header_of_36_pixels_and_its_caption_gives_way_first(theme, stage):
-    panel = Panel(theme, "Candidates at step 3", "what the criterion would drop to, " * 4)
+def test_a_panel_has_a_header_of_36_pixels_and_its_caption_gives_way_first(
+    theme, stage
+):
+    panel = Panel(
+        theme, "Candidates at step 3", "what the criterion would drop to, " * 4
+    )
     content = QLabel("content")
     panel.set_content(content)
     stage(panel, 260, 120)
@@ -276,7 +312,11 @@ def test_a_panel_has_a_header_of_36_pixels_and_its_caption_gives_way_first(theme
     assert content.geometry().top() >= 37
     panel.set_title("Other")
     panel.set_caption("all")
-    assert (panel._title.text(), panel.caption(), panel.accessibleName()) == ("Other", "all", "Other")
+    assert (panel._title.text(), panel.caption(), panel.accessibleName()) == (
+        "Other",
+        "all",
+        "Other",
+    )
 
 
 def test_a_tool_in_the_header_acts_and_says_what_it_does(theme, stage):

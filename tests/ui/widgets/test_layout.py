@@ -24,7 +24,9 @@ class Painted(QObject):
         return False
 
 
-def test_no_label_is_painted_before_it_has_its_height(stage: object, app: QApplication) -> None:
+def test_no_label_is_painted_before_it_has_its_height(
+    stage: object, app: QApplication
+) -> None:
     area = QScrollArea()
     area.setWidgetResizable(True)
     stage(area, 200, 120)

@@ -9,7 +9,13 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QMenu, QStyleOptionViewItem, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QMenu,
+    QStyleOptionViewItem,
+    QToolTip,
+    QWidget,
+)
 from walks.user import User
 from wording import naming
 
@@ -41,9 +47,17 @@ ROWS = [
 COLUMNS = [
     Column("dot", "", kind="dot", value=lambda row: Dot(row.id % 7), width=30),
     Column("id", "id", align="right", tone="muted"),
-    Column("name", "feature", stretch=True, mark=lambda row: row.pinned, bold=lambda row: row.id == 39),
+    Column(
+        "name",
+        "feature",
+        stretch=True,
+        mark=lambda row: row.pinned,
+        bold=lambda row: row.id == 39,
+    ),
     Column("weight", "weight", kind="weight"),
-    Column("gain", "gain", align="right", format=".1f", tooltip="What the criterion gained"),
+    Column(
+        "gain", "gain", align="right", format=".1f", tooltip="What the criterion gained"
+    ),
 ]
 
 
@@ -98,7 +112,10 @@ def many(theme, stage, n=300):
     """Return a table of many rows in no order, and the rows that are asked what they sort by."""
     asked = []
     rows = [Feature(7 * i % n, f"feature {i}", i / n) for i in range(n)]
-    columns = [Column("id", "id", sort=lambda row: asked.append(row) or row.id), Column("name", "name")]
+    columns = [
+        Column("id", "id", sort=lambda row: asked.append(row) or row.id),
+        Column("name", "name"),
+    ]
     table = TableView(theme, columns, "many", identity=lambda row: row.name)
     stage(table, 300, 200)
     table.set_rows(rows)
@@ -118,7 +135,9 @@ def test_sorting_asks_each_row_once(theme, stage):
 def test_the_widths_of_columns_come_from_the_first_rows(theme, stage, monkeypatch):
     measured = []
     size = Cells.sizeHint
-    monkeypatch.setattr(Cells, "sizeHint", lambda *given: measured.append(1) or size(*given))
+    monkeypatch.setattr(
+        Cells, "sizeHint", lambda *given: measured.append(1) or size(*given)
+    )
     many(theme, stage, 3000)
     assert len(measured) < 500
 
@@ -139,7 +158,11 @@ def test_the_chosen_row_and_the_selected_ones_move_with_the_sorting(table, chose
     table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
     assert ids(table) == [39, 25, 23, 7]
     assert table.current() is ROWS[2]
-    assert [line.split("\t")[0] for line in table.selection_as_tsv().splitlines()] == ["id", "25", "7"]
+    assert [line.split("\t")[0] for line in table.selection_as_tsv().splitlines()] == [
+        "id",
+        "25",
+        "7",
+    ]
     assert chosen == []
 
 
@@ -148,7 +171,9 @@ def test_new_contents_are_sorted_as_the_old_ones_were(table, chosen):
     chosen.clear()
     table.sortByColumn(4, Qt.SortOrder.AscendingOrder)
     assert ids(table) == [7, 39, 23, 25]
-    table.set_rows([Feature(row.id, row.name, row.weight, -(row.gain or 0.0)) for row in ROWS])
+    table.set_rows(
+        [Feature(row.id, row.name, row.weight, -(row.gain or 0.0)) for row in ROWS]
+    )
     assert ids(table) == [23, 39, 7, 25]
     assert table.current().id == 7
     table.set_rows(ROWS[:2])
@@ -180,7 +205,9 @@ def test_a_click_tells_row_and_column(table):
     assert told == [(25, "weight")]
 
 
-def test_new_contents_of_the_same_rows_keep_choice_and_scroll_and_tell_nobody(table, chosen):
+def test_new_contents_of_the_same_rows_keep_choice_and_scroll_and_tell_nobody(
+    table, chosen
+):
     click(table, 1)
     chosen.clear()
     news = [Feature(row.id, row.name, 5.0) for row in ROWS]
@@ -197,7 +224,12 @@ def test_new_contents_of_the_same_rows_keep_choice_and_scroll_and_tell_nobody(ta
 def test_the_menu_has_the_row_s_own_actions_first(table):
     table.row_actions = lambda row: [RowAction(f"Pin {row.id}", table.copy)]
     texts = [action.text() for action in table.menu(ROWS[0]).actions()]
-    always = ["Copy", "Copy as LaTeX", "Copy as Markdown", "Save as CSV, LaTeX or Markdown…"]
+    always = [
+        "Copy",
+        "Copy as LaTeX",
+        "Copy as Markdown",
+        "Save as CSV, LaTeX or Markdown…",
+    ]
     assert texts == ["Pin 39", "", *always]
     assert [action.text() for action in table.menu().actions()] == always
 
@@ -205,7 +237,11 @@ def test_the_menu_has_the_row_s_own_actions_first(table):
 def pixels(table, row, column):
     rect = table.visualRect(table.model().index(row, column))
     image = table.viewport().grab(rect).toImage()
-    return [image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())]
+    return [
+        image.pixelColor(x, y).name()
+        for x in range(image.width())
+        for y in range(image.height())
+    ]
 
 
 def spots(table, row, column, color):
@@ -216,7 +252,9 @@ def spots(table, row, column, color):
     return [x for x, y in places if image.pixelColor(x, y).name() == color]
 
 
-def test_bars_go_from_zero_and_negative_ones_to_the_left_in_another_colour(table, theme):
+def test_bars_go_from_zero_and_negative_ones_to_the_left_in_another_colour(
+    table, theme
+):
     above, below = (palettes.category(theme.colors, i).color.name() for i in (0, 2))
     positive, small = spots(table, 0, 3, above), spots(table, 3, 3, above)
     assert len(positive) > 1.8 * len(small) > 0
@@ -250,17 +288,23 @@ def test_a_chosen_row_is_tinted_in_both_themes(table, theme):
 
 def test_the_row_under_the_mouse_lights_up(table, theme):
     before = pixels(table, 2, 4)[0]
-    QTest.mouseMove(table.viewport(), table.visualRect(table.model().index(2, 0)).center())
+    QTest.mouseMove(
+        table.viewport(), table.visualRect(table.model().index(2, 0)).center()
+    )
     assert pixels(table, 2, 4)[0] == theme.colors.inset != before
 
 
 def test_progress_shows_a_bar_and_its_text(theme, stage):
-    column = Column("status", "status", kind="progress", value=lambda row: row[0], width=200)
+    column = Column(
+        "status", "status", kind="progress", value=lambda row: row[0], width=200
+    )
     table = TableView(theme, [column], "runs")
     stage(table, 240, 120)
     table.set_rows([(ProgressCell(0.5, "0:12 left"),), ("done",), (ProgressCell(1.0),)])
     assert [shown(table, i)[0] for i in range(3)] == ["0:12 left", "done", ""]
-    half, none, full = (pixels(table, i, 0).count(theme.colors.accent) for i in range(3))
+    half, none, full = (
+        pixels(table, i, 0).count(theme.colors.accent) for i in range(3)
+    )
     assert none == 0 < half < full
     table.sortByColumn(0, Qt.SortOrder.AscendingOrder)  # bars and words mixed: no error
     assert table.rows_as_csv().splitlines()[0] == "status"
@@ -296,7 +340,9 @@ def test_rows_are_29_pixels_and_names_are_there_for_screen_readers(table):
     assert not table.tabKeyNavigation(), "Tab leaves the table"
     assert table.objectName() == "features-table"
     assert table.accessibleName() == "features table"
-    assert table.model().headerData(4, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    assert table.model().headerData(
+        4, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
+    )
 
 
 def test_an_empty_table_says_what_will_be_here(theme, stage):
@@ -326,7 +372,9 @@ def test_other_columns_of_the_same_rows(table, chosen):
 
 
 def test_mappings_are_rows_too(theme, stage):
-    table = TableView(theme, [Column("a", "A"), Column("b", "B", format=str.upper)], "mappings")
+    table = TableView(
+        theme, [Column("a", "A"), Column("b", "B", format=str.upper)], "mappings"
+    )
     stage(table)
     table.set_rows([{"a": 1, "b": "x"}])
     assert shown(table, 0) == ["1", "X"]
@@ -340,7 +388,9 @@ def test_a_column_that_was_dragged_keeps_its_width(table, stage, theme):
     assert table.widths.as_text() == "", "nobody dragged anything"
     QTest.mousePress(header.viewport(), Qt.MouseButton.LeftButton, pos=edge)
     QTest.mouseMove(header.viewport(), edge + QPoint(40, 0))
-    QTest.mouseRelease(header.viewport(), Qt.MouseButton.LeftButton, pos=edge + QPoint(40, 0))
+    QTest.mouseRelease(
+        header.viewport(), Qt.MouseButton.LeftButton, pos=edge + QPoint(40, 0)
+    )
     dragged = header.sectionSize(1)
     assert dragged > before
     table.set_rows(ROWS)
@@ -351,7 +401,8 @@ def test_a_column_that_was_dragged_keeps_its_width(table, stage, theme):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[", "[1]", '{"id": "wide"}', '{"id": -3, "gain": 1e9}', "null", "[" * 10**5]
+    "text",
+    ["", "[", "[1]", '{"id": "wide"}', '{"id": -3, "gain": 1e9}', "null", "[" * 10**5],
 )
 def test_damaged_widths_are_not_believed(table, text):
     before = [table.columnWidth(i) for i in range(5)]
@@ -400,11 +451,15 @@ def test_latex_and_markdown_have_the_digits_that_are_shown(table, tmp_path):
         copied.append(QGuiApplication.clipboard().text())
     for name in ("a.tex", "a.md"):
         table.export(tmp_path / name)
-    assert copied == [(tmp_path / name).read_text(encoding="utf-8") for name in ("a.tex", "a.md")]
+    assert copied == [
+        (tmp_path / name).read_text(encoding="utf-8") for name in ("a.tex", "a.md")
+    ]
     latex, markdown = (text.splitlines() for text in copied)
     assert r"\begin{tabular}{rllr}" in latex
     assert r"7 & BM25 of title & $-$0.31 & 9.0 \\" in latex
-    cells = [[cell.strip(" -") for cell in line.split("|")[1:-1]] for line in markdown[1:4:2]]
+    cells = [
+        [cell.strip(" -") for cell in line.split("|")[1:-1]] for line in markdown[1:4:2]
+    ]
     assert cells == [[":", "", "", ":"], ["7", "BM25 of title", "−0.31", "9.0"]]
 
 
@@ -420,7 +475,9 @@ def test_saving_says_when_it_cannot(table, tmp_path, monkeypatch):
     table.failed.connect(said.append)
     for name in ("a", "no/b.csv", ""):
         answer = (str(tmp_path / name) if name else "", "CSV (*.csv)")
-        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
+        monkeypatch.setattr(
+            QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer
+        )
         table.save_as()
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
     assert len(said) == 1 and naming("b.csv").search(said[0])
@@ -430,7 +487,10 @@ def test_saving_says_when_it_cannot(table, tmp_path, monkeypatch):
 
 @pytest.fixture
 def numbers(theme: Theme, stage: Callable[..., QWidget]) -> TableView:
-    columns = (Column("real", "number", value=lambda n: n), Column("twice", "twice", value=lambda n: 2 * n))
+    columns = (
+        Column("real", "number", value=lambda n: n),
+        Column("twice", "twice", value=lambda n: 2 * n),
+    )
     made = TableView(theme, columns, "numbers-table")
     made.set_rows(range(9))
     stage(made, 300, 400)
@@ -444,12 +504,16 @@ def test_home_and_end_lead_to_the_first_and_the_last_row(numbers: TableView) -> 
     for key, row in ((Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 8)):
         QTest.keyClick(numbers, key)
         assert numbers.current() == row
-        assert [index.row() for index in numbers.selectionModel().selectedRows()] == [row]
+        assert [index.row() for index in numbers.selectionModel().selectedRows()] == [
+            row
+        ]
     assert heard == [0, 8]
 
 
 @pytest.mark.parametrize("row", [0, 7])
-def test_the_menu_key_opens_the_menu_of_the_chosen_row(numbers: TableView, row: int) -> None:
+def test_the_menu_key_opens_the_menu_of_the_chosen_row(
+    numbers: TableView, row: int
+) -> None:
     asked: list[object] = []
     numbers.row_actions = lambda one: asked.append(one) or ()
     places: list[QPoint] = []
@@ -460,7 +524,9 @@ def test_the_menu_key_opens_the_menu_of_the_chosen_row(numbers: TableView, row: 
 
     numbers.select(row)
     middle = numbers.rect().center()
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, middle, numbers.mapToGlobal(middle))
+    event = QContextMenuEvent(
+        QContextMenuEvent.Reason.Keyboard, middle, numbers.mapToGlobal(middle)
+    )
     User().doing(lambda: QCoreApplication.sendEvent(numbers, event), look, QMenu)
     assert asked == [row]
     room = numbers.visualRect(numbers.currentIndex())
@@ -487,7 +553,9 @@ def highlighted(table: TableView) -> list[int]:
 
 
 @pytest.mark.parametrize("y", [45, 200, 300])
-def test_the_row_under_the_mouse_is_highlighted_in_a_scrolled_table(long: TableView, y: int) -> None:
+def test_the_row_under_the_mouse_is_highlighted_in_a_scrolled_table(
+    long: TableView, y: int
+) -> None:
     """Marking the chosen row scrolled the table in the middle of the press: another row was highlighted."""
     heard: list[int] = []
     long.chosen.connect(heard.append)
@@ -497,13 +565,18 @@ def test_the_row_under_the_mouse_is_highlighted_in_a_scrolled_table(long: TableV
         QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, y))
         assert heard[-1] == row == long.current()
         assert highlighted(long) == [row]
-        assert row_at(long, y) == row  # the row stays under the mouse: a second click means the same
+        # the row stays under the mouse: a second click means the same
+        assert row_at(long, y) == row
     assert len(heard) == 3
 
 
 def is_in_sight(table: TableView) -> bool:
     rect = table.visualRect(table.currentIndex())
-    return rect.isValid() and rect.top() >= 0 and rect.bottom() <= table.viewport().height()
+    return (
+        rect.isValid()
+        and rect.top() >= 0
+        and rect.bottom() <= table.viewport().height()
+    )
 
 
 def test_rows_above_the_chosen_one_leave_it_in_sight(long: TableView) -> None:
@@ -525,12 +598,16 @@ def test_a_hand_that_trembles_highlights_no_more_rows(long: TableView) -> None:
     assert highlighted(long) == [row] == [long.current()]
 
 
-def test_several_rows_stay_highlighted_whose_last_one_is_the_chosen_one(long: TableView) -> None:
+def test_several_rows_stay_highlighted_whose_last_one_is_the_chosen_one(
+    long: TableView,
+) -> None:
     long.verticalScrollBar().setValue(1700)
     first, last = row_at(long, 60), row_at(long, 300)
     QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, 60))
     shift = Qt.KeyboardModifier.ShiftModifier
-    QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, shift, pos=QPoint(20, 300))
+    QTest.mouseClick(
+        long.viewport(), Qt.MouseButton.LeftButton, shift, pos=QPoint(20, 300)
+    )
     assert highlighted(long) == list(range(first, last + 1))
     assert long.current() == last
     QTest.keyClick(long, Qt.Key.Key_Down, shift)
@@ -542,16 +619,22 @@ def test_the_chosen_row_is_always_a_highlighted_one(long: TableView) -> None:
     control = Qt.KeyboardModifier.ControlModifier
     heard: list[int] = []
     for y in (60, 120, 180):
-        QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, y))
+        QTest.mouseClick(
+            long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, y)
+        )
     rows = [row_at(long, y) for y in (60, 120, 180)]
     assert highlighted(long) == rows
     long.chosen.connect(heard.append)
-    QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, 120))
+    QTest.mouseClick(
+        long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, 120)
+    )
     assert highlighted(long) == [rows[0], rows[2]]
     assert long.current() in (rows[0], rows[2])
     assert heard in ([], [long.current()])
     for y in (60, 180):
-        QTest.mouseClick(long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, y))
+        QTest.mouseClick(
+            long.viewport(), Qt.MouseButton.LeftButton, control, pos=QPoint(20, y)
+        )
         assert long.current() in highlighted(long)
 
 

@@ -61,25 +61,36 @@ class HCAS(RelevanceSelector):
         positions = positions_of(relevance)
         distances = 1.0 - similarity
         distances[np.tril_indices(n)] = np.inf
-        distances = np.fmin(distances, distances.T)  # symmetric, with infinity on the diagonal
+        # symmetric, with infinity on the diagonal
+        distances = np.fmin(distances, distances.T)
         sizes = np.ones(n)
         leaders = np.arange(n)  # the most relevant feature of each cluster
         absorbed = list[int]()
         for _ in range(n - 1):
-            first, second = divmod(int(np.argmax(distances <= distances.min() + _TIE)), n)
+            first, second = divmod(
+                int(np.argmax(distances <= distances.min() + _TIE)), n
+            )
             from_first = distances[first]
             from_second = distances[second]
             if ward:
-                weighted = (sizes[first] + sizes) * from_first + (sizes[second] + sizes) * from_second
-                joined = (weighted - sizes * from_first[second]) / (sizes[first] + sizes[second] + sizes)
+                weighted = (sizes[first] + sizes) * from_first + (
+                    sizes[second] + sizes
+                ) * from_second
+                joined = (weighted - sizes * from_first[second]) / (
+                    sizes[first] + sizes[second] + sizes
+                )
             else:
                 joined = np.minimum(from_first, from_second)
             joined[[first, second]] = np.inf
             distances[first] = distances[:, first] = joined
             distances[second] = distances[:, second] = np.inf
             sizes[first] += sizes[second]
-            leader, follower = sorted((leaders[first], leaders[second]), key=positions.__getitem__)
+            leader, follower = sorted(
+                (leaders[first], leaders[second]), key=positions.__getitem__
+            )
             leaders[first] = leader
             absorbed.append(int(follower))
-        order = np.array([*([int(leaders[0])] if n else []), *reversed(absorbed)], dtype=np.int64)
+        order = np.array(
+            [*([int(leaders[0])] if n else []), *reversed(absorbed)], dtype=np.int64
+        )
         return Ordering(order, np.full((n, n), np.nan))

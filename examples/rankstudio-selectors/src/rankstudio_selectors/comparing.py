@@ -54,7 +54,11 @@ class RelevanceSelector(PathSelector):
         """Return the memory for ranks of the documents, or for copies of them."""
         if self.similarity == "kendall" and shape.sharded:
             return sums_need(shape, per_document=8.0 * shape.n)
-        return sums_need(shape) if self.similarity == "pearson" else whole_need(shape, copies=3.0)
+        return (
+            sums_need(shape)
+            if self.similarity == "pearson"
+            else whole_need(shape, copies=3.0)
+        )
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Find the first k features, with progress events."""

@@ -20,7 +20,8 @@ from rankstudio.api import (
 )
 
 _RELEVANCE = replace(
-    MEASURE, help="Measure of ranking by a single feature in its better direction: the feature's relevance."
+    MEASURE,
+    help="Measure of ranking by a single feature in its better direction: the feature's relevance.",
 )
 _SIMILARITIES = (
     ("kendall", "Kendall's τ, within queries"),

@@ -9,7 +9,14 @@ import numpy as np
 
 from rankstudio.api import Ordering
 from rankstudio_selectors import entries
-from rankstudio_selectors.comparing import Bools, Floats, Ints, RelevanceSelector, best, positions_of
+from rankstudio_selectors.comparing import (
+    Bools,
+    Floats,
+    Ints,
+    RelevanceSelector,
+    best,
+    positions_of,
+)
 
 
 @dataclass(eq=False, repr=False)

@@ -73,7 +73,9 @@ class MRMR(PathSelector):
         """Find the first k features, with progress events."""
         quotient = self.checked("scheme") == "quotient"
         n_bins = self.checked("n_bins")
-        ranks = np.ceil((data.y.size - 1) * np.arange(1, n_bins) / n_bins).astype(np.int64)
+        ranks = np.ceil((data.y.size - 1) * np.arange(1, n_bins) / n_bins).astype(
+            np.int64
+        )
         edges = yield from order_statistics(data, ranks, _WHAT)
         labels = np.unique(data.y)
         (counts,) = yield from summed(data, _WHAT, label_counts, edges, labels)
@@ -87,13 +89,17 @@ class MRMR(PathSelector):
             yield WorkProgress(_WHAT, step / k)
             candidates = remaining & varies if (remaining & varies).any() else remaining
             redundancy = total / max(step, 1)
-            scores = relevance / (redundancy + LEAST) if quotient else relevance - redundancy
+            scores = (
+                relevance / (redundancy + LEAST) if quotient else relevance - redundancy
+            )
             scores = scores if step else relevance
             order[step] = best(scores, candidates)
             compared[step, candidates] = scores[candidates]
             remaining[order[step]] = False
             if step + 1 < k:
-                (counts,) = yield from summed(data, _WHAT, pair_counts, edges, int(order[step]))
+                (counts,) = yield from summed(
+                    data, _WHAT, pair_counts, edges, int(order[step])
+                )
                 total += [information(joint) for joint in counts]
         return Ordering(order, compared, {"relevance_": relevance})
 
@@ -128,4 +134,6 @@ def information(counts: Floats) -> float:
     p = counts / counts.sum()
     independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
     positive = p > 0
-    return max(0.0, float(np.sum(p[positive] * np.log(p[positive] / independent[positive]))))
+    return max(
+        0.0, float(np.sum(p[positive] * np.log(p[positive] / independent[positive])))
+    )

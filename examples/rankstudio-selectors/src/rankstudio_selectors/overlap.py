@@ -7,7 +7,14 @@ from itertools import combinations
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHeaderView, QLabel, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QLabel,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rankstudio.api.window import WindowContext
 
@@ -26,7 +33,9 @@ def overlaps(selections: Selections) -> dict[tuple[int, int], float]:
     means: dict[tuple[int, int], float] = {}
     for first, second in combinations(selections, 2):
         folds = selections[first].keys() & selections[second].keys()
-        indices = [jaccard(selections[first][fold], selections[second][fold]) for fold in folds]
+        indices = [
+            jaccard(selections[first][fold], selections[second][fold]) for fold in folds
+        ]
         if indices:
             means[first, second] = float(np.mean(indices))
     return means
@@ -45,7 +54,9 @@ def build(context: WindowContext) -> QWidget:
     note.setMargin(12)
     table = QTableWidget(0, 3)
     table.setHorizontalHeaderLabels(["run", "run", "mean Jaccard index over folds"])
-    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    table.horizontalHeader().setSectionResizeMode(
+        QHeaderView.ResizeMode.ResizeToContents
+    )
     table.horizontalHeader().setStretchLastSection(True)
     table.verticalHeader().hide()
     table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
@@ -58,8 +69,13 @@ def build(context: WindowContext) -> QWidget:
         note.setVisible(not values)
         table.setVisible(bool(values))
         table.setRowCount(len(values))
-        titles = {number: f"{number} {run.plan.entry.label}" for number, run in context.runs.items()}
-        for row, (pair, value) in enumerate(sorted(values.items(), key=lambda item: -item[1])):
+        titles = {
+            number: f"{number} {run.plan.entry.label}"
+            for number, run in context.runs.items()
+        }
+        for row, (pair, value) in enumerate(
+            sorted(values.items(), key=lambda item: -item[1])
+        ):
             texts = [titles.get(pair[0], ""), titles.get(pair[1], ""), f"{value:.3f}"]
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)

@@ -14,7 +14,9 @@ from rankstudio.api import (
 )
 
 
-def similar_pairs(data, similarity: str = "kendall", n_pairs: int = 20) -> Waiting[AnalysisTable]:
+def similar_pairs(
+    data, similarity: str = "kendall", n_pairs: int = 20
+) -> Waiting[AnalysisTable]:
     """List the pairs of features that are most similar, with the better feature of each.
 
     Parameters
@@ -28,9 +30,16 @@ def similar_pairs(data, similarity: str = "kendall", n_pairs: int = 20) -> Waiti
     similarities = yield from feature_similarities(training, similarity)
     gains = yield from single_feature_gains(training, "MAP")
     names = data.feature_names
-    pairs = sorted(combinations(range(len(names)), 2), key=lambda pair: -similarities[pair])
+    pairs = sorted(
+        combinations(range(len(names)), 2), key=lambda pair: -similarities[pair]
+    )
     rows = tuple(
-        (names[first], names[second], similarities[first, second], names[better(gains, first, second)])
+        (
+            names[first],
+            names[second],
+            similarities[first, second],
+            names[better(gains, first, second)],
+        )
         for first, second in pairs[:n_pairs]
     )
     return AnalysisTable(

@@ -23,7 +23,11 @@ _TIMEOUT = 1.0  # seconds within which a plug-in's code must return the words
 
 
 def analysis_as_command(
-    entry: Analysis, plan: Plan, values: Mapping[str, Any], study: Path | None = None, run: int | None = None
+    entry: Analysis,
+    plan: Plan,
+    values: Mapping[str, Any],
+    study: Path | None = None,
+    run: int | None = None,
 ) -> str:
     """Return the terminal command of an analysis.
 
@@ -42,7 +46,8 @@ def analysis_as_command(
     Returns
     -------
     str
-        One line for a POSIX shell, without default values; "" if there is none, as for a run without a study.
+        One line for a POSIX shell, without default values; "" if there is none, as for
+        a run without a study.
     """
     # Analyses that no command line can express have none.
     parameters = entry.validate(values)
@@ -55,19 +60,27 @@ def analysis_as_command(
     # Some analyses make their own words.
     if entry.words:
         words = _own_words(entry, plan, parameters)
-        return "" if words is None else shell_command(["rankstudio", entry.key, *input_words, *words])
+        return (
+            ""
+            if words is None
+            else shell_command(["rankstudio", entry.key, *input_words, *words])
+        )
 
     # Words for the plan or the data that the analysis needs.
     if entry.needs is Needs.PLAN:
         input_words = [data_word(plan), *plan_words(plan)]
     elif entry.needs is not Needs.RUN:
-        fields = field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
+        fields = field_words(
+            plan, ("folds", "missing", "normalize", "protocol", "seed")
+        )
         input_words = [data_word(plan), *fields, *column_words(plan)]
     options = parameter_words(entry.parameters, parameters)
     return shell_command(["rankstudio", entry.key, *input_words, *options])
 
 
-def _own_words(entry: Analysis, plan: Plan, parameters: Mapping[str, Any]) -> list[str] | None:
+def _own_words(
+    entry: Analysis, plan: Plan, parameters: Mapping[str, Any]
+) -> list[str] | None:
     """Return the words of the analysis's own function.
 
     None if the function of a plug-in fails, or does not return a list of texts.
@@ -82,5 +95,7 @@ def _own_words(entry: Analysis, plan: Plan, parameters: Mapping[str, Any]) -> li
         if entry.is_own:
             raise
         return None
-    is_usable = isinstance(answer, list) and all(isinstance(word, str) for word in answer)
+    is_usable = isinstance(answer, list) and all(
+        isinstance(word, str) for word in answer
+    )
     return answer if is_usable else None

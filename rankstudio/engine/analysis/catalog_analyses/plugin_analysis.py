@@ -62,10 +62,13 @@ def analysis_steps(
         answer = imported(entry.compute)(*subject, **parameters)
         if isinstance(answer, GeneratorType):
             answer = yield from answer
-        yield (answer,)  # a tuple of one distinguishes the final answer from the results so far
+        # a tuple of one distinguishes the final answer from the results so far
+        yield (answer,)
 
     # Code of other packages runs where it can be stopped.
-    steps = _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
+    steps = (
+        _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
+    )
 
     # Check whatever the analysis yields.
     try:
@@ -140,7 +143,9 @@ def analyse(
     arguments: tuple[Any, ...] = (subject,) if data is None else (subject, data)
     if entry.needs is Needs.DATA and isinstance(subject, FoldedDataset):
         arguments = (subject.folds[0].train, *arguments[1:])
-    signatures = [types for types in _ARGUMENT_TYPES[entry.needs] if len(types) == len(arguments)]
+    signatures = [
+        types for types in _ARGUMENT_TYPES[entry.needs] if len(types) == len(arguments)
+    ]
     if not any(all(map(isinstance, arguments, types)) for types in signatures):
         raise PlanError(_needs_text(entry))
     *_, result = analysis_steps(entry, arguments, parameters)
@@ -173,11 +178,14 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
     result = answer if isinstance(answer, AnalysisResult) else None
     tables = answer if result is None else result.tables
     tables = (tables,) if isinstance(tables, AnalysisTable) else tables
-    if not isinstance(tables, tuple | list) or not all(isinstance(table, AnalysisTable) for table in tables):
+    if not isinstance(tables, tuple | list) or not all(
+        isinstance(table, AnalysisTable) for table in tables
+    ):
         raise AnalysisError(entry.label, _unexpected_text("AnalysisTable", tables))
     if sum(len(table.header) * len(table.rows) for table in tables) > MOST_CELLS:
         raise AnalysisError(
-            entry.label, tr("its tables have more than {most:,} cells").format(most=MOST_CELLS)
+            entry.label,
+            tr("its tables have more than {most:,} cells").format(most=MOST_CELLS),
         )
 
     # Plain tables; only a result has values and warnings, too.
@@ -185,7 +193,9 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
     if result is None:
         return AnalysisResult(plain_tables)
     if result.values is not None and not isinstance(result.values, Mapping):
-        raise AnalysisError(entry.label, _unexpected_text(tr("values by name"), result.values))
+        raise AnalysisError(
+            entry.label, _unexpected_text(tr("values by name"), result.values)
+        )
     warnings = tuple(one_line(str(text)) for text in result.warnings)
     return replace(result, tables=plain_tables, warnings=warnings)
 
@@ -197,13 +207,24 @@ def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
     rows = []
     for number, row in enumerate(table.rows, 1):
         if len(row) != len(header):
-            text = tr("row {number} of the table {title} has {cells} cells, and the header {titles}")
-            problem = text.format(number=number, title=shown(table.title), cells=len(row), titles=len(header))
+            text = tr(
+                "row {number} of the table {title} has {cells} cells, and the header {titles}"
+            )
+            problem = text.format(
+                number=number,
+                title=shown(table.title),
+                cells=len(row),
+                titles=len(header),
+            )
             raise AnalysisError(entry.label, problem)
         rows.append(tuple(_plain_cell(entry, cell) for cell in row))
 
     # The text above the table may have several lines.
-    above = None if table.above is None else "\n".join(map(one_line, str(table.above).split("\n")))
+    above = (
+        None
+        if table.above is None
+        else "\n".join(map(one_line, str(table.above).split("\n")))
+    )
     return AnalysisTable(
         title=one_line(str(table.title)),
         header=header,
@@ -223,4 +244,6 @@ def _plain_cell(entry: Analysis, cell: object) -> Cell:
 
 
 def _unexpected_text(expected: str, value: object) -> str:
-    return tr("expected {expected}, got {value}").format(expected=expected, value=one_line(shown(value)))
+    return tr("expected {expected}, got {value}").format(
+        expected=expected, value=one_line(shown(value))
+    )

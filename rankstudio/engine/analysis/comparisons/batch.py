@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.analysis.comparisons.published import printed_of
-from rankstudio.engine.analysis.comparisons.significance import RunComparison, compare_groups, is_named, named
+from rankstudio.engine.analysis.comparisons.significance import (
+    RunComparison,
+    compare_groups,
+    is_named,
+    named,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -24,7 +29,8 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.item_groups import grouped
 
-_LIST_FIELDS = ("label", "protocol", "method", "ranker")  # fields of a run that may be lists
+# fields of a run that may be lists
+_LIST_FIELDS = ("label", "protocol", "method", "ranker")
 _PARAMETER_FIELDS = ("parameters", "ranker_parameters")
 _BATCH_FIELDS = ("title", "data", "runs", "parameters", "against")
 
@@ -39,16 +45,17 @@ class Comparison:
     data : tuple of str
         Data files or folders.
     runs : tuple of Mapping
-        Each run has "method", and optionally "ranker", "protocol" and "label" (the judge). Each of these is a
-        text or a list, and every combination is a plan. A run may also have its own "parameters" and
-        "ranker_parameters".
+        Each run has "method", and optionally "ranker", "protocol" and "label" (the
+        judge). Each of these is a text or a list, and every combination is a plan. A
+        run may also have its own "parameters" and "ranker_parameters".
     parameters : Mapping
-        Parameters by method, applied wherever the method occurs, as selector or as ranker.
+        Parameters by method, applied wherever the method occurs, as selector or as
+        ranker.
     protocol : Mapping
         Attributes common to all plans: "select_by", "measures", "folds" and others.
     against : str
-        Reference run of the tests: the key of its method, "gas", or of method and ranker, "gas/ranksvm"; ""
-        for the run with the best average.
+        Reference run of the tests: the key of its method, "gas", or of method and
+        ranker, "gas/ranksvm"; "" for the run with the best average.
     """
 
     title: str
@@ -67,29 +74,50 @@ class Comparison:
             If an entry is not a valid plan.
         """
         return tuple(
-            self._plan(data, run, label=label, protocol=protocol, key=key, ranker=ranker)
+            self._plan(
+                data, run, label=label, protocol=protocol, key=key, ranker=ranker
+            )
             for run in self.runs
             for label, protocol, key, ranker in _combinations_of_run(run)
         )
 
     def _plan(
-        self, data: str, run: Mapping[str, Any], label: str, protocol: str, key: str, ranker: str
+        self,
+        data: str,
+        run: Mapping[str, Any],
+        label: str,
+        protocol: str,
+        key: str,
+        ranker: str,
     ) -> Plan:
         """Return the plan of one combination of a run.
 
-        A combination is a label, a protocol, the key of a method and the key of a ranker, or "".
+        A combination is a label, a protocol, the key of a method and the key of a
+        ranker, or "".
         """
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
-        values = {**self.protocol, "data": data, "method": key, "parameters": parameters}
+        values = {
+            **self.protocol,
+            "data": data,
+            "method": key,
+            "parameters": parameters,
+        }
         if ranker:
-            ranker_parameters = {**self.parameters.get(ranker, {}), **run.get("ranker_parameters", {})}
+            ranker_parameters = {
+                **self.parameters.get(ranker, {}),
+                **run.get("ranker_parameters", {}),
+            }
             values |= {"ranker": ranker, "ranker_parameters": ranker_parameters}
         if protocol:
             values["protocol"] = protocol
         columns = values.get("columns", {})
         if label and isinstance(columns, Mapping):
-            # The labels of all judges are named, so that no label column is read as a feature.
-            adds_labels = isinstance(run["label"], list) and not columns.keys() & {"labels", "judgments"}
+            # The labels of all judges are named, so that no label column is read as a
+            # feature.
+            adds_labels = isinstance(run["label"], list) and not columns.keys() & {
+                "labels",
+                "judgments",
+            }
             judges = {"labels": run["label"]} if adds_labels else {}
             values["columns"] = {**columns, **judges, "label": label}
         return plan_from_dict(values)
@@ -131,10 +159,15 @@ def load_comparison(path: str | Path) -> Comparison:
             data=(data,) if isinstance(data, str) else tuple(data),
             runs=tuple(values["runs"]),
             parameters=values.get("parameters", {}),
-            protocol={name: value for name, value in values.items() if name not in _BATCH_FIELDS},
+            protocol={
+                name: value
+                for name, value in values.items()
+                if name not in _BATCH_FIELDS
+            },
             against=values.get("against", ""),
         )
-        plans = comparison.plans("nowhere")  # raises the errors of invalid plans before any work
+        # raises the errors of invalid plans before any work
+        plans = comparison.plans("nowhere")
         if comparison.against:
             named(plans, comparison.against)
     except (PlanError, ParameterError) as error:
@@ -147,13 +180,24 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     # Runs: tables, each with a method and known fields.
     runs = values.get("runs")
     data = values.get("data", [])
-    if not _is_list_of_tables(runs) or not runs or not all(run.get("method") for run in runs):
-        raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
-    unknown = sorted({name for run in runs for name in run} - {*_LIST_FIELDS, *_PARAMETER_FIELDS})
+    if (
+        not _is_list_of_tables(runs)
+        or not runs
+        or not all(run.get("method") for run in runs)
+    ):
+        raise PlanError(
+            tr('runs: expected tables [[runs]], each with a line like method = "gas".')
+        )
+    unknown = sorted(
+        {name for run in runs for name in run} - {*_LIST_FIELDS, *_PARAMETER_FIELDS}
+    )
     if unknown:
         text = tr("runs: a run has no field {name}; the fields are {known}.")
         raise PlanError(
-            text.format(name=shown(unknown[0]), known=", ".join((*_LIST_FIELDS, *_PARAMETER_FIELDS)))
+            text.format(
+                name=shown(unknown[0]),
+                known=", ".join((*_LIST_FIELDS, *_PARAMETER_FIELDS)),
+            )
         )
 
     # Fields of runs that may be one text or several.
@@ -161,23 +205,37 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
         stated_values = [run[name] for run in runs if run.get(name) is not None]
         if not all(_is_text_or_texts(value) and value != [] for value in stated_values):
             raise PlanError(
-                tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
+                tr('runs: expected a text or a list of texts after "{name} =".').format(
+                    name=name
+                )
             )
 
     # Fields of the whole comparison.
     if not _is_text_or_texts(data):
-        raise PlanError(tr("data: expected a text or a list of texts, got {data}.").format(data=shown(data)))
+        raise PlanError(
+            tr("data: expected a text or a list of texts, got {data}.").format(
+                data=shown(data)
+            )
+        )
     for name in ("title", "against"):
         if not isinstance(values.get(name, ""), str):
             raise PlanError(
-                tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
+                tr("{name}: expected a text, got {values}.").format(
+                    name=name, values=shown(values[name])
+                )
             )
 
     # Parameters by method, and those of single runs.
     entries = values.get("parameters", {})
     run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETER_FIELDS]
-    if not isinstance(entries, dict) or not _is_list_of_tables([*entries.values(), *run_parameters]):
-        raise PlanError(tr("parameters: expected a table for each method, such as [parameters.gas]."))
+    if not isinstance(entries, dict) or not _is_list_of_tables(
+        [*entries.values(), *run_parameters]
+    ):
+        raise PlanError(
+            tr(
+                "parameters: expected a table for each method, such as [parameters.gas]."
+            )
+        )
 
 
 def _is_list_of_tables(values: Any) -> bool:
@@ -185,7 +243,10 @@ def _is_list_of_tables(values: Any) -> bool:
 
 
 def _is_text_or_texts(value: Any) -> bool:
-    return all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
+    return all(
+        isinstance(item, str)
+        for item in (value if isinstance(value, list) else [value])
+    )
 
 
 def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
@@ -196,8 +257,12 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
     DatasetError
         If no fold has a validation or a test part.
     """
-    folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
-    if not plan.inner and all(fold.vali is None and fold.test is None for fold in folds):
+    folds = [
+        fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds
+    ]
+    if not plan.inner and all(
+        fold.vali is None and fold.test is None for fold in folds
+    ):
         raise DatasetError(
             tr(
                 "{name}: found no validation or test part, so a comparison has nothing to measure. Choose "
@@ -214,29 +279,60 @@ def folder_name(plan: Plan) -> str:
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]
     share = parse_protocol(plan.protocol).train
-    names = [plan.method, plan.ranker, *parameter_texts, f"train-{share}" if share < 100 else ""]
+    names = [
+        plan.method,
+        plan.ranker,
+        *parameter_texts,
+        f"train-{share}" if share < 100 else "",
+    ]
     return "-".join(filter(None, names)).replace("@", "-at-")
 
 
-def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
+def tests_of(
+    comparison: Comparison, results: Sequence[RunResult]
+) -> tuple[RunComparison, ...]:
     """Test the runs of each group of comparable runs against the reference of the comparison.
 
-    By default, and in groups without the reference, the best run of the group takes its place. Runs count
-    from 1 on each dataset. A single run of a group, and runs without estimates, have no tests.
+    By default, and in groups without the reference, the best run of the group takes its
+    place. Runs count from 1 on each dataset. A single run of a group, and runs without
+    estimates, have no tests.
     """
     comparisons: list[RunComparison] = []
     for runs in grouped(results, lambda result: result.data_name).values():
         against = comparison.against
-        has_reference = against and any(is_named(result.plan, against) for result in runs)
+        has_reference = against and any(
+            is_named(result.plan, against) for result in runs
+        )
         numbered = dict(enumerate(runs, start=1))
-        comparisons += compare_groups(numbered, against=against if has_reference else None)
-    return tuple(comparison for comparison in comparisons if comparison.reference is not None)
+        comparisons += compare_groups(
+            numbered, against=against if has_reference else None
+        )
+    return tuple(
+        comparison for comparison in comparisons if comparison.reference is not None
+    )
 
 
-def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tuple[Any, ...]]]:
+def comparison_table(
+    results: Sequence[RunResult],
+) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return header and rows with all digits, one row per run and published source."""
-    header = ["data", "method", "ranker", "convention", "features_mean", "features_min", "features_max"]
-    header += ["measure", "average", "best_single_feature", "published", "difference", "source"]
+    header = [
+        "data",
+        "method",
+        "ranker",
+        "convention",
+        "features_mean",
+        "features_min",
+        "features_max",
+    ]
+    header += [
+        "measure",
+        "average",
+        "best_single_feature",
+        "published",
+        "difference",
+        "source",
+    ]
     header += ["part", "folds"]
     rows: list[tuple[Any, ...]] = []
     for result in results:
@@ -245,13 +341,23 @@ def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tupl
         sizes = result.sizes
         published = printed_of(result)
         head = (result.data_name, plan.method, plan.ranker, plan.convention)
-        contents = (result.part.value, " ".join(str(fold.fold) for fold in result.folds))
-        size = (sum(sizes) / len(sizes), min(sizes), max(sizes)) if sizes else ("", "", "")
+        contents = (
+            result.part.value,
+            " ".join(str(fold.fold) for fold in result.folds),
+        )
+        size = (
+            (sum(sizes) / len(sizes), min(sizes), max(sizes)) if sizes else ("", "", "")
+        )
         for name in plan.measures:
             ours = result.average.get(name, nan)
             single = result.baseline.get(name, nan)
-            # One row per published number; without one, a row with empty cells in their place.
+            # One row per published number; without one, a row with empty cells in their
+            # place.
             for p in published.get(name, ()) or (None,):
-                printed = (p.value, ours - p.value, f"{p.label}: {p.source}") if p else ("", "", "")
+                printed = (
+                    (p.value, ours - p.value, f"{p.label}: {p.source}")
+                    if p
+                    else ("", "", "")
+                )
                 rows.append((*head, *size, name, ours, single, *printed, *contents))
     return header, rows

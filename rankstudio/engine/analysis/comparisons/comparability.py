@@ -1,13 +1,15 @@
 """Rules for ranking, testing, drawing or describing runs together, and the reasons against it.
 
-Everything that puts numbers of several runs next to each other asks this module, and nothing else decides:
-tables, best values and marks, references, tests and Holm families, curves, Pareto fronts, stability, reports,
-captions, exports and commands.
+Everything that puts numbers of several runs next to each other asks this module, and
+nothing else decides: tables, best values and marks, references, tests and Holm
+families, curves, Pareto fronts, stability, reports, captions, exports and commands.
 
-Two runs are comparable if they agree in data, label, protocol, folds, part and convention, if both are
-complete, and if their measures are estimates: from the test part, or cross-fitted on the validation part. The
-best of many values on the part that chose it is no estimate, so such a run is comparable with no other run.
-The same holds for a run of features that were chosen by hand from a model that had seen the measured queries.
+Two runs are comparable if they agree in data, label, protocol, folds, part and
+convention, if both are complete, and if their measures are estimates: from the test
+part, or cross-fitted on the validation part. The best of many values on the part that
+chose it is no estimate, so such a run is comparable with no other run. The same holds
+for a run of features that were chosen by hand from a model that had seen the measured
+queries.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ from typing import Any, Generic, TypeVar
 
 from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
+from rankstudio.engine.experiment.plan.protocol import (
+    GIVEN,
+    LEAVE_QUERY_OUT,
+    parse_protocol,
+)
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.results.unfitted import Unfitted
@@ -55,7 +61,8 @@ class Comparability:
     difference : Difference or None
         First of the differences between two runs; None for comparable runs.
     reason : str
-        Reason, as part of a sentence about the first run: "on MQ2007, not on MQ2008"; "" if comparable.
+        Reason, as part of a sentence about the first run: "on MQ2007, not on MQ2008";
+        "" if comparable.
     """
 
     difference: Difference | None = None
@@ -78,11 +85,13 @@ class ComparisonKey:
         Label column in use; "" for the only one.
     convention : str
     protocol : str
-        Origin of the folds, with the seed if they are drawn, but without the share of the training queries.
+        Origin of the folds, with the seed if they are drawn, but without the share of
+        the training queries.
     folds : tuple of int
     part : Part
     is_hand_chosen : bool
-        Whether features were chosen by hand from a model that had seen queries of the measures.
+        Whether features were chosen by hand from a model that had seen queries of the
+        measures.
     """
 
     data_name: str
@@ -106,21 +115,25 @@ def comparison_key(run: RunResult) -> ComparisonKey:
         protocol=_origin_of_folds(plan),
         folds=tuple(fold.fold for fold in run.folds),
         part=run.part,
-        is_hand_chosen=_is_hand_chosen(plan, [fold.fold for fold in run.folds], run.part),
+        is_hand_chosen=_is_hand_chosen(
+            plan, [fold.fold for fold in run.folds], run.part
+        ),
     )
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
     """Return whether features were chosen by hand from a model that had seen queries of the measures.
 
-    It certainly had not seen the test queries of its own fold, so a run on this fold alone, measured on the
-    test part, counts as not chosen by hand.
+    It certainly had not seen the test queries of its own fold, so a run on this fold
+    alone, measured on the test part, counts as not chosen by hand.
     """
     hand_choices = plan.extension(HandChoices)
     if hand_choices is None:
         return False
     fold_choices = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
-    is_run_on_same_fold = len(fold_choices) == 1 and hand_choices.choices == fold_choices
+    is_run_on_same_fold = (
+        len(fold_choices) == 1 and hand_choices.choices == fold_choices
+    )
     return part is not Part.TEST or not is_run_on_same_fold
 
 
@@ -135,7 +148,8 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     Parameters
     ----------
     run, other : RunResult
-        Results as they are shown, for instance without the test part while that is sealed.
+        Results as they are shown, for instance without the test part while that is
+        sealed.
 
     Notes
     -----
@@ -146,7 +160,9 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     other_key = comparison_key(other)
     for difference, attribute in _KEY_ATTRIBUTES:
         if getattr(key, attribute) != getattr(other_key, attribute):
-            return Comparability(difference, _difference_text(difference, key, other_key))
+            return Comparability(
+                difference, _difference_text(difference, key, other_key)
+            )
 
     # Equal keys, but values that must not be ranked.
     if not run.complete or not other.complete:
@@ -154,13 +170,19 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     if not run.part.is_estimate:
         return Comparability(Difference.NO_ESTIMATE, why_unranked(run))
     if key.is_hand_chosen or other_key.is_hand_chosen:
-        return Comparability(Difference.HAND_CHOSEN, why_unranked(run if key.is_hand_chosen else other))
+        return Comparability(
+            Difference.HAND_CHOSEN, why_unranked(run if key.is_hand_chosen else other)
+        )
 
     # Folds of the same numbers must have as many queries.
-    for fold, size, other_size in zip(key.folds, run.queries_per_fold, other.queries_per_fold, strict=True):
+    for fold, size, other_size in zip(
+        key.folds, run.queries_per_fold, other.queries_per_fold, strict=True
+    ):
         if size != other_size:
             text = tr("fold {fold} has {own} queries, not {others}")
-            return Comparability(Difference.QUERIES, text.format(fold=fold, own=size, others=other_size))
+            return Comparability(
+                Difference.QUERIES, text.format(fold=fold, own=size, others=other_size)
+            )
     return Comparability()
 
 
@@ -172,12 +194,16 @@ def why_unranked(run: RunResult) -> str:
     match run.part:
         case Part.CHOSEN_ON:
             reason = run.unfitted.sentence if run.unfitted else ""
-            text = tr("measured only on the validation part that chose the model: {reason}")
+            text = tr(
+                "measured only on the validation part that chose the model: {reason}"
+            )
             return text.format(reason=reason)
         case Part.NONE:
             return tr("no validation part, and the test part is sealed or missing")
         case _ if comparison_key(run).is_hand_chosen:
-            return tr("its features were chosen by hand from a run that saw these queries")
+            return tr(
+                "its features were chosen by hand from a run that saw these queries"
+            )
         case _:
             return ""
 
@@ -195,27 +221,39 @@ _KEY_ATTRIBUTES = (
 changes the digest."""
 
 
-def _difference_text(difference: Difference, key: ComparisonKey, other: ComparisonKey) -> str:
+def _difference_text(
+    difference: Difference, key: ComparisonKey, other: ComparisonKey
+) -> str:
     """Return how two keys differ, as part of a sentence: "on MQ2007, not on MQ2008"."""
     # Data may differ although their name is the same.
     match difference:
         case Difference.DATA if key.data_name == other.data_name:
             return tr("on other data called {name}").format(name=key.data_name)
         case Difference.DATA:
-            return tr("on {one}, not on {other}").format(one=key.data_name, other=other.data_name)
+            return tr("on {one}, not on {other}").format(
+                one=key.data_name, other=other.data_name
+            )
         case Difference.LABEL:
             text = tr("with the label {one}, not {other}")
-            return text.format(one=key.label or tr("of the file"), other=other.label or tr("of the file"))
+            return text.format(
+                one=key.label or tr("of the file"),
+                other=other.label or tr("of the file"),
+            )
         case Difference.CONVENTION:
             text = tr("measured by the convention {one}, not {other}")
-            return text.format(one=convention(key.convention).label, other=convention(other.convention).label)
+            return text.format(
+                one=convention(key.convention).label,
+                other=convention(other.convention).label,
+            )
         case Difference.PROTOCOL:
             text = tr("different folds: {one}, not {other}")
             return text.format(one=key.protocol, other=other.protocol)
         case Difference.FOLDS:
             return _folds_difference_text(key.folds, other.folds)
         case _:
-            return tr("{one}, not {other}").format(one=key.part.label, other=other.part.label)
+            return tr("{one}, not {other}").format(
+                one=key.part.label, other=other.part.label
+            )
 
 
 def _folds_difference_text(folds: Sequence[int], other_folds: Sequence[int]) -> str:
@@ -226,7 +264,9 @@ def _folds_difference_text(folds: Sequence[int], other_folds: Sequence[int]) -> 
     if set(folds) > set(other_folds):
         text = tr("on all {n} folds, not only on {other}")
         return text.format(n=len(folds), other=listed_folds(other_folds))
-    return tr("on {one}, not on {other}").format(one=listed_folds(folds), other=listed_folds(other_folds))
+    return tr("on {one}, not on {other}").format(
+        one=listed_folds(folds), other=listed_folds(other_folds)
+    )
 
 
 def listed_folds(numbers: Sequence[int]) -> str:
@@ -257,10 +297,12 @@ class ComparableGroup(Generic[Name]):
     runs : Mapping of Name to RunResult
         Runs by name, in the given order.
     unranked : str
-        Why the runs are not ranked, as part of a sentence: "measured only on the validation part that chose
-        the model"; "" for runs that are comparable with each other.
+        Why the runs are not ranked, as part of a sentence: "measured only on the
+        validation part that chose the model"; "" for runs that are comparable with each
+        other.
     apart : str
-        Why the runs are not ranked with the first group on the same dataset; "" for the first group itself.
+        Why the runs are not ranked with the first group on the same dataset; "" for the
+        first group itself.
     """
 
     key: ComparisonKey
@@ -296,16 +338,19 @@ class ComparableGroup(Generic[Name]):
 _Kind = tuple[ComparisonKey, bool, tuple[int, ...], Unfitted | None]
 """Properties that the runs of a group share.
 
-They are the key, whether a run is complete, the queries per fold, and why runs are not cross-fitted.
+They are the key, whether a run is complete, the queries per fold, and why runs are not
+cross-fitted.
 """
 
 
-def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[Name], ...]:
+def comparable_groups(
+    runs: Mapping[Name, RunResult],
+) -> tuple[ComparableGroup[Name], ...]:
     """Return the runs in groups whose runs are comparable with each other, and with no other run.
 
-    Groups follow each other by dataset, in order of first occurrence. On a dataset, groups with estimates
-    come first, then groups with more queries. Runs that are not finished, or whose measures are no estimates,
-    are in groups without ranking.
+    Groups follow each other by dataset, in order of first occurrence. On a dataset,
+    groups with estimates come first, then groups with more queries. Runs that are not
+    finished, or whose measures are no estimates, are in groups without ranking.
     """
     # Runs of the same kind are comparable with each other.
     members: dict[_Kind, dict[Name, RunResult]] = {}
@@ -314,7 +359,8 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
 
-    # Datasets in the order of the runs; in each, ranked groups with the most queries first.
+    # Datasets in the order of the runs; in each, ranked groups with the most queries
+    # first.
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
@@ -322,19 +368,24 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
         return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
-    # The first group of a dataset leads; the other groups say why they are apart from it.
+    # The first group of a dataset leads; the other groups say why they are apart from
+    # it.
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
         key, complete, *_ = kind
         runs_of_kind = members[kind]
         run = next(iter(runs_of_kind.values()))
         unranked = why_unranked(run) if complete else tr("not finished")
-        leader = next((group for group in groups if group.key.data_name == key.data_name), None)
+        leader = next(
+            (group for group in groups if group.key.data_name == key.data_name), None
+        )
         apart = ""
         if leader is not None:
             leading_run = next(iter(leader.runs.values()))
             apart = comparable(run, leading_run).reason
-        groups.append(ComparableGroup(key=key, runs=runs_of_kind, unranked=unranked, apart=apart))
+        groups.append(
+            ComparableGroup(key=key, runs=runs_of_kind, unranked=unranked, apart=apart)
+        )
     return tuple(groups)
 
 
@@ -384,11 +435,19 @@ class ExpectedRun:
         if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
             return False
         *properties, _ = self.kind
-        return tuple(properties) == (key.data_name, key.label, key.convention, key.protocol, key.folds)
+        return tuple(properties) == (
+            key.data_name,
+            key.label,
+            key.convention,
+            key.protocol,
+            key.folds,
+        )
 
 
 def paired_over(plan: Plan, n: int) -> str:
     """Describe the pairs of a test: "784 queries", or the folds of one ranking, each a query."""
     if plan.one_ranking:
-        return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(n=n)
+        return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(
+            n=n
+        )
     return trn("{n:,} query", "{n:,} queries", n).format(n=n)

@@ -32,7 +32,8 @@ class Published:
     method, ranker : str
         Keys of method and ranker in the catalog.
     when : str
-        Further conditions on parameters, such as "loss=hinge" or "lambda1>0, importance=none"; "" for none.
+        Further conditions on parameters, such as "loss=hinge" or "lambda1>0,
+        importance=none"; "" for none.
     label : str
         Name of the method in the source.
     measure : str
@@ -56,14 +57,19 @@ class Published:
         return (
             dataset.lower().startswith(self.dataset.lower())
             and (self.method, self.ranker) == (plan.method, plan.ranker)
-            and all(_is_fulfilled(condition, plan) for condition in self.when.split(", ") if condition)
+            and all(
+                _is_fulfilled(condition, plan)
+                for condition in self.when.split(", ")
+                if condition
+            )
         )
 
 
 def _is_fulfilled(condition: str, plan: Plan) -> bool:
     """Return whether a parameter fulfils a condition.
 
-    The condition is a value, as in "loss=hinge", or a number that a value exceeds: "lambda1>0".
+    The condition is a value, as in "loss=hinge", or a number that a value exceeds:
+    "lambda1>0".
     """
     name, equal, value = condition.partition("=")
     if not equal:
@@ -111,19 +117,25 @@ def set_otherwise(run: RunResult) -> str:
     """Return the settings of a run that differ from the defaults: "λ 1, 2 · pinned BM25"."""
     plan = run.plan
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
-    default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
+    default = Plan(
+        plan.data, plan.method, ranker=plan.ranker, convention=plan.convention
+    )
     return " · ".join(differences(plan, default, names))
 
 
 @cache
 def everything() -> tuple[Published, ...]:
     """Return all published numbers that plug-ins have."""
-    return tuple(number for entry in printed_results() for number in imported(entry.numbers)())
+    return tuple(
+        number for entry in printed_results() for number in imported(entry.numbers)()
+    )
 
 
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
     """Return the published numbers for a plan's method on data of this name, best-known source first."""
-    return tuple(p for p in everything() if p.measure == measure and p.fits(plan, dataset))
+    return tuple(
+        p for p in everything() if p.measure == measure and p.fits(plan, dataset)
+    )
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
@@ -132,7 +144,9 @@ def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
     The result is {} unless the run has five test parts.
     """
     plan = run.plan
-    is_published = len(run.folds) == _N_FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
+    is_published = (
+        len(run.folds) == _N_FOLDS and plan.protocol == GIVEN and run.part is Part.TEST
+    )
     names = plan.measures if is_published else ()
     return {name: published(plan, run.data_name, name) for name in names}
 
@@ -140,7 +154,13 @@ def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
 def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
     """Return a row for every published number that matches the numbered runs."""
     return [
-        PublishedRow(key=key, run=run, measure=name, ours=run.average[name], printed=published_number)
+        PublishedRow(
+            key=key,
+            run=run,
+            measure=name,
+            ours=run.average[name],
+            printed=published_number,
+        )
         for key, run in runs
         for name, printed in printed_of(run).items()
         for published_number in printed

@@ -1,6 +1,7 @@
 """Paired significance tests of finished runs on the same queries, for the window and the terminal alike.
 
-This module also decides which tests are one family for Holm's correction, and which runs are identical.
+This module also decides which tests are one family for Holm's correction, and which
+runs are identical.
 """
 
 from __future__ import annotations
@@ -17,26 +18,33 @@ from rankstudio.engine.analysis.comparisons.comparability import (
     comparable_groups,
 )
 from rankstudio.engine.errors import PlanError, shown
-from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
+from rankstudio.engine.experiment.plan.difference import (
+    differences,
+    only_pins_differ,
+    pins_of,
+)
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, counting_plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
 
-_NOT_COMPARED = ("data", "folds", "measures")  # fields of plans that may differ between identical runs
+# fields of plans that may differ between identical runs
+_NOT_COMPARED = ("data", "folds", "measures")
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
     """Return the position of the first run that each run repeats; its own position without one.
 
-    A run repeats another run of the same plan on data of the same name if the features and measures of their
-    models are identical, bit for bit; the location of the data, the reported measures and unused parameters
-    do not matter.
+    A run repeats another run of the same plan on data of the same name if the features
+    and measures of their models are identical, bit for bit; the location of the data,
+    the reported measures and unused parameters do not matter.
     """
     firsts: list[int] = []
     for position, run in enumerate(runs):
-        earlier = (first for first in dict.fromkeys(firsts) if repeats(run, runs[first]))
+        earlier = (
+            first for first in dict.fromkeys(firsts) if repeats(run, runs[first])
+        )
         firsts.append(next(earlier, position))
     return firsts
 
@@ -47,14 +55,20 @@ def repeats(run: RunResult, other: RunResult) -> bool:
         run.data_name == other.data_name
         and len(run.folds) == len(other.folds)
         and _compared_fields(run.plan) == _compared_fields(other.plan)
-        and all(_have_same_model(*pair) for pair in zip(run.folds, other.folds, strict=True))
+        and all(
+            _have_same_model(*pair) for pair in zip(run.folds, other.folds, strict=True)
+        )
     )
 
 
 def _compared_fields(plan: Plan) -> list[Any]:
     """Return the values of the fields in which the plans of equal runs agree."""
     counting = counting_plan(plan)
-    return [getattr(counting, field.name) for field in fields(plan) if field.name not in _NOT_COMPARED]
+    return [
+        getattr(counting, field.name)
+        for field in fields(plan)
+        if field.name not in _NOT_COMPARED
+    ]
 
 
 def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
@@ -62,16 +76,21 @@ def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
     queries = fold.per_query.keys() & other.per_query.keys()
     return (
         (fold.fold, fold.selected) == (other.fold, other.selected)
-        and np.array_equal(fold.chosen.step.coef, other.chosen.step.coef, equal_nan=True)
+        and np.array_equal(
+            fold.chosen.step.coef, other.chosen.step.coef, equal_nan=True
+        )
         and _have_same_measures(fold.validation, other.validation)
         and _have_same_measures(fold.test, other.test)
         and all(
-            np.array_equal(fold.per_query[name], other.per_query[name], equal_nan=True) for name in queries
+            np.array_equal(fold.per_query[name], other.per_query[name], equal_nan=True)
+            for name in queries
         )
     )
 
 
-def _have_same_measures(values: Mapping[str, float], other_values: Mapping[str, float]) -> bool:
+def _have_same_measures(
+    values: Mapping[str, float], other_values: Mapping[str, float]
+) -> bool:
     names = sorted(values.keys() & other_values.keys())
     measures = np.array([values[name] for name in names])
     other_measures = np.array([other_values[name] for name in names])
@@ -90,8 +109,8 @@ class CorrectedTest:
     test : PairedComparison
         Difference: the run minus the other.
     p_holm, p_t_holm, p_wilcoxon_holm : float
-        p of the randomisation test, of Student's t and of Wilcoxon's signed ranks, each Holm-corrected for
-        the family.
+        p of the randomisation test, of Student's t and of Wilcoxon's signed ranks, each
+        Holm-corrected for the family.
     """
 
     test: PairedComparison
@@ -108,7 +127,8 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
     the reference, do not count: see :func:`first_equals` and :func:`distinct_family`.
     """
     corrected = [
-        holm([getattr(comparison, name) for comparison in comparisons]).tolist() for name in _P_FIELDS
+        holm([getattr(comparison, name) for comparison in comparisons]).tolist()
+        for name in _P_FIELDS
     ]
     return [CorrectedTest(*row) for row in zip(comparisons, *corrected, strict=True)]
 
@@ -129,13 +149,17 @@ def distinct_family(
     list of CorrectedTest
         One per comparison; identical runs need no correction.
     """
-    # In reversed order, so that the first comparison of a pair overwrites its repetitions.
+    # In reversed order, so that the first comparison of a pair overwrites its
+    # repetitions.
     numbered_pairs = reversed(list(enumerate(pairs)))
-    index_of_pair = {(run, other): index for index, (run, other) in numbered_pairs if run != other}
+    index_of_pair = {
+        (run, other): index for index, (run, other) in numbered_pairs if run != other
+    }
     tests = family([comparisons[index] for index in index_of_pair.values()])
     corrected = dict(zip(index_of_pair, tests, strict=True))
     return [
-        corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
+        corrected.get(pair)
+        or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
         for pair, test in zip(pairs, comparisons, strict=True)
     ]
 
@@ -188,9 +212,11 @@ class RunComparison:
     measure : str
         Measure of the comparison.
     reference : int or None
-        Position of the reference run; None for a run without another one, and for runs that are not ranked.
+        Position of the reference run; None for a run without another one, and for runs
+        that are not ranked.
     tests : tuple of CorrectedTest or None
-        One per run; None for the reference, and for a run whose measure is not known in each query.
+        One per run; None for the reference, and for a run whose measure is not known in
+        each query.
     """
 
     group: ComparableGroup[int]
@@ -253,8 +279,9 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     Returns
     -------
     str
-        Reason, as part of a sentence about the first run; "" if the runs are comparable, see
-        `rankstudio.engine.analysis.comparisons.comparability`, and both have values in each query.
+        Reason, as part of a sentence about the first run; "" if the runs are
+        comparable, see `rankstudio.engine.analysis.comparisons.comparability`, and both
+        have values in each query.
     """
     comparability = comparable(run, reference)
     if not comparability.is_comparable:
@@ -264,10 +291,17 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     return ""
 
 
-def compare_with(run: RunResult, reference: RunResult, name: str, seed: int = 0) -> PairedComparison:
+def compare_with(
+    run: RunResult, reference: RunResult, name: str, seed: int = 0
+) -> PairedComparison:
     """Compare two runs that can be paired by all queries, as :func:`compare_paired` does."""
     better = measure(name).higher_is_better
-    return compare_paired(run.per_query(name), reference.per_query(name), seed=seed, higher_is_better=better)
+    return compare_paired(
+        run.per_query(name),
+        reference.per_query(name),
+        seed=seed,
+        higher_is_better=better,
+    )
 
 
 def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
@@ -283,7 +317,10 @@ def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
 
 
 def compared_runs(
-    runs: Mapping[int, RunResult], reference: int, name: str, comparisons: Mapping[int, PairedComparison]
+    runs: Mapping[int, RunResult],
+    reference: int,
+    name: str,
+    comparisons: Mapping[int, PairedComparison],
 ) -> list[ComparedRun]:
     """Return a row per run: the reference, then compared runs, then excluded ones.
 
@@ -311,7 +348,11 @@ def compared_runs(
         corrected = dict(zip(paired, tests, strict=True))
 
     # The reference, then a row for each paired run; a run without its test is waiting.
-    rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
+    rows = [
+        ComparedRun(
+            reference, against.plan.title, "reference", mean=against.average.get(name)
+        )
+    ]
     for key in paired:
         run = runs[key]
         test = comparisons.get(key)
@@ -343,12 +384,18 @@ def compared_runs(
     return rows + excluded
 
 
-def _p_values(tested: CorrectedTest | None) -> tuple[float | None, float | None, float | None]:
+def _p_values(
+    tested: CorrectedTest | None,
+) -> tuple[float | None, float | None, float | None]:
     """Return the corrected p of the three tests.
 
     Each is None if it is not known yet.
     """
-    return (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm) if tested else (None, None, None)
+    return (
+        (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm)
+        if tested
+        else (None, None, None)
+    )
 
 
 def _corrected_tests(
@@ -358,14 +405,20 @@ def _corrected_tests(
     comparisons: Mapping[int, PairedComparison],
 ) -> list[CorrectedTest]:
     """Return the comparisons of runs with the reference, corrected as one family."""
-    first_of_reference, *firsts = first_equals([runs[key] for key in (reference, *other_keys)])
+    first_of_reference, *firsts = first_equals(
+        [runs[key] for key in (reference, *other_keys)]
+    )
     return distinct_family(
-        [comparisons[key] for key in other_keys], [(first, first_of_reference) for first in firsts]
+        [comparisons[key] for key in other_keys],
+        [(first, first_of_reference) for first in firsts],
     )
 
 
 def compare_groups(
-    runs: Mapping[int, RunResult], name: str | None = None, against: int | str | None = None, seed: int = 0
+    runs: Mapping[int, RunResult],
+    name: str | None = None,
+    against: int | str | None = None,
+    seed: int = 0,
 ) -> tuple[RunComparison, ...]:
     """Compare the runs of each group of comparable runs with one of them, query by query.
 
@@ -374,10 +427,12 @@ def compare_groups(
     runs : Mapping of int to RunResult
         Runs on one dataset, by number.
     name : str, optional
-        Measure; by default the selection criterion of the first run, or its first reported measure.
+        Measure; by default the selection criterion of the first run, or its first
+        reported measure.
     against : int or str, optional
-        Reference run of its group: its number, the key of its method, "gas", or of method and ranker,
-        "gas/ranksvm". By default, and in groups without it, the run with the best average.
+        Reference run of its group: its number, the key of its method, "gas", or of
+        method and ranker, "gas/ranksvm". By default, and in groups without it, the run
+        with the best average.
     seed : int, default 0
         Seed of the randomisation and the bootstrap.
 
@@ -392,14 +447,26 @@ def compare_groups(
     name = measure(name).name if name else comparing_measure(first.plan)
     if not any(name in run.plan.evaluated for run in runs.values()):
         measures = ", ".join(first.plan.measures)
-        text = "Run {number}, {title}: {name} was not measured; its measures are {known}."
-        raise PlanError(text.format(number=first_number, title=first.plan.title, name=name, known=measures))
+        text = (
+            "Run {number}, {title}: {name} was not measured; its measures are {known}."
+        )
+        raise PlanError(
+            text.format(
+                number=first_number, title=first.plan.title, name=name, known=measures
+            )
+        )
     _check_reference(runs, against)
-    return tuple(_compared_with_reference(group, name, against, seed) for group in comparable_groups(runs))
+    return tuple(
+        _compared_with_reference(group, name, against, seed)
+        for group in comparable_groups(runs)
+    )
 
 
 def compare_runs(
-    runs: Sequence[RunResult], name: str | None = None, against: int | str | None = None, seed: int = 0
+    runs: Sequence[RunResult],
+    name: str | None = None,
+    against: int | str | None = None,
+    seed: int = 0,
 ) -> RunComparison:
     """Compare comparable runs with one of them, query by query.
 
@@ -413,19 +480,25 @@ def compare_runs(
     Raises
     ------
     PlanError
-        If there are fewer than two runs, runs are not comparable, a measure is missing, or the reference run
-        does not exist.
+        If there are fewer than two runs, runs are not comparable, a measure is missing,
+        or the reference run does not exist.
     """
     if len(runs) < 2:
-        raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
+        raise PlanError(
+            f"Too few runs to compare: expected two completed runs, found {len(runs)}."
+        )
     name = measure(name).name if name else comparing_measure(runs[0].plan)
     for number, result in enumerate(runs, start=1):
         reason = why_unpaired(result, runs[0], name)
         if reason and number == 1:
             measures = ", ".join(result.plan.measures)
-            raise PlanError(f"Run 1, {result.plan.title}: {reason}; its measures are {measures}.")
+            raise PlanError(
+                f"Run 1, {result.plan.title}: {reason}; its measures are {measures}."
+            )
         if reason:
-            raise PlanError(f"Run {number}, {result.plan.title}, cannot be compared with run 1: {reason}.")
+            raise PlanError(
+                f"Run {number}, {result.plan.title}, cannot be compared with run 1: {reason}."
+            )
     (comparison,) = compare_groups(dict(enumerate(runs, start=1)), name, against, seed)
     return comparison
 
@@ -435,21 +508,31 @@ def _compared_with_reference(
 ) -> RunComparison:
     """Test the runs of a group against its reference, as one family."""
     runs = list(group.runs.values())
-    reference = None if group.unranked else _reference_position(group.runs, name, against)
+    reference = (
+        None if group.unranked else _reference_position(group.runs, name, against)
+    )
     if reference is None:
         return RunComparison(group, name, reference=None, tests=(None,) * len(runs))
     pairs = [
         (position, reference)
         for position, run in enumerate(runs)
-        if position != reference and run.has_per_query(name) and runs[reference].has_per_query(name)
+        if position != reference
+        and run.has_per_query(name)
+        and runs[reference].has_per_query(name)
     ]
     tests: list[CorrectedTest | None] = [None] * len(runs)
-    for (position, _), test in zip(pairs, _family_tests(runs, pairs, name, seed), strict=True):
+    for (position, _), test in zip(
+        pairs, _family_tests(runs, pairs, name, seed), strict=True
+    ):
         tests[position] = test
-    return RunComparison(group=group, measure=name, reference=reference, tests=tuple(tests))
+    return RunComparison(
+        group=group, measure=name, reference=reference, tests=tuple(tests)
+    )
 
 
-def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[PinEffect, ...]:
+def pin_effects(
+    runs: Sequence[RunResult], name: str, seed: int = 0
+) -> tuple[PinEffect, ...]:
     """Compare every run with pinned or banned features with a run without pins, or else with an earlier run.
 
     Parameters
@@ -464,25 +547,33 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
     Returns
     -------
     tuple of PinEffect
-        One effect per run with such a partner; the p values are corrected for the number of effects.
+        One effect per run with such a partner; the p values are corrected for the
+        number of effects.
     """
     plans = [result.plan for result in runs]
     is_measured = [result.has_per_query(name) for result in runs]
     pairs = []
     for run, plan in enumerate(plans):
-        # Runs that differ from this run in their pins only, and that can be compared with it.
+        # Runs that differ from this run in their pins only, and that can be compared
+        # with it.
         similar_runs = [
             other
             for other, other_plan in enumerate(plans)
-            if only_pins_differ(plan, other_plan) and is_measured[run] and is_measured[other]
+            if only_pins_differ(plan, other_plan)
+            and is_measured[run]
+            and is_measured[other]
         ]
         # Runs without pins are preferred, and then earlier runs.
-        runs_without_pins = [other for other in similar_runs if not pins_of(plans[other])]
+        runs_without_pins = [
+            other for other in similar_runs if not pins_of(plans[other])
+        ]
         partners = runs_without_pins or [other for other in similar_runs if other < run]
         if pins_of(plan) and partners:
             pairs.append((run, partners[0]))
     tested = _family_tests(runs, pairs, name, seed)
-    return tuple(PinEffect(*pair, test) for pair, test in zip(pairs, tested, strict=True))
+    return tuple(
+        PinEffect(*pair, test) for pair, test in zip(pairs, tested, strict=True)
+    )
 
 
 def _family_tests(
@@ -490,14 +581,19 @@ def _family_tests(
 ) -> list[CorrectedTest]:
     """Test pairs of runs, by their positions, as one family."""
     firsts = first_equals(runs)
-    comparisons = [compare_with(runs[run], runs[other], name, seed) for run, other in pairs]
-    return distinct_family(comparisons, [(firsts[run], firsts[other]) for run, other in pairs])
+    comparisons = [
+        compare_with(runs[run], runs[other], name, seed) for run, other in pairs
+    ]
+    return distinct_family(
+        comparisons, [(firsts[run], firsts[other]) for run, other in pairs]
+    )
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
     """Return the measure for comparing runs: the requested measure if the run has it, or else its criterion.
 
-    If the run was chosen by the method's own criterion, its first reported measure takes the place of this.
+    If the run was chosen by the method's own criterion, its first reported measure
+    takes the place of this.
     """
     measure_name = name if name in plan.evaluated else plan.chosen_by
     return measure_name if measure_name != CRITERION else plan.measures[0]
@@ -506,12 +602,16 @@ def comparing_measure(plan: Plan, name: str = "") -> str:
 def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -> None:
     """Raise a PlanError for a reference run that does not exist."""
     if isinstance(against, int) and against not in runs:
-        raise PlanError(f"against: expected a run number from 1 to {len(runs)}, got {against}.")
+        raise PlanError(
+            f"against: expected a run number from 1 to {len(runs)}, got {against}."
+        )
     if isinstance(against, str):
         named([run.plan for run in runs.values()], against)
 
 
-def _reference_position(runs: Mapping[int, RunResult], name: str, against: int | str | None) -> int | None:
+def _reference_position(
+    runs: Mapping[int, RunResult], name: str, against: int | str | None
+) -> int | None:
     """Return the position of the reference run: the requested run, or else the one with the best average.
 
     None for a single run.
@@ -524,24 +624,32 @@ def _reference_position(runs: Mapping[int, RunResult], name: str, against: int |
     if isinstance(against, str) and any(is_named(plan, against) for plan in plans):
         return named(plans, against)
     best = best_run(list(runs.values()), name)
-    return next((position for position, run in enumerate(runs.values()) if run is best), None)
+    return next(
+        (position for position, run in enumerate(runs.values()) if run is best), None
+    )
 
 
 def named(plans: Sequence[Plan], name: str) -> int:
     """Return the position of the plan with a name such as "gas" or "gas/ranksvm".
 
-    "gas" alone means GAS with its own model if it is among the runs, otherwise the first GAS run with a
-    ranker.
+    "gas" alone means GAS with its own model if it is among the runs, otherwise the
+    first GAS run with a ranker.
 
     Raises
     ------
     PlanError
         For an unknown name.
     """
-    positions = [position for position, plan in enumerate(plans) if is_named(plan, name)]
+    positions = [
+        position for position, plan in enumerate(plans) if is_named(plan, name)
+    ]
     if not positions:
-        names = dict.fromkeys("/".join(filter(None, (plan.method, plan.ranker))) for plan in plans)
-        raise PlanError(f"against: expected one of {', '.join(names)}, got {shown(name)}.")
+        names = dict.fromkeys(
+            "/".join(filter(None, (plan.method, plan.ranker))) for plan in plans
+        )
+        raise PlanError(
+            f"against: expected one of {', '.join(names)}, got {shown(name)}."
+        )
     return min(positions, key=lambda position: bool(plans[position].ranker))
 
 

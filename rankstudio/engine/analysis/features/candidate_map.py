@@ -17,7 +17,11 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, among, candidate_names
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    ScoreSource,
+    StepKind,
+)
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.steps import Step
 
@@ -38,14 +42,20 @@ class CandidateGroups:
     columns: ColumnGroups
 
     @classmethod
-    def of(cls, feature_ids: Sequence[int] | Ints, names: Sequence[str], groups: Groups) -> Self:
+    def of(
+        cls, feature_ids: Sequence[int] | Ints, names: Sequence[str], groups: Groups
+    ) -> Self:
         """Return the candidates among features, by their ids, names and groups."""
         if not groups:
             return cls(tuple(names), ColumnGroups.of(len(names), ()))
         ids = [int(i) for i in feature_ids]
         column_of = {i: column for column, i in enumerate(ids)}
-        joint = [[column_of[i] for i in members] for members in among(groups, ids).values()]
-        return cls(candidate_names(ids, names, groups), ColumnGroups.of(len(ids), joint))
+        joint = [
+            [column_of[i] for i in members] for members in among(groups, ids).values()
+        ]
+        return cls(
+            candidate_names(ids, names, groups), ColumnGroups.of(len(ids), joint)
+        )
 
     @cached_property
     def standing(self) -> Ints:
@@ -60,7 +70,10 @@ class CandidateGroups:
         """Return a path in which only the representative columns are selected and compared."""
         if self.columns.trivial:
             return path
-        return replace(path, steps=HeldSteps([self._representative_step(step) for step in path.steps]))
+        return replace(
+            path,
+            steps=HeldSteps([self._representative_step(step) for step in path.steps]),
+        )
 
     def correlations(self, features: Floats) -> Floats:
         """Return correlations (n, n) of features, with those of candidates at their representative columns.
@@ -74,18 +87,25 @@ class CandidateGroups:
             if len(group) > 1:
                 representative = group[0]
                 members = np.array(group)
-                # First the row of the representative, then its column, from the member of greatest size.
+                # First the row of the representative, then its column, from the member
+                # of greatest size.
                 largest = np.abs(merged[list(group)]).argmax(axis=0)
-                merged[representative] = merged[members[largest], np.arange(largest.size)]
+                merged[representative] = merged[
+                    members[largest], np.arange(largest.size)
+                ]
                 largest = np.abs(merged[:, list(group)]).argmax(axis=1)
-                merged[:, representative] = merged[np.arange(largest.size), members[largest]]
+                merged[:, representative] = merged[
+                    np.arange(largest.size), members[largest]
+                ]
         return merged
 
     def _representative_step(self, step: Step) -> Step:
         """Return a step in which only the representative columns are selected and compared."""
         candidates = step.candidates
         if candidates.size:
-            candidates = np.where(self.standing == np.arange(candidates.size), candidates, np.nan)
+            candidates = np.where(
+                self.standing == np.arange(candidates.size), candidates, np.nan
+            )
         selected = dict.fromkeys(self.standing[list(step.selected)].tolist())
         return replace(step, selected=tuple(selected), candidates=candidates)
 
@@ -103,17 +123,18 @@ class CandidateMap:
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: first the path's features in order, then the others, or the best of
-        very many others.
+        0-based columns of the R rows: first the path's features in order, then the
+        others, or the best of very many others.
     places : tuple of int
         Positions of the C steps on the path.
     numbers : tuple of int
         Numbers of these steps, as displayed.
     scores, shares, ranks : ndarray of shape (R, C)
-        Scores of the method, shares of the step's best score (see :func:`shares`), or ranks among the
-        candidates. NaN for features that were not candidates.
+        Scores of the method, shares of the step's best score (see :func:`shares`), or
+        ranks among the candidates. NaN for features that were not candidates.
     taken : ndarray of shape (R, C), bool
-        Feature selected at the step; for an iteration or round, the feature with the largest score.
+        Feature selected at the step; for an iteration or round, the feature with the
+        largest score.
     n_candidates : ndarray of shape (C,)
         Number of candidates.
     n_features, n_steps : int
@@ -135,7 +156,11 @@ class CandidateMap:
     growing: bool
 
     def view(
-        self, most_features: int, most_steps: int, step: int | None = None, always: int | None = None
+        self,
+        most_features: int,
+        most_steps: int,
+        step: int | None = None,
+        always: int | None = None,
     ) -> CandidateMap:
         """Return the part of the map that fits a number of rows and columns.
 
@@ -144,37 +169,45 @@ class CandidateMap:
         most_features, most_steps : int
             Maximum number of rows and columns, at least 1.
         step : int, optional
-            Position of a step on the path that is included; on a growing path, by default the first steps
-            are included. Of iterations and rounds, the first, the last and this step are included, and some
-            in between, more densely at the start, where most changes occur.
+            Position of a step on the path that is included; on a growing path, by
+            default the first steps are included. Of iterations and rounds, the first,
+            the last and this step are included, and some in between, more densely at
+            the start, where most changes occur.
         always : int, optional
             Column of a feature that always has a row.
 
         Returns
         -------
         CandidateMap
-            The rows are the features selected at these steps, in order of the path, then the features with
-            the largest shares. Features that are candidates at none of the steps are left out.
+            The rows are the features selected at these steps, in order of the path,
+            then the features with the largest shares. Features that are candidates at
+            none of the steps are left out.
         """
         # A growing path shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
-        nearest = 0 if step is None else int(np.abs(np.array(self.places) - step).argmin())
+        nearest = (
+            0 if step is None else int(np.abs(np.array(self.places) - step).argmin())
+        )
         if self.growing:
             columns = np.arange(count) + min(max(0, nearest - count + 1), n - count)
         else:
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
-            if nearest not in columns:  # it takes the place of the closest one, if possible not of an end
+            # it takes the place of the closest one, if possible not of an end
+            if nearest not in columns:
                 inner_columns = columns[1:-1] if columns.size > 2 else columns
                 inner_columns[np.abs(inner_columns - nearest).argmin()] = nearest
 
         # Best share of each feature in these steps.
-        best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
+        best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(
+            axis=1
+        )
 
         # Selected features come first, if the features grow with the steps.
         if self.growing:
             is_selected_here = self.taken[:, columns].any(axis=1)
-            best = np.where(is_selected_here, 2.0, best)  # before all others, whose shares are at most 1
+            # before all others, whose shares are at most 1
+            best = np.where(is_selected_here, 2.0, best)
             rows = np.argsort(-best, kind="stable")
         else:
             rows = np.arange(best.size)
@@ -212,8 +245,8 @@ class Margin:
         Best candidate that was not selected; None without one.
     rival_score : float
     share : float
-        The difference as a share of the larger absolute score, at most 1: negative if the rival was ahead, as
-        for a pinned feature; NaN without a rival.
+        The difference as a share of the larger absolute score, at most 1: negative if
+        the rival was ahead, as for a pinned feature; NaN without a rival.
     """
 
     number: int
@@ -227,9 +260,9 @@ class Margin:
 def shares(score: CandidateScore, values: Floats) -> Floats:
     """Return the scores of a step as shares of its best, 0 to 1; NaN for features that were not candidates.
 
-    A share is the score divided by the best score. If the smallest score is the best, it is divided by the
-    score instead. If no score is positive, or 0 has no meaning, a share is the position of the score between
-    the worst and the best score.
+    A share is the score divided by the best score. If the smallest score is the best,
+    it is divided by the score instead. If no score is positive, or 0 has no meaning, a
+    share is the position of the score between the worst and the best score.
     """
     is_candidate = np.isfinite(values)
     if not is_candidate.any():
@@ -237,11 +270,17 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
     low = float(values[is_candidate].min())
     high = float(values[is_candidate].max())
     if score.least:
-        ratio = np.divide(low, values, out=np.ones(values.size), where=is_candidate & (values > low))
+        ratio = np.divide(
+            low, values, out=np.ones(values.size), where=is_candidate & (values > low)
+        )
         return np.where(is_candidate, ratio, np.nan)
     if high > 0 and score.from_zero:
         return np.clip(values / high, 0.0, 1.0)
-    return (values - low) / (high - low) if high > low else np.where(is_candidate, 1.0, np.nan)
+    return (
+        (values - low) / (high - low)
+        if high > low
+        else np.where(is_candidate, 1.0, np.nan)
+    )
 
 
 def candidate_map(
@@ -255,7 +294,8 @@ def candidate_map(
     score : CandidateScore
         Score by which the method compares candidates.
     groups : CandidateGroups, optional
-        Groups of the features; each group has one row, that of its representative column.
+        Groups of the features; each group has one row, that of its representative
+        column.
 
     Notes
     -----
@@ -279,13 +319,20 @@ def candidate_map(
     order = arrival_order(path, score)
     other_columns = np.setdiff1d(rows, order)
     if other_columns.size > _MAX_ROWS:  # keep those with the best scores
-        best = np.nanmax(np.where(is_candidate, score.gains(scores), -np.inf)[:, other_columns], axis=0)
-        other_columns = np.sort(other_columns[np.argsort(-best, kind="stable")[:_MAX_ROWS]])
+        best = np.nanmax(
+            np.where(is_candidate, score.gains(scores), -np.inf)[:, other_columns],
+            axis=0,
+        )
+        other_columns = np.sort(
+            other_columns[np.argsort(-best, kind="stable")[:_MAX_ROWS]]
+        )
     features = [*order, *other_columns.tolist()]
 
     # Selected features in each step.
     is_taken = np.zeros(scores.shape, dtype=bool)
-    for is_taken_at_step, columns in zip(is_taken, _chosen_columns(path, score, places, scores), strict=True):
+    for is_taken_at_step, columns in zip(
+        is_taken, _chosen_columns(path, score, places, scores), strict=True
+    ):
         is_taken_at_step[columns] = True
     return CandidateMap(
         features=tuple(features),
@@ -293,7 +340,9 @@ def candidate_map(
         numbers=tuple(path.steps[index].number for index in places),
         scores=scores[:, features].T,
         shares=np.array([shares(score, values)[features] for values in scores]).T,
-        ranks=np.array([_ranks_of_gains(gains)[features] for gains in score.gains(scores)]).T,
+        ranks=np.array(
+            [_ranks_of_gains(gains)[features] for gains in score.gains(scores)]
+        ).T,
         taken=is_taken[:, features].T,
         n_candidates=is_candidate.sum(axis=1),
         n_features=len(rows),
@@ -327,9 +376,9 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     """Return the margin of each feature of a path, by its column.
 
-    On a growing path, it is the margin at the step that selects the feature. For iterations, it is the margin
-    over the next feature by the scores of the last iteration. Rounds have no margins, because no round
-    selects a feature.
+    On a growing path, it is the margin at the step that selects the feature. For
+    iterations, it is the margin over the next feature by the scores of the last
+    iteration. Rounds have no margins, because no round selects a feature.
     """
     if path.step_kind is StepKind.ROUNDS:
         return {}
@@ -338,13 +387,18 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
         last = path.steps[-1]
         values = score.of(last, path.divisor)
         order = arrival_order(path, score)
-        for feature, rival in zip_longest(order, order[1:]):  # the last feature has no rival
+        # the last feature has no rival
+        for feature, rival in zip_longest(order, order[1:]):
             rivals = np.array([] if rival is None else [rival], dtype=np.int64)
-            by_feature[feature] = _margin_to_rival(score, last.number, feature, values, rivals)
+            by_feature[feature] = _margin_to_rival(
+                score, last.number, feature, values, rivals
+            )
         return by_feature
     for index, step in enumerate(path.steps):
         for feature in taken_at(path, index):
-            by_feature.setdefault(feature, step_margin(score, step, feature, path.divisor))
+            by_feature.setdefault(
+                feature, step_margin(score, step, feature, path.divisor)
+            )
     return by_feature
 
 
@@ -359,7 +413,8 @@ def step_margin(
     step : Step
         A step with at least one feature.
     feature : int, optional
-        Column of the feature; by default the one selected by the step, or the one with the largest weight.
+        Column of the feature; by default the one selected by the step, or the one with
+        the largest weight.
     divisor : float
         Divisor of the criteria.
     """
@@ -369,7 +424,8 @@ def step_margin(
         feature = int(np.argmax(values)) if by_weight else step.selected[-1]
     rivals = np.isfinite(values)
     rivals[feature] = False
-    # Features that the model has already are no rivals, except in an elimination, or if weights are compared.
+    # Features that the model has already are no rivals, except in an elimination, or if
+    # weights are compared.
     if not (score.least or by_weight):
         rivals[list(step.selected)] = False
     return _margin_to_rival(score, step.number, feature, values, np.flatnonzero(rivals))
@@ -378,10 +434,13 @@ def step_margin(
 def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
     """Return whether the share of a margin is meaningless, because a candidate did not reduce the criterion.
 
-    The lead over a candidate without any reduction is always 100 %, and a lead between candidates that raise
-    the criterion has no meaning.
+    The lead over a candidate without any reduction is always 100 %, and a lead between
+    candidates that raise the criterion has no meaning.
     """
-    return score.source is ScoreSource.CRITERION and min(margin.score, margin.rival_score) <= 0
+    return (
+        score.source is ScoreSource.CRITERION
+        and min(margin.score, margin.rival_score) <= 0
+    )
 
 
 def _margin_to_rival(
@@ -391,13 +450,16 @@ def _margin_to_rival(
     own_score = float(values[feature])
     if not rivals.size or not np.isfinite(own_score):
         nan = float("nan")
-        return Margin(number, feature, own_score, rival=None, rival_score=nan, share=nan)
+        return Margin(
+            number, feature, own_score, rival=None, rival_score=nan, share=nan
+        )
     gains = score.gains(values)
     rival = int(rivals[np.argmax(gains[rivals])])
     size = max(abs(own_score), abs(float(values[rival])))
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
 
-    # Between scores of opposite signs the difference exceeds the larger score: the share is limited to 1.
+    # Between scores of opposite signs the difference exceeds the larger score: the
+    # share is limited to 1.
     return Margin(
         number=number,
         feature=feature,
@@ -416,14 +478,18 @@ def _shown_steps(path: PathResult, max_places: int) -> list[int]:
     n = len(path.steps)
     if path.step_kind is StepKind.FEATURES or n <= max_places:
         return list(range(min(n, max_places)))
-    chosen: list[int] = np.unique(np.rint(np.linspace(0, n - 1, max_places)).astype(np.int64)).tolist()
+    chosen: list[int] = np.unique(
+        np.rint(np.linspace(0, n - 1, max_places)).astype(np.int64)
+    ).tolist()
     return chosen
 
 
 def taken_at(path: PathResult, position: int) -> list[int]:
     """Return the features that a step of a growing path adds, in order."""
     before = path.steps[position - 1].selected if position else ()
-    return [feature for feature in path.steps[position].selected if feature not in before]
+    return [
+        feature for feature in path.steps[position].selected if feature not in before
+    ]
 
 
 def _chosen_columns(

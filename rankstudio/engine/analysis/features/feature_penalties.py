@@ -36,7 +36,8 @@ def feature_penalties(
     ids : ndarray of shape (n,)
         Ids of the features.
     columns, selected : sequence of int
-        Columns of the features, and columns of the features that they are compared with.
+        Columns of the features, and columns of the features that they are compared
+        with.
 
     Notes
     -----
@@ -47,5 +48,7 @@ def feature_penalties(
     other_array = np.asarray(selected, dtype=np.int64)
     work = method.weighed_features(data, column_array, other_array)
     if work is None:
-        raise PlanError(tr("{method} does not weigh features.").format(method=plan.entry.label))
+        raise PlanError(
+            tr("{method} does not weigh features.").format(method=plan.entry.label)
+        )
     return finish(work)

@@ -11,10 +11,18 @@ from enum import Enum
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.features_alone import ALONE, BOTH_WAYS, measuring_columns
+from rankstudio.engine.analysis.features.features_alone import (
+    ALONE,
+    BOTH_WAYS,
+    measuring_columns,
+)
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, described_parts
+from rankstudio.engine.data.summary import (
+    DatasetSummary,
+    FeatureSummary,
+    described_parts,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
@@ -43,8 +51,10 @@ MOSTLY = 0.95
 FAR = 1000.0
 """A range this many times wider or narrower than the usual one is badly scaled."""
 
-_RANGE_QUANTILES = (0.005, 0.995)  # range of a histogram: the outermost bins also count the values outside
-_ROWS_AT_ONCE = 4096  # rows that are copied at a time, so that other threads wait only for milliseconds
+# range of a histogram: the outermost bins also count the values outside
+_RANGE_QUANTILES = (0.005, 0.995)
+# rows that are copied at a time, so that other threads wait only for milliseconds
+_ROWS_AT_ONCE = 4096
 
 
 class Oddity(Enum):
@@ -82,7 +92,8 @@ class ValueHistogram:
     Attributes
     ----------
     low, high : float
-        Left edge of the first bin and right edge of the last bin. Values outside are counted in these bins.
+        Left edge of the first bin and right edge of the last bin. Values outside are
+        counted in these bins.
     counts : ndarray of shape (2, 24)
         Documents in each bin: all of them, and those with a relevance above 0.
     """
@@ -95,7 +106,9 @@ class ValueHistogram:
     def shares(self) -> Floats:
         """Counts as shares that sum to 1 in each row; 0 in an empty row."""
         totals = self.counts.sum(axis=1, keepdims=True)
-        shares: Floats = np.divide(self.counts, totals, out=np.zeros(self.counts.shape), where=totals > 0)
+        shares: Floats = np.divide(
+            self.counts, totals, out=np.zeros(self.counts.shape), where=totals > 0
+        )
         return shares
 
 
@@ -108,8 +121,9 @@ class FeatureQuality:
     feature_id : int
     histogram : ValueHistogram
     alone : Mapping of str to float
-        MAP and NDCG@10 of ranking by this feature alone; AUC and MAP for one ranking without queries. The
-        feature ranks in the direction in which the first of the measures is better.
+        MAP and NDCG@10 of ranking by this feature alone; AUC and MAP for one ranking
+        without queries. The feature ranks in the direction in which the first of the
+        measures is better.
     ascending : bool
         Whether this direction puts small values first.
     findings : tuple of Finding
@@ -178,8 +192,12 @@ def feature_quality(
     # Oddities: features that reveal the labels, and features that equal another one.
     leaking = _features_that_leak(evaluator, y, measures_alone)
     twins = _duplicates(parts, X)
-    all_findings = _findings_by_feature(summary.features, twins, leaking, measures_alone)
-    rows = zip(summary.features, histograms, ascending.tolist(), all_findings, strict=True)
+    all_findings = _findings_by_feature(
+        summary.features, twins, leaking, measures_alone
+    )
+    rows = zip(
+        summary.features, histograms, ascending.tolist(), all_findings, strict=True
+    )
     features = tuple(
         FeatureQuality(
             feature_id=feature.feature_id,
@@ -194,7 +212,10 @@ def feature_quality(
 
 
 def fold_quality(
-    dataset: FoldedDataset, number: int | None, summary: DatasetSummary, convention: str = DEFAULT
+    dataset: FoldedDataset,
+    number: int | None,
+    summary: DatasetSummary,
+    convention: str = DEFAULT,
 ) -> QualityReport:
     """Describe every feature of the documents that `describe_fold` describes, with a given summary."""
     parts = described_parts(dataset, number)
@@ -205,7 +226,9 @@ def fold_quality(
     return feature_quality(*parts, summary=summary, convention=convention)
 
 
-def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints, Grading]:
+def _sampled_queries(
+    parts: tuple[RankingDataset, ...],
+) -> tuple[Floats, Floats, Ints, Grading]:
     """Return X, y, query pointer and grading of all queries, or of every i-th query of large data."""
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
@@ -213,7 +236,10 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
 
     # Rows of the queries to keep, by part.
     masks = [np.arange(part.n_queries) % stride == 0 for part in parts]
-    rows = [np.flatnonzero(mask[part.query_index]) for part, mask in zip(parts, masks, strict=True)]
+    rows = [
+        np.flatnonzero(mask[part.query_index])
+        for part, mask in zip(parts, masks, strict=True)
+    ]
 
     # Copy the rows in blocks, so that large data need little memory.
     X = np.empty((sum(chosen.size for chosen in rows), parts[0].n_features))
@@ -226,10 +252,16 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
             n_filled += block.size
 
     # Queries of all parts one after another.
-    y = np.concatenate([part.y[chosen] for part, chosen in zip(parts, rows, strict=True)])
-    sizes = [np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)]
+    y = np.concatenate(
+        [part.y[chosen] for part, chosen in zip(parts, rows, strict=True)]
+    )
+    sizes = [
+        np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)
+    ]
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-    gradings = [part.grading.taken(chosen) for part, chosen in zip(parts, rows, strict=True)]
+    gradings = [
+        part.grading.taken(chosen) for part, chosen in zip(parts, rows, strict=True)
+    ]
     return X, y, ptr, joined(gradings, rows)
 
 
@@ -239,11 +271,19 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
     for j in range(X.shape[1]):
         values = np.ascontiguousarray(X[:, j])
         low, high = _histogram_range(values)
-        # Halves are subtracted, because the difference of two finite numbers may be infinite.
+        # Halves are subtracted, because the difference of two finite numbers may be
+        # infinite.
         width = high / 2 - low / 2
-        fractions = (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
+        fractions = (
+            (values / 2 - low / 2) / width if width > 0 else np.zeros(values.size)
+        )
         bins = np.clip(fractions * BINS, 0, BINS - 1).astype(np.int64)
-        counts = np.stack([np.bincount(bins[rows], minlength=BINS) for rows in (slice(None), is_relevant)])
+        counts = np.stack(
+            [
+                np.bincount(bins[rows], minlength=BINS)
+                for rows in (slice(None), is_relevant)
+            ]
+        )
         yield ValueHistogram(low, high, counts)
 
 
@@ -252,11 +292,15 @@ def _histogram_range(values: Floats) -> tuple[float, float]:
 
     If that range is a single point, it is the range of all values.
     """
-    low, high = (float(q) for q in np.quantile(values, _RANGE_QUANTILES, method="nearest"))
+    low, high = (
+        float(q) for q in np.quantile(values, _RANGE_QUANTILES, method="nearest")
+    )
     return (low, high) if low < high else (float(values.min()), float(values.max()))
 
 
-def _measure_features_alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
+def _measure_features_alone(
+    evaluator: Evaluator, X: Floats
+) -> tuple[dict[str, Floats], Bools]:
     """Return each feature's measures in its better direction, and whether this ranks small values first."""
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     first = next(iter(down))
@@ -264,14 +308,20 @@ def _measure_features_alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, 
     return {name: np.where(ascending, up[name], down[name]) for name in down}, ascending
 
 
-def _features_that_leak(evaluator: Evaluator, y: Floats, measures: Mapping[str, Floats]) -> Bools:
+def _features_that_leak(
+    evaluator: Evaluator, y: Floats, measures: Mapping[str, Floats]
+) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, by every measure."""
-    measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))  # of the worst and the best ranking
+    # of the worst and the best ranking
+    measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))
     is_almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
     for name, values in measures.items():
         worst, best = measures_of_labels[name].tolist()
-        is_informative = best - worst > 0.05  # otherwise all rankings are nearly perfect
-        is_almost_perfect &= is_informative & (values - worst >= PERFECT * (best - worst))
+        # otherwise all rankings are nearly perfect
+        is_informative = best - worst > 0.05
+        is_almost_perfect &= is_informative & (
+            values - worst >= PERFECT * (best - worst)
+        )
     return is_almost_perfect
 
 
@@ -279,12 +329,22 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
     """Return the earlier column of each column that equals it in every document of all parts."""
     if isinstance(X, SparseRows):
         return _sparse_duplicates(parts)
-    # The different columns by the bytes of their first 64 values; adding 0.0 turns -0.0 into 0.0.
+    # The different columns by the bytes of their first 64 values; adding 0.0 turns -0.0
+    # into 0.0.
     columns_by_start: dict[bytes, list[int]] = {}
     twins: dict[int, int] = {}
     for j in range(X.shape[1]):
-        candidates = columns_by_start.setdefault(np.ascontiguousarray(X[:64, j] + 0.0).tobytes(), [])
-        twin = next((i for i in candidates if all(_are_columns_equal(part.X, i, j) for part in parts)), None)
+        candidates = columns_by_start.setdefault(
+            np.ascontiguousarray(X[:64, j] + 0.0).tobytes(), []
+        )
+        twin = next(
+            (
+                i
+                for i in candidates
+                if all(_are_columns_equal(part.X, i, j) for part in parts)
+            ),
+            None,
+        )
         if twin is None:
             candidates.append(j)
         else:
@@ -337,17 +397,27 @@ def _findings_by_feature(
             text = tr("Constant within every query: it cannot change any ranking.")
             findings.append(Finding(Oddity.CONSTANT, tr("constant"), text))
         else:
-            findings.append(_duplicate_finding(features[twins[j]]) if j in twins else None)
-            findings.append(_leak_finding(name, float(values[j])) if leaking[j] else None)
+            findings.append(
+                _duplicate_finding(features[twins[j]]) if j in twins else None
+            )
+            findings.append(
+                _leak_finding(name, float(values[j])) if leaking[j] else None
+            )
             findings.append(_scale_finding(float(ranges[j]), usual))
             findings.append(_zeros_finding(feature))
         yield tuple(finding for finding in findings if finding is not None)
 
 
 def _duplicate_finding(twin: FeatureSummary) -> Finding:
-    named = f"feature {twin.feature_id}" + ("" if twin.name.startswith("feature ") else f" ({twin.name})")
-    text = tr("It equals {named} in every document: one of the two is enough.").format(named=named)
-    return Finding(Oddity.DUPLICATED, tr("duplicate of {id}").format(id=twin.feature_id), text)
+    named = f"feature {twin.feature_id}" + (
+        "" if twin.name.startswith("feature ") else f" ({twin.name})"
+    )
+    text = tr("It equals {named} in every document: one of the two is enough.").format(
+        named=named
+    )
+    return Finding(
+        Oddity.DUPLICATED, tr("duplicate of {id}").format(id=twin.feature_id), text
+    )
 
 
 def _leak_finding(name: str, value: float) -> Finding:
@@ -381,4 +451,8 @@ def _zeros_finding(feature: FeatureSummary) -> Finding | None:
     if feature.zeros < MOSTLY:
         return None
     text = tr("It is 0 in {share} of the documents and can order only the others.")
-    return Finding(Oddity.MOSTLY_ZERO, tr("mostly zero"), text.format(share=percentage(feature.zeros, 1)))
+    return Finding(
+        Oddity.MOSTLY_ZERO,
+        tr("mostly zero"),
+        text.format(share=percentage(feature.zeros, 1)),
+    )

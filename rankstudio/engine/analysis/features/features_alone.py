@@ -17,9 +17,11 @@ from rankstudio.engine.support.file_pages import in_file, taken_columns
 ALONE = ("MAP", "NDCG@10")
 """Measures of a feature alone."""
 
-_DIRECTION_MEASURE = "MAP"  # decides in which direction a feature ranks, as in the profile of a feature
+# decides in which direction a feature ranks, as in the profile of a feature
+_DIRECTION_MEASURE = "MAP"
 _VALUES_AT_ONCE = 1_000_000  # 8 MB, so that other threads wait only for milliseconds
-_VALUES_FROM_DISK = 1 << 24  # 128 MB, because each block of columns reads all rows from the disk again
+# 128 MB, because each block of columns reads all rows from the disk again
+_VALUES_FROM_DISK = 1 << 24
 
 BOTH_WAYS = np.ones(1), -np.ones(1)
 """Signs that rank by all columns, the greatest values first and the least values first."""
@@ -34,12 +36,13 @@ class FeaturesAlone:
     measure, convention : str
         Name of the measure.
     parts : Mapping of str to ndarray of shape (n,)
-        The measure on each part: "train", and "validation" and "test" if the fold has them.
+        The measure on each part: "train", and "validation" and "test" if the fold has
+        them.
     columns : ndarray of shape (n,)
         The columns of the features in the data, ascending.
     ascending : ndarray of shape (n,), bool
-        Whether each feature ranks small values first: in all parts, it ranks in the direction with the better
-        MAP on the training part.
+        Whether each feature ranks small values first: in all parts, it ranks in the
+        direction with the better MAP on the training part.
     """
 
     measure: str
@@ -76,26 +79,36 @@ def measuring_alone(
     """
 
     def evaluator(part: RankingDataset, measures: tuple[str, ...]) -> Evaluator:
-        return Evaluator(part.y, part.query_ptr, convention, measures, grading=part.grading)
+        return Evaluator(
+            part.y, part.query_ptr, convention, measures, grading=part.grading
+        )
 
     # Of wide data, only the features with the most values are measured.
     columns = shown_features(fold.train)
     if columns is not None:
-        shown_parts = {name: part.with_features(columns) for name, part in fold.parts.items()}
+        shown_parts = {
+            name: part.with_features(columns) for name, part in fold.parts.items()
+        }
         fold = Fold(fold.number, **shown_parts)
     measure = find_measure(measure).name
     measure_names = tuple(dict.fromkeys((measure, _DIRECTION_MEASURE)))
 
     # Further parts than the training part; a sealed test part is not measured.
     other_parts = {
-        name: part for name, part in fold.parts.items() if name != "train" and not (sealed and name == "test")
+        name: part
+        for name, part in fold.parts.items()
+        if name != "train" and not (sealed and name == "test")
     }
 
-    # The time for a part is proportional to its documents; the training part is ranked in both directions.
+    # The time for a part is proportional to its documents; the training part is ranked
+    # in both directions.
     n_done = 2 * fold.train.n_documents
     total = n_done + sum(part.n_documents for part in other_parts.values())
     down, up = yield from measuring_columns(
-        evaluator(fold.train, measure_names), fold.train.X, BOTH_WAYS, (0.0, n_done / total)
+        evaluator(fold.train, measure_names),
+        fold.train.X,
+        BOTH_WAYS,
+        (0.0, n_done / total),
     )
 
     # The training part decides the direction in which each feature ranks.
@@ -104,7 +117,9 @@ def measuring_alone(
     signs = (np.where(ascending, -1.0, 1.0),)
     for name, part in other_parts.items():
         span = n_done / total, part.n_documents / total
-        (measures,) = yield from measuring_columns(evaluator(part, (measure,)), part.X, signs, span)
+        (measures,) = yield from measuring_columns(
+            evaluator(part, (measure,)), part.X, signs, span
+        )
         parts["validation" if name == "vali" else name] = measures[measure]
         n_done += part.n_documents
     return FeaturesAlone(
@@ -117,15 +132,23 @@ def measuring_alone(
 
 
 def measuring_columns(
-    evaluator: Evaluator, X: Floats, signs: Sequence[Floats], span: tuple[float, float] = (0.0, 1.0)
+    evaluator: Evaluator,
+    X: Floats,
+    signs: Sequence[Floats],
+    span: tuple[float, float] = (0.0, 1.0),
 ) -> Generator[float, None, list[dict[str, Floats]]]:
     """Return the measures of ranking by each column times its sign, for several arrays of signs.
 
-    The share done is yielded in between: it starts at ``span[0]`` and grows by ``span[1]``.
+    The share done is yielded in between: it starts at ``span[0]`` and grows by
+    ``span[1]``.
     """
     n = X.shape[1]
-    measures = [{measure.name: np.empty(n) for measure in evaluator.measures} for _ in signs]
-    block_size = max(1, (_VALUES_FROM_DISK if in_file(X) else _VALUES_AT_ONCE) // len(X))
+    measures = [
+        {measure.name: np.empty(n) for measure in evaluator.measures} for _ in signs
+    ]
+    block_size = max(
+        1, (_VALUES_FROM_DISK if in_file(X) else _VALUES_AT_ONCE) // len(X)
+    )
     start, length = span
     for first in range(0, n, block_size):
         columns = slice(first, first + block_size)

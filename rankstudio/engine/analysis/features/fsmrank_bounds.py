@@ -32,11 +32,13 @@ class FSMRankBounds:
     objective : float
         ψ of the model, eq. (2).
     above_minimum : float
-        Theorem 2: after the iterations of the model, the objective is at most this much above the minimum.
-        The weights of the last model take the place of those of the minimum, which are not known.
+        Theorem 2: after the iterations of the model, the objective is at most this much
+        above the minimum. The weights of the last model take the place of those of the
+        minimum, which are not known.
     unseen : float
-        Theorem 3: with probability 0.95 the smooth part of the objective grows by at most this much on unseen
-        pairs. It is far from tight, thousands of times the objective.
+        Theorem 3: with probability 0.95 the smooth part of the objective grows by at
+        most this much on unseen pairs. It is far from tight, thousands of times the
+        objective.
     """
 
     objective: float
@@ -45,7 +47,11 @@ class FSMRankBounds:
 
 
 def fsmrank_bounds(
-    train: RankingDataset, step: Step, importance: Floats, lambda1: float, confidence: float = CONFIDENCE
+    train: RankingDataset,
+    step: Step,
+    importance: Floats,
+    lambda1: float,
+    confidence: float = CONFIDENCE,
 ) -> FSMRankBounds:
     """Return the bounds of both theorems for a model of FSMRank.
 
@@ -64,8 +70,8 @@ def fsmrank_bounds(
     Raises
     ------
     PlanError
-        If features are not scaled to [0, 1], importance is above 1, or no query has documents with different
-        labels: the proofs need all three.
+        If features are not scaled to [0, 1], importance is above 1, or no query has
+        documents with different labels: the proofs need all three.
 
     Notes
     -----
@@ -75,8 +81,9 @@ def fsmrank_bounds(
         2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)),
         R = 2C sqrt(2n/p) + (C² + λ1/2 C²) sqrt(2 log(4n) / p),
 
-    R being the sum of the complexities of the three terms in the proof (Appendix II): that of λ1/2 w'Aw is
-    λ1/2 times that of the entropy bound, C² sqrt(2 log(4n) / p), as A is at most 1.
+    R being the sum of the complexities of the three terms in the proof (Appendix II):
+    that of λ1/2 w'Aw is λ1/2 times that of the entropy bound, C² sqrt(2 log(4n) / p),
+    as A is at most 1.
     """
     # Conditions of the theorems.
     X = train.X
@@ -84,14 +91,22 @@ def fsmrank_bounds(
     size = np.abs(step.coef)
     low, high = value_range(X)
     if low < 0 or high > 1 or importance.max() > 1:
-        raise PlanError(tr("The bounds of FSMRank need features scaled to [0, 1] and importance up to 1."))
+        raise PlanError(
+            tr(
+                "The bounds of FSMRank need features scaled to [0, 1] and importance up to 1."
+            )
+        )
 
     # C is the sum of the absolute weights, each divided by its importance.
     used = np.flatnonzero(step.coef)
     s = np.where(step.coef[used] > 0, importance[used], importance[n + used])
     C = float((size[used] / s).sum())
     if not (p := int(count_pairs(train.y, train.query_ptr).sum())):
-        raise PlanError(tr("The bounds of FSMRank need a query whose documents have different labels."))
+        raise PlanError(
+            tr(
+                "The bounds of FSMRank need a query whose documents have different labels."
+            )
+        )
 
     # Terms of the bounds; the Lipschitz constant occurs in both.
     lipschitz = (4.0 + 2.0 * lambda1) * n
@@ -107,7 +122,11 @@ def fsmrank_bounds(
 
 
 def bounds_of(
-    plan: Plan, parameters: Mapping[str, Any], step: Step, data: TrainingData, train: RankingDataset
+    plan: Plan,
+    parameters: Mapping[str, Any],
+    step: Step,
+    data: TrainingData,
+    train: RankingDataset,
 ) -> FSMRankBounds | None:
     """Return the bounds of a run's model; None for other methods, or if the bounds do not hold.
 

@@ -13,7 +13,8 @@ from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.language import tr
 from rankstudio.engine.statistics.stability import INDICES, Stability, stability
 
-_MIN_MANY_SETS = 50  # with at least as many sets, the coverage of an interval is almost its nominal coverage
+# with at least as many sets, the coverage of an interval is almost its nominal coverage
+_MIN_MANY_SETS = 50
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class ChosenFeature:
         Its 1-based id.
     name : str
     ranks : Mapping of int to int
-        Position at which each fold selected it, from 1; only folds whose model contains it.
+        Position at which each fold selected it, from 1; only folds whose model contains
+        it.
     """
 
     feature: int
@@ -77,7 +79,9 @@ def stability_of(result: RunResult) -> Stability | None:
     """
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
-    return stability(_selected_columns(result.folds, result.feature_ids), len(result.feature_ids))
+    return stability(
+        _selected_columns(result.folds, result.feature_ids), len(result.feature_ids)
+    )
 
 
 def stability_of_run(result: RunResult) -> SelectionStability:
@@ -85,7 +89,9 @@ def stability_of_run(result: RunResult) -> SelectionStability:
     return selection_stability(result.folds, result.feature_ids, result.feature_names)
 
 
-def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> TextTable:
+def stability_table(
+    title: str, runs: Iterable[tuple[int, str, RunResult]]
+) -> TextTable:
     """Return a table, to print, of the agreement between the folds of each run.
 
     Parameters
@@ -100,7 +106,9 @@ def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> T
         # Only one of the two corrected indices applies to a run; the other has a dash.
         run_stability = stability_of_run(result)
         s = run_stability.indices
-        corrected = [f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]]
+        corrected = [
+            f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]
+        ]
         interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
         agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
         rows.append([str(number), name, range_text(result.sizes), *agree])
@@ -132,24 +140,35 @@ def selection_stability(
     return SelectionStability(
         folds=tuple(fold.fold for fold in folds),
         indices=stability(_selected_columns(folds, feature_ids), len(feature_ids)),
-        features=_chosen_features(folds, dict(zip(feature_ids.tolist(), names, strict=True))),
+        features=_chosen_features(
+            folds, dict(zip(feature_ids.tolist(), names, strict=True))
+        ),
     )
 
 
-def _selected_columns(folds: Sequence[FoldResult], feature_ids: Ints) -> list[list[int]]:
+def _selected_columns(
+    folds: Sequence[FoldResult], feature_ids: Ints
+) -> list[list[int]]:
     """Return the columns of the features of each fold's model."""
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     return [[columns[i] for i in fold.selected] for fold in folds]
 
 
-def _chosen_features(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[ChosenFeature, ...]:
+def _chosen_features(
+    folds: Sequence[FoldResult], names: Mapping[int, str]
+) -> tuple[ChosenFeature, ...]:
     """Return the features that any fold selected, the most frequent first, with their ranks by fold."""
     ranks: dict[int, dict[int, int]] = {}
     for fold in folds:
         for rank, feature in enumerate(fold.selected, start=1):
             ranks.setdefault(feature, {})[fold.fold] = rank
-    features = [ChosenFeature(feature, names[feature], by_fold) for feature, by_fold in ranks.items()]
-    return tuple(sorted(features, key=lambda f: (-f.times, sum(f.ranks.values()), f.feature)))
+    features = [
+        ChosenFeature(feature, names[feature], by_fold)
+        for feature, by_fold in ranks.items()
+    ]
+    return tuple(
+        sorted(features, key=lambda f: (-f.times, sum(f.ranks.values()), f.feature))
+    )
 
 
 def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:

@@ -14,24 +14,32 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 def enough_queries(count: int, least: int, what: str) -> None:
     """Raise DatasetError if there are fewer queries than an analysis needs."""
     if count < least:
-        raise DatasetError(f"{what}: expected documents of at least {least} queries, found {count}.")
+        raise DatasetError(
+            f"{what}: expected documents of at least {least} queries, found {count}."
+        )
 
 
-def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None = None) -> tuple[int, ...]:
+def columns_of(
+    features: Sequence[int], n: int, *, least: int, most: int | None = None
+) -> tuple[int, ...]:
     """Return the columns of a set of some of n features.
 
     ParameterError is raised for invalid columns.
     """
     columns = tuple(int(column) for column in features)
     most = n if most is None else most
-    are_valid = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
+    are_valid = len(set(columns)) == len(columns) and all(
+        0 <= column < n for column in columns
+    )
     if not are_valid or not least <= len(columns) <= most:
         expected = f"{least} to {most} different columns from 0 to {n - 1}"
         raise ParameterError("features", list(columns), expected)
     return columns
 
 
-def exact_exchange(estimator: LinearRanker, data: TrainingData, what: str) -> ExactExchange:
+def exact_exchange(
+    estimator: LinearRanker, data: TrainingData, what: str
+) -> ExactExchange:
     """Return the λ and loss whose exact left-out errors compare sets of features.
 
     Raise an error if there is only one query, or the method has no such errors.
@@ -42,7 +50,9 @@ def exact_exchange(estimator: LinearRanker, data: TrainingData, what: str) -> Ex
         return exchange
     if getattr(estimator, "pairs", "query") != "query":
         raise ParameterError(
-            "pairs", getattr(estimator, "pairs", ""), "query, because whole queries are left out"
+            "pairs",
+            getattr(estimator, "pairs", ""),
+            "query, because whole queries are left out",
         )
     expected = "GreedyRankRLS, RankRLS or a method with their exact errors"
     raise ParameterError("estimator", type(estimator).__name__, expected)

@@ -15,7 +15,9 @@ from rankstudio.engine.support.number_format import raised
 def values_label(plan: Plan, values: Sequence[object]) -> str:
     """Return values on the axes of a plan: "λ = 2⁻²"; "" if it has no axis."""
     on_axes = zip(plan.axes, values, strict=True)
-    return ", ".join(f"{axis.label} = {raised(axis.format(value))}" for axis, value in on_axes)
+    return ", ".join(
+        f"{axis.label} = {raised(axis.format(value))}" for axis, value in on_axes
+    )
 
 
 def grid_text(plan: Plan) -> str:
@@ -30,7 +32,9 @@ def grid_text(plan: Plan) -> str:
         elif n == 2:
             text = f"{first}, {last}"
         else:
-            text = tr("{first} … {last} ({n} values)").format(first=first, last=last, n=n)
+            text = tr("{first} … {last} ({n} values)").format(
+                first=first, last=last, n=n
+            )
         parts.append(f"{axis.label} = {text}")
     return "; ".join(parts)
 
@@ -43,7 +47,9 @@ def chosen_text(run: RunResult) -> str:
     if run.plan.entry.given:
         return ""
     if len(run.folds) > 1:
-        return tr("k = {sizes} on {n} folds").format(sizes=range_text(run.sizes), n=len(run.folds))
+        return tr("k = {sizes} on {n} folds").format(
+            sizes=range_text(run.sizes), n=len(run.folds)
+        )
     return _model_text(run.plan, run.folds[0].chosen)
 
 
@@ -61,14 +67,25 @@ def run_text(run: RunResult, measure: str = "") -> str:
     measure : str
         Name of the measure shown; by default the selection criterion.
     """
-    chooser = tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
-    sentence = tr("Selected by {chose}: {chosen}.").format(chose=chooser, chosen=chosen_text(run))
+    chooser = (
+        tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
+    )
+    sentence = tr("Selected by {chose}: {chosen}.").format(
+        chose=chooser, chosen=chosen_text(run)
+    )
     chosen = "" if run.plan.entry.given else sentence
-    return plan_text(run.plan, run.data_name, run.versions, len(run.folds), measure, chosen)
+    return plan_text(
+        run.plan, run.data_name, run.versions, len(run.folds), measure, chosen
+    )
 
 
 def plan_text(
-    plan: Plan, data: str, versions: Mapping[str, str], n_folds: int, measure: str = "", chosen: str = ""
+    plan: Plan,
+    data: str,
+    versions: Mapping[str, str],
+    n_folds: int,
+    measure: str = "",
+    chosen: str = "",
 ) -> str:
     """Describe a plan in sentences: data, protocol, method, parameters, measure and seed; and the versions.
 
@@ -89,7 +106,9 @@ def plan_text(
     grid = grid_text(plan)
     sentences = [
         trn(
-            "{data}, {n} fold, protocol {protocol}.", "{data}, {n} folds, protocol {protocol}.", n_folds
+            "{data}, {n} fold, protocol {protocol}.",
+            "{data}, {n} folds, protocol {protocol}.",
+            n_folds,
         ).format(data=data, n=n_folds, protocol=plan.protocol),
         f"{'; '.join(filter(None, [plan.title, grid]))}.",
         chosen,
@@ -102,7 +121,11 @@ def plan_text(
 
 def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> str:
     """Describe the current model of a path in a sentence."""
-    parts = [tr("fold {fold}").format(fold=fold), values_label(plan, values), f"k = {size}"]
+    parts = [
+        tr("fold {fold}").format(fold=fold),
+        values_label(plan, values),
+        f"k = {size}",
+    ]
     return tr("Model: {model}.").format(model=", ".join(filter(None, parts)))
 
 
@@ -111,7 +134,11 @@ def versions_text(versions: Mapping[str, str]) -> str:
 
     The report lists the other versions.
     """
-    return f"RankStudio {versions['rankstudio']}" if "rankstudio" in versions else "RankStudio"
+    return (
+        f"RankStudio {versions['rankstudio']}"
+        if "rankstudio" in versions
+        else "RankStudio"
+    )
 
 
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
@@ -124,7 +151,9 @@ def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     seeds = ", ".join(dict.fromkeys(str(run.plan.seed) for _, run in runs))
     runs_sentence = tr("Runs: {runs}.").format(runs=titles)
     seed_sentence = tr("Seed {seed}.").format(seed=seeds)
-    return " ".join([*common, runs_sentence, seed_sentence, f"{versions_text(first.versions)}."])
+    return " ".join(
+        [*common, runs_sentence, seed_sentence, f"{versions_text(first.versions)}."]
+    )
 
 
 def _measure_text(measure: str, rules: str) -> str:

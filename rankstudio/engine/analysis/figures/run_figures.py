@@ -7,14 +7,28 @@ from math import nan
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.candidate_map import CandidateGroups, candidate_map
-from rankstudio.engine.analysis.features.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateGroups,
+    candidate_map,
+)
+from rankstudio.engine.analysis.features.selection_stability import (
+    ChosenFeature,
+    SelectionStability,
+)
 from rankstudio.engine.analysis.figures.captions import values_label
 from rankstudio.engine.analysis.result_table.fold_table import average_paths
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.feature_groups import feature_groups_of
-from rankstudio.engine.experiment.plan.left_out_names import is_left_out, is_pair_out, plain_name
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.plan.left_out_names import (
+    is_left_out,
+    is_pair_out,
+    plain_name,
+)
+from rankstudio.engine.experiment.results.results import (
+    FoldResult,
+    PathResult,
+    RunResult,
+)
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
     FigureAxis,
@@ -29,7 +43,8 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import fixed
 
-_MIN_LOGARITHMIC_RATIO = 100.0  # of the greatest to the least value: a linear axis would show flat lines
+# of the greatest to the least value: a linear axis would show flat lines
+_MIN_LOGARITHMIC_RATIO = 100.0
 _MAX_CANDIDATES = 20
 _MAX_FEATURES = 30
 _MAX_STEPS = 25
@@ -37,7 +52,10 @@ _MAX_STEPS = 25
 
 def step_axis(kind: StepKind) -> FigureAxis:
     """Return the x axis of the curves."""
-    titles = {StepKind.FEATURES: tr("number of features, k"), StepKind.ITERATIONS: tr("iteration")}
+    titles = {
+        StepKind.FEATURES: tr("number of features, k"),
+        StepKind.ITERATIONS: tr("iteration"),
+    }
     return FigureAxis(titles.get(kind, tr("boosting round")), whole=True)
 
 
@@ -49,7 +67,9 @@ def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
     """Return the caption of a figure whose x-axis is the size of models."""
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
-    text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
+    text = (
+        tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
+    )
     sentence = text.format(of=y_title, steps=steps, n=n)
     return _title(run, " ".join(filter(None, (sentence, last_sentence))))
 
@@ -70,28 +90,36 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     Returns
     -------
     CurvesFigure or None
-        Means over the folds; None if paths have a single step, or there is no validation part.
+        Means over the folds; None if paths have a single step, or there is no
+        validation part.
     """
     # A curve for each combination, over the folds.
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
         return None
     n = len(by_combination)
-    orders = [index / (n - 1) if n > 1 else 0.5 for index in range(n)]  # from 0 to 1, for the colors
+    # from 0 to 1, for the colors
+    orders = [index / (n - 1) if n > 1 else 0.5 for index in range(n)]
     series = [
         _combination_curve(run, paths, name, order)
         for paths, order in zip(by_combination, orders, strict=True)
     ]
 
     # Mean of the best single features, as a level to compare with.
-    baselines = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
+    baselines = (
+        [fold.baseline.validation.get(name, nan) for fold in run.folds]
+        if name
+        else [nan]
+    )
     reference = float(np.mean(baselines))
     y_title = _measure_axis_title(name) if name else tr(run.plan.criterion)
 
     # A positive criterion that spans magnitudes is shown on a logarithmic axis.
     finite = [y for curve in series for y in curve.y if np.isfinite(y)]
     is_positive_criterion = not name and min(finite, default=0.0) > 0
-    is_logarithmic = is_positive_criterion and max(finite) / min(finite) >= _MIN_LOGARITHMIC_RATIO
+    is_logarithmic = (
+        is_positive_criterion and max(finite) / min(finite) >= _MIN_LOGARITHMIC_RATIO
+    )
     note = tr("One curve per {axes}.").format(axes=_axes_text(run)) if n > 1 else ""
     return CurvesFigure(
         name="validation" if name else "criterion",
@@ -100,7 +128,9 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         x=step_axis(run.plan.step_kind),
         y=FigureAxis(y_title, logarithmic=is_logarithmic),
         series=tuple(series),
-        levels=(Level(tr("best single feature"), reference),) if np.isfinite(reference) else (),
+        levels=(Level(tr("best single feature"), reference),)
+        if np.isfinite(reference)
+        else (),
     )
 
 
@@ -112,7 +142,9 @@ def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bo
     return has_several_steps and has_measure
 
 
-def _combination_curve(run: RunResult, paths: Sequence[PathResult], name: str, order: float) -> Series:
+def _combination_curve(
+    run: RunResult, paths: Sequence[PathResult], name: str, order: float
+) -> Series:
     """Return the curve of a combination, its mean over the folds.
 
     A criterion that is a measure is drawn as that measure.
@@ -126,7 +158,9 @@ def _combination_curve(run: RunResult, paths: Sequence[PathResult], name: str, o
 
 def _measure_axis_title(name: str) -> str:
     """Return the title of an axis for a measure, with the queries in which it was measured."""
-    template = tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
+    template = (
+        tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
+    )
     template = tr("leave-pair-out {name}") if is_pair_out(name) else template
     return template.format(name=plain_name(name))
 
@@ -146,15 +180,20 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 
     # Cells by combination and size; NaN where a combination has no model of the size.
     columns = sorted({x for curve in figure.series for x in curve.x})
-    rows = list(reversed(figure.series))  # the last combination at the top, as on an axis
+    # the last combination at the top, as on an axis
+    rows = list(reversed(figure.series))
     values = [dict(zip(curve.x, curve.y, strict=True)) for curve in rows]
     cells = np.array([[row.get(x, nan) for x in columns] for row in values])
     finite = cells[np.isfinite(cells)]
     if not finite.size:
         return None
     axes = run.plan.axes
-    has_one_axis = len(axes) == 1  # its label is the title of the rows, so each row needs the value only
-    names = [curve.label.partition(" = ")[2] if has_one_axis else curve.label for curve in rows]
+    # its label is the title of the rows, so each row needs the value only
+    has_one_axis = len(axes) == 1
+    names = [
+        curve.label.partition(" = ")[2] if has_one_axis else curve.label
+        for curve in rows
+    ]
 
     # The best cell is marked; of equal ones the first.
     best = float(finite.max() if measure(name).higher_is_better else finite.min())
@@ -179,7 +218,8 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
     """Return the least and the greatest value that have colours of their own.
 
-    They lie outside the 10th and 90th percentile by at most the distance between these percentiles.
+    They lie outside the 10th and 90th percentile by at most the distance between these
+    percentiles.
     """
     low = float(finite.min())
     high = float(finite.max())
@@ -193,7 +233,9 @@ def _color_ends(finite: np.ndarray) -> tuple[float, float]:
 def named_feature(feature: ChosenFeature) -> str:
     """Return a feature with its id: "BM25 of body (23)"."""
     usual = f"feature {feature.feature}"
-    return feature.name if feature.name == usual else f"{feature.name} ({feature.feature})"
+    return (
+        feature.name if feature.name == usual else f"{feature.name} ({feature.feature})"
+    )
 
 
 def fold_features_figure(
@@ -205,11 +247,18 @@ def fold_features_figure(
     n_more = len(stability.features) - len(features)
     more_text = ""
     if n_more:
-        more_text = tr("{n} more features were selected by fewer folds or later.").format(n=n_more)
-    caption = tr("features selected by each fold, with their position; blank where not selected.")
+        more_text = tr(
+            "{n} more features were selected by fewer folds or later."
+        ).format(n=n_more)
+    caption = tr(
+        "features selected by each fold, with their position; blank where not selected."
+    )
 
     # Position of each feature in each fold.
-    ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds) for f in features]
+    ranks = [
+        tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds)
+        for f in features
+    ]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
         name="features",
@@ -220,7 +269,9 @@ def fold_features_figure(
         values=tuple(ranks),
         row_title="",
         column_title=tr("fold"),
-        color=FigureAxis(tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)),
+        color=FigureAxis(
+            tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)
+        ),
         decimals=0,
         written=True,
         first_dark=True,
@@ -237,7 +288,10 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
         return None
 
     # Similarity of each pair of folds.
-    sets = [{f.feature for f in stability.features if fold in f.ranks} for fold in stability.folds]
+    sets = [
+        {f.feature for f in stability.features if fold in f.ranks}
+        for fold in stability.folds
+    ]
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
 
     # The caption has the indices over all folds.
@@ -272,7 +326,9 @@ def _jaccard(a: set[int], b: set[int]) -> float:
     return len(a & b) / len(a | b) if a | b else nan
 
 
-def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> RowsFigure | None:
+def candidates_figure(
+    run: RunResult, fold: FoldResult, number: int = 1
+) -> RowsFigure | None:
     """Return the candidates of a step of a fold's path, best first.
 
     The result is None if the method compares none.
@@ -284,7 +340,9 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
         return None
 
     # Scores of the candidates in this step.
-    groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
+    groups = CandidateGroups.of(
+        run.feature_ids, run.feature_names, feature_groups_of(run.plan)
+    )
     whole_map = candidate_map(path, score, groups)
     if whole_map is None or number not in whole_map.numbers:
         return None
@@ -293,12 +351,18 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
 
     # The best candidates first; NaN marks what was not a candidate.
     gains = score.gains(scores)
-    order = [int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])]
+    order = [
+        int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])
+    ]
     best_rows = order[:_MAX_CANDIDATES]
-    selected = frozenset(index for index, row in enumerate(best_rows) if whole_map.taken[row, column])
+    selected = frozenset(
+        index for index, row in enumerate(best_rows) if whole_map.taken[row, column]
+    )
 
     # Texts of the figure.
-    subject = tr("candidates of step {step} of fold {fold}").format(step=number, fold=fold.fold)
+    subject = tr("candidates of step {step} of fold {fold}").format(
+        step=number, fold=fold.fold
+    )
     combination = values_label(run.plan, path.unit.values)
     title = tr(score.title)
     caption = tr("{where} by {score}.")
@@ -306,7 +370,9 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
         caption = tr("{where} with {combination} by {score}.")
     caption = caption.format(where=subject, combination=combination, score=title)
     if len(order) > len(best_rows):
-        limit_text = tr("The first {n} of {of} are shown.").format(n=len(best_rows), of=len(order))
+        limit_text = tr("The first {n} of {of} are shown.").format(
+            n=len(best_rows), of=len(order)
+        )
         caption = f"{caption} {limit_text}"
     return RowsFigure(
         name="candidates",
@@ -333,7 +399,9 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
         return None
 
     # All candidates by step; a map needs at least two steps.
-    groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
+    groups = CandidateGroups.of(
+        run.feature_ids, run.feature_names, feature_groups_of(run.plan)
+    )
     whole_map = candidate_map(path, score, groups)
     if whole_map is None or len(whole_map.numbers) < 2:
         return None

@@ -15,8 +15,15 @@ import numpy as np
 
 from rankstudio.engine.analysis.comparisons.significance import ComparedRun
 from rankstudio.engine.analysis.features.features_alone import measuring_alone
-from rankstudio.engine.analysis.features.selection_stability import SelectionStability, stability_of_run
-from rankstudio.engine.analysis.figures.captions import run_text, runs_text, values_label
+from rankstudio.engine.analysis.features.selection_stability import (
+    SelectionStability,
+    stability_of_run,
+)
+from rankstudio.engine.analysis.figures.captions import (
+    run_text,
+    runs_text,
+    values_label,
+)
 from rankstudio.engine.analysis.figures.run_figures import (
     candidate_steps_figure,
     candidates_figure,
@@ -35,7 +42,12 @@ from rankstudio.engine.analysis.reported_runs import (
 )
 from rankstudio.engine.analysis.tried_models.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.tried_models.run_costs import costs_of
-from rankstudio.engine.analysis.tried_models.run_curves import By, RunCurve, learning_curves, run_curves
+from rankstudio.engine.analysis.tried_models.run_curves import (
+    By,
+    RunCurve,
+    learning_curves,
+    run_curves,
+)
 from rankstudio.engine.analysis.tried_models.tried_models import Part as TriedPart
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
@@ -121,7 +133,13 @@ def run_curves_figure(
         kind: Kind = "points" if by == "seconds" else "line"
         series.append(
             Series(
-                label=run_label(number, called), x=x, y=mean, low=low, high=high, kind=kind, number=number - 1
+                label=run_label(number, called),
+                x=x,
+                y=mean,
+                low=low,
+                high=high,
+                kind=kind,
+                number=number - 1,
             )
         )
     if not series:
@@ -144,7 +162,9 @@ def run_curves_figure(
             "parameters at each point."
         )
     caption = caption.format(data=data, name=name, over=over(by).title)
-    bands_label = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
+    bands_label = tr(
+        "band: 95 % interval of the paired difference to run {number}"
+    ).format(number=reference)
     return CurvesFigure(
         name="curves",
         title=tr("{data}: {measured} of the runs").format(data=data, measured=y_title),
@@ -156,7 +176,9 @@ def run_curves_figure(
     )
 
 
-def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
+def learning_figure(
+    data: str, runs: Sequence[ReportedRun], name: str
+) -> CurvesFigure | None:
     """Return the curves of a measure by the share of the training queries.
 
     None if there are no runs that differ in this share only.
@@ -165,19 +187,32 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
     series = []
     for group in learning_curves([run.plan for run in runs]):
         if len(group) > 1:
-            points = [runs[index] for index in group if name in runs[index].result.average]
+            points = [
+                runs[index] for index in group if name in runs[index].result.average
+            ]
             if len(points) < 2:  # the other runs do not have the measure
                 continue
-            shares = tuple(float(parse_protocol(run.plan.protocol).train) for run in points)
+            shares = tuple(
+                float(parse_protocol(run.plan.protocol).train) for run in points
+            )
             last = points[-1]
             means = tuple(run.result.average[name] for run in points)
-            series.append(Series(run_label(last.number, last.title), shares, means, number=last.number - 1))
+            series.append(
+                Series(
+                    run_label(last.number, last.title),
+                    shares,
+                    means,
+                    number=last.number - 1,
+                )
+            )
     if not series:
         return None
     part = runs[0].part
     return CurvesFigure(
         name="learning",
-        title=tr("{data}: {name} by training queries ({part})").format(data=data, part=part, name=name),
+        title=tr("{data}: {name} by training queries ({part})").format(
+            data=data, part=part, name=name
+        ),
         caption=tr(
             "{data}: {name} ({part}), mean over folds, by the share of the training queries. "
             "Each run chose its own parameters and size."
@@ -189,7 +224,10 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
 
 
 def pareto_figure(
-    data: str, runs: Sequence[tuple[int, str, Plan]], pareto_front: ParetoFront, name: str
+    data: str,
+    runs: Sequence[tuple[int, str, Plan]],
+    pareto_front: ParetoFront,
+    name: str,
 ) -> CurvesFigure:
     """Return a figure of size, or cost, against a validation measure, with the Pareto-optimal models.
 
@@ -221,7 +259,11 @@ def pareto_figure(
         if models:
             x = tuple(m.x for m in models)
             y = tuple(m.mean for m in models)
-            series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
+            series.append(
+                Series(
+                    run_label(number, called), x, y, kind="points", number=number - 1
+                )
+            )
 
     # Texts by what the x axis shows.
     by_size = pareto_front.by == "size"
@@ -232,7 +274,10 @@ def pareto_figure(
         name="front" if by_size else "cost-front",
         title=title.format(data=data, name=name),
         caption=_pareto_caption(data, pareto_front, name),
-        x=over("size" if by_size else "cost", milliseconds=pareto_front.by == "milliseconds"),
+        x=over(
+            "size" if by_size else "cost",
+            milliseconds=pareto_front.by == "milliseconds",
+        ),
         y=FigureAxis(tr("validation {name}").format(name=name)),
         series=tuple(series),
         marks=tuple(_pareto_marks([plan for *_, plan in runs], pareto_front)),
@@ -250,14 +295,22 @@ def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
     for name, position in position_by_name.items():
         model = front.models[position]
         values = values_label(plans[model.run], model.values)
-        cost = tr("{number} ms").format(number=significant(model.x)) if front.by == "milliseconds" else ""
+        cost = (
+            tr("{number} ms").format(number=significant(model.x))
+            if front.by == "milliseconds"
+            else ""
+        )
         label = ", ".join(filter(None, [f"{name}: k = {model.size:g}", cost, values]))
         yield Mark(label, model.x, model.mean)
 
 
 def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
     """Return the caption of a Pareto front by size or by cost."""
-    rule = tr("not significantly worse than the best") if front.paired else tr("within one standard error")
+    rule = (
+        tr("not significantly worse than the best")
+        if front.paired
+        else tr("within one standard error")
+    )
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "
         "combination of each size and run. The line joins the Pareto-optimal models. Marked: the best "
@@ -273,7 +326,12 @@ def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
 
 
 def differences_figure(
-    data: str, reference: Named, tested: Sequence[ComparedRun], called: dict[int, str], name: str, part: str
+    data: str,
+    reference: Named,
+    tested: Sequence[ComparedRun],
+    called: dict[int, str],
+    name: str,
+    part: str,
 ) -> RowsFigure | None:
     """Return a figure of the differences of runs to one of them, with intervals.
 
@@ -287,7 +345,9 @@ def differences_figure(
     ]
     if not rows:
         return None
-    difference = tr("difference in {name} to run {number}").format(name=name, number=reference[0])
+    difference = tr("difference in {name} to run {number}").format(
+        name=name, number=reference[0]
+    )
     caption = tr(
         "{data}: mean difference in {name} ({part}) to {run}, with its 95 % interval over the queries."
     ).format(data=data, name=name, part=part, run=run_label(*reference))
@@ -312,7 +372,8 @@ def differences_figure(
 _Draws = Callable[[str, Sequence[ReportedRun], str], Figure | None]
 """Returns a figure of the name of the data, its runs and a measure."""
 
-_FIGURES_OF_QUERIES = ("test", "differences")  # figures of the queries that the title of a group counts
+# figures of the queries that the title of a group counts
+_FIGURES_OF_QUERIES = ("test", "differences")
 _MAX_RUNS = 12  # runs in one figure
 _MAX_FOLDS = 40
 
@@ -365,7 +426,9 @@ def made(figures: Sequence[StudyFigure]) -> Iterator[Figure]:
             yield replace(figure, name=study_figure.name)
 
 
-def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigure, ...]:
+def named_figures(
+    figures: Sequence[StudyFigure], names: str
+) -> tuple[StudyFigure, ...]:
     """Return the requested figures, by names or their endings, separated by commas; all for "".
 
     Raises
@@ -377,7 +440,9 @@ def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigu
     for name in requested:
         if not any(_is_requested(figure, name) for figure in figures):
             raise ParameterError(
-                "only", name, f"one or more of {', '.join(figure.name for figure in figures)}"
+                "only",
+                name,
+                f"one or more of {', '.join(figure.name for figure in figures)}",
             )
     return tuple(
         figure
@@ -404,34 +469,61 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     runs = group.runs
     name = group.measure
 
-    def figure(key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]) -> StudyFigure:
+    def figure(
+        key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]
+    ) -> StudyFigure:
         group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
-        draw = partial(_figure_with_run_texts, partial(make, group_title, runs, name), runs, name)
+        draw = partial(
+            _figure_with_run_texts, partial(make, group_title, runs, name), runs, name
+        )
         return StudyFigure(f"{key}{suffix}", f"{group_title}: {title}", draw)
 
     # Curves by size, of few runs so that they stay readable.
     first_runs = runs[:_MAX_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, first_runs)
     if group.group.key.part is Part.TEST:
-        yield figure("test", f"test {name} of the runs by size", test_curves_of, first_runs)
+        yield figure(
+            "test", f"test {name} of the runs by size", test_curves_of, first_runs
+        )
 
     # Figures that only some methods and plans have.
-    if any(len(shares) > 1 for shares in learning_curves([run.plan for run in first_runs])):
-        yield figure("learning", f"{name} by the share of the training queries", learning_figure, first_runs)
+    if any(
+        len(shares) > 1 for shares in learning_curves([run.plan for run in first_runs])
+    ):
+        yield figure(
+            "learning",
+            f"{name} by the share of the training queries",
+            learning_figure,
+            first_runs,
+        )
     if any(run.plan.entry.selects for run in first_runs):
-        yield figure("alone", f"training {name} of each feature alone", alone_figure, first_runs)
+        yield figure(
+            "alone", f"training {name} of each feature alone", alone_figure, first_runs
+        )
 
-    # Figures that rank the models of several runs; one run alone needs no comparability.
+    # Figures that rank the models of several runs; one run alone needs no
+    # comparability.
     if group.is_ranked or len(runs) == 1:
-        yield figure("front", f"size against validation {name}", _front_figure, first_runs)
+        yield figure(
+            "front", f"size against validation {name}", _front_figure, first_runs
+        )
         if costs_of([run.result for run in first_runs]) is not None:
             draw_costs = partial(_front_figure, by="cost")
-            yield figure("cost-front", f"cost against validation {name}", draw_costs, first_runs)
+            yield figure(
+                "cost-front", f"cost against validation {name}", draw_costs, first_runs
+            )
     if group.is_ranked:
-        yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
+        yield figure(
+            "differences",
+            f"differences in {name} with their intervals",
+            differences_of,
+            runs,
+        )
 
 
-def _figure_with_text(make: Callable[[], Figure | None], explanation: Callable[[], str]) -> Figure | None:
+def _figure_with_text(
+    make: Callable[[], Figure | None], explanation: Callable[[], str]
+) -> Figure | None:
     """Return a figure whose caption ends with a description of its runs."""
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
@@ -445,7 +537,9 @@ def _figure_with_run_texts(
     if figure is None:
         return None
     shown_runs = [
-        (run.number, run.result) for run in runs if _shows(figure, run_label(run.number, run.title))
+        (run.number, run.result)
+        for run in runs
+        if _shows(figure, run_label(run.number, run.title))
     ]
     if not shown_runs:
         return figure
@@ -469,16 +563,22 @@ def curves_of(
     """Return the curves of runs on a part, compared with the best one."""
     datasets = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(runs, name)
-    curves = run_curves([run.result for run in runs], name, runs.index(reference), datasets, part=part)
+    curves = run_curves(
+        [run.result for run in runs], name, runs.index(reference), datasets, part=part
+    )
     named_runs = [(run.number, run.title) for run in runs]
-    return run_curves_figure(data, named_runs, curves, reference.number, name, part=part)
+    return run_curves_figure(
+        data, named_runs, curves, reference.number, name, part=part
+    )
 
 
-def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
+def alone_figure(
+    data: str, runs: Sequence[ReportedRun], name: str
+) -> CurvesFigure | None:
     """Return a figure of each feature's measure alone, with the best run's selection; None without documents.
 
-    As Figure 4 of Lai et al. 2013, it shows whether there are a few strong features among many weak ones, or
-    many similar ones.
+    As Figure 4 of Lai et al. 2013, it shows whether there are a few strong features
+    among many weak ones, or many similar ones.
     """
     best = best_of(runs, name)
     if best.data is None or lacking(name):
@@ -486,20 +586,36 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
     return alone_of(best.data, best.result, run_label(best.number, best.title), name)
 
 
-def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> CurvesFigure:
+def alone_of(
+    data: FoldedDataset, run: RunResult, called: str, name: str
+) -> CurvesFigure:
     """Return a figure of the measure of each feature alone, in which the features of a run are marked."""
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
-    folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in data.folds]
-    columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # the features measured in every fold
-    means = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
+    folds = [
+        finish(measuring_alone(fold, name, convention, sealed=True))
+        for fold in data.folds
+    ]
+    # the features measured in every fold
+    columns = reduce(np.intersect1d, [fold.columns for fold in folds])
+    means = np.mean(
+        [fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds],
+        axis=0,
+    )
 
     # Rank of each feature, and whether a fold selected it.
-    order = np.argsort(-means if measure(name).higher_is_better else means, kind="stable")
-    chosen_columns = [column for fold in run.folds for column in fold.chosen.step.selected]
+    order = np.argsort(
+        -means if measure(name).higher_is_better else means, kind="stable"
+    )
+    chosen_columns = [
+        column for fold in run.folds for column in fold.chosen.step.selected
+    ]
     is_selected = np.isin(columns[order], chosen_columns)
     ranks = np.arange(1, order.size + 1)
-    labelled_masks = ((tr("selected in at least one fold"), is_selected), (tr("not selected"), ~is_selected))
+    labelled_masks = (
+        (tr("selected in at least one fold"), is_selected),
+        (tr("not selected"), ~is_selected),
+    )
     series = [
         Series(
             label,
@@ -513,7 +629,9 @@ def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> Cur
     ]
     return CurvesFigure(
         name="alone",
-        title=tr("{data}: training {name} of each feature alone").format(data=data.name, name=name),
+        title=tr("{data}: training {name} of each feature alone").format(
+            data=data.name, name=name
+        ),
         caption=tr(
             "{data}: {name} of ranking by each feature alone on the training part, mean over folds. Features "
             "are in order of this value; {run} selected the marked ones."
@@ -529,7 +647,10 @@ test_curves_of = partial(curves_of, part="test")
 
 
 def differences_of(
-    data: str, runs: Sequence[ReportedRun], name: str, tested: Sequence[ComparedRun] | None = None
+    data: str,
+    runs: Sequence[ReportedRun],
+    name: str,
+    tested: Sequence[ComparedRun] | None = None,
 ) -> RowsFigure | None:
     """Return a figure of the differences of runs to the best run.
 
@@ -540,12 +661,20 @@ def differences_of(
     tested = tests_of(runs, reference, name) if tested is None else tested
     named_reference = reference.number, reference.title
     return differences_figure(
-        data, reference=named_reference, tested=tested, called=called, name=name, part=reference.part
+        data,
+        reference=named_reference,
+        tested=tested,
+        called=called,
+        name=name,
+        part=reference.part,
     )
 
 
 def _front_figure(
-    data: str, runs: Sequence[ReportedRun], name: str, by: Literal["size", "cost"] = "size"
+    data: str,
+    runs: Sequence[ReportedRun],
+    name: str,
+    by: Literal["size", "cost"] = "size",
 ) -> CurvesFigure | None:
     """Return the Pareto front of runs.
 
@@ -556,7 +685,9 @@ def _front_figure(
     front = pareto_front_of([run.result for run in runs], name, usable_datasets, by)
     if front is None:
         return None
-    return pareto_figure(data, [(run.number, run.title, run.plan) for run in runs], front, name)
+    return pareto_figure(
+        data, [(run.number, run.title, run.plan) for run in runs], front, name
+    )
 
 
 def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
@@ -566,26 +697,48 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
     first = result.folds[0]
     n_folds = len(result.folds)
 
-    def figure(key: str, title: str, make: Callable[..., Figure | None], *arguments: object) -> StudyFigure:
-        draw = partial(_figure_with_text, partial(make, result, *arguments), partial(run_text, result, name))
+    def figure(
+        key: str, title: str, make: Callable[..., Figure | None], *arguments: object
+    ) -> StudyFigure:
+        draw = partial(
+            _figure_with_text,
+            partial(make, result, *arguments),
+            partial(run_text, result, name),
+        )
         return StudyFigure(f"run{run.number}-{key}", f"{run.name}: {title}", draw)
 
     # Measures and the criterion by size.
     yield figure("validation", f"validation {name} by size", path_figure, name)
     if run.plan.leaves_out:
-        yield figure("left-out", f"left-out {name} by size", path_figure, run.plan.left_out_by(name))
+        yield figure(
+            "left-out",
+            f"left-out {name} by size",
+            path_figure,
+            run.plan.left_out_by(name),
+        )
     yield figure("criterion", "criterion by size", path_figure)
-    yield figure("map", f"validation {name} by parameters and size", combinations_figure, name)
+    yield figure(
+        "map", f"validation {name} by parameters and size", combinations_figure, name
+    )
 
     # Selected features over the folds.
     if run.plan.entry.selects and n_folds <= _MAX_FOLDS:
-        yield figure("features", "features by fold", _stability_figure_of, fold_features_figure)
+        yield figure(
+            "features", "features by fold", _stability_figure_of, fold_features_figure
+        )
         if n_folds > 1:
-            yield figure("stability", "similarity of the folds", _stability_figure_of, stability_figure)
+            yield figure(
+                "stability",
+                "similarity of the folds",
+                _stability_figure_of,
+                stability_figure,
+            )
 
     # Candidates of single steps.
     if run.plan.candidate_score is not None:
-        yield figure("candidates", "candidates of the first step", candidates_figure, first)
+        yield figure(
+            "candidates", "candidates of the first step", candidates_figure, first
+        )
         yield figure("steps", "candidates by step", candidate_steps_figure, first)
 
 

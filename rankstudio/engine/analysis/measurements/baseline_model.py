@@ -18,4 +18,10 @@ def baseline_step(baseline: Baseline, feature_ids: Sequence[int]) -> Step:
     coef = np.zeros(len(feature_ids))
     column = list(feature_ids).index(baseline.feature)
     coef[column] = 1.0 if baseline.descending else -1.0
-    return Step(number=1, selected=(column,), coef=coef, criterion=float("nan"), candidates=np.empty(0))
+    return Step(
+        number=1,
+        selected=(column,),
+        coef=coef,
+        criterion=float("nan"),
+        candidates=np.empty(0),
+    )

@@ -24,8 +24,8 @@ class ConventionRow:
     means : Mapping of str to float
         Mean of the measure over the folds, by the key of the convention.
     places : Mapping of str to int
-        Rank among the runs under each convention, 1 for the best; ties share the better rank. A run with an
-        undefined mean has no rank.
+        Rank among the runs under each convention, 1 for the best; ties share the better
+        rank. A run with an undefined mean has no rank.
     """
 
     key: int
@@ -52,20 +52,32 @@ def convention_rows(
     rows = []
     for key, run_means in means.items():
         places = {
-            convention: 1 + sum(sign * other[convention] > sign * value for other in means.values())
+            convention: 1
+            + sum(sign * other[convention] > sign * value for other in means.values())
             for convention, value in run_means.items()
             if not isnan(value)
         }
-        rows.append(ConventionRow(key=key, method=methods[key], means=run_means, places=places))
+        rows.append(
+            ConventionRow(key=key, method=methods[key], means=run_means, places=places)
+        )
     return tuple(rows)
 
 
-def reversed_pairs(rows: tuple[ConventionRow, ...], convention1: str, convention2: str) -> tuple[int, int]:
+def reversed_pairs(
+    rows: tuple[ConventionRow, ...], convention1: str, convention2: str
+) -> tuple[int, int]:
     """Return how many pairs of runs are in opposite order under two conventions, and the number of pairs."""
     pairs = [
-        (a.places[convention1] - b.places[convention1], a.places[convention2] - b.places[convention2])
+        (
+            a.places[convention1] - b.places[convention1],
+            a.places[convention2] - b.places[convention2],
+        )
         for a, b in combinations(rows, 2)
-        if all(convention in row.places for row in (a, b) for convention in (convention1, convention2))
+        if all(
+            convention in row.places
+            for row in (a, b)
+            for convention in (convention1, convention2)
+        )
     ]
     return sum(first * second < 0 for first, second in pairs), len(pairs)
 
@@ -86,10 +98,16 @@ def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:
     key : str
         Key of the convention.
     """
-    if dataset_key is not None or key not in _THREE_GRADES or greatest <= _MAX_LETOR_LABEL:
+    if (
+        dataset_key is not None
+        or key not in _THREE_GRADES
+        or greatest <= _MAX_LETOR_LABEL
+    ):
         return ""
     return tr(
         "Labels go up to {greatest:g}, but {used} assumes 0–2 (gain 2^l − 1, labels from 1 up "
         "are relevant). {other} treats labels from 2 up as relevant: choose the convention "
         "that fits your data."
-    ).format(greatest=greatest, used=convention(key).label, other=convention("mslr").label)
+    ).format(
+        greatest=greatest, used=convention(key).label, other=convention("mslr").label
+    )

@@ -28,11 +28,13 @@ def cross_fitted(
 ) -> RunResult:
     """Return a run with its cross-fitted measures: of each validation query, by models chosen without it.
 
-    The validation queries of a fold are divided into 5 groups. For each group the plan's rule chooses a model
-    by the other four, and its measure in the queries of the group counts; the mean over 20 fixed random
-    divisions is one value per query. Their mean estimates the measure of the method, including the choice, on
-    new queries, for training parts of the folds' size (Varma and Simon 2006). New runs have these values;
-    this function computes them for runs of earlier versions, and for other measures. Nothing is trained.
+    The validation queries of a fold are divided into 5 groups. For each group the
+    plan's rule chooses a model by the other four, and its measure in the queries of the
+    group counts; the mean over 20 fixed random divisions is one value per query. Their
+    mean estimates the measure of the method, including the choice, on new queries, for
+    training parts of the folds' size (Varma and Simon 2006). New runs have these
+    values; this function computes them for runs of earlier versions, and for other
+    measures. Nothing is trained.
 
     Parameters
     ----------
@@ -50,10 +52,10 @@ def cross_fitted(
     Returns
     -------
     RunResult
-        The run, whose folds have the values in `cross_fitted`. There are no values without a validation part,
-        with inner folds whose run did not keep them, and if a study does not store the models, as for
-        boosting in earlier versions. The `part` of a run without values and test part is "validation, chosen
-        on it".
+        The run, whose folds have the values in `cross_fitted`. There are no values
+        without a validation part, with inner folds whose run did not keep them, and if
+        a study does not store the models, as for boosting in earlier versions. The
+        `part` of a run without values and test part is "validation, chosen on it".
 
     Raises
     ------
@@ -68,8 +70,9 @@ def cross_fitted(
     O(m log m) for each of up to 100 chosen models. One path of K x Q values is in memory at a time, besides
     rankings of up to half a gigabyte.
 
-    Repeated random splits of the same queries overlap, so intervals over the queries of several such folds
-    are too narrow. The validation parts of cross-validation do not overlap.
+    Repeated random splits of the same queries overlap, so intervals over the queries of
+    several such folds are too narrow. The validation parts of cross-validation do not
+    overlap.
     """
     # The folds must be those of the run.
     plan = run.plan
@@ -80,7 +83,9 @@ def cross_fitted(
 
     # Measure each fold anew, with the values of models chosen without the query.
     engine = engine or Remeasurement()
-    measurement = Measurement(convention or plan.convention, measure or plan.measures[0])
+    measurement = Measurement(
+        convention or plan.convention, measure or plan.measures[0]
+    )
     new_plan = measurement.plan(plan)
     folds = {fold.number: fold for fold in divided.folds}
     measured = []
@@ -95,15 +100,23 @@ def cross_fitted(
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
     """Return a run with its cross-fitted measures, computed where an earlier version did not keep them.
 
-    Nothing else changes. The run itself is returned if it has these measures, or if they cannot be computed,
-    because the data or a validation part are missing.
+    Nothing else changes. The run itself is returned if it has these measures, or if
+    they cannot be computed, because the data or a validation part are missing.
     """
-    if dataset is None or run.has_cross_fitted or not all(fold.validation for fold in run.folds):
+    if (
+        dataset is None
+        or run.has_cross_fitted
+        or not all(fold.validation for fold in run.folds)
+    ):
         return run
     # Data that do not fit the run leave it as it is.
     with suppress(RankStudioError):
         fitted = cross_fitted(run, dataset)
-        n_queries = {fold.number: fold.vali.n_queries for fold in dataset.folds if fold.vali is not None}
+        n_queries = {
+            fold.number: fold.vali.n_queries
+            for fold in dataset.folds
+            if fold.vali is not None
+        }
         folds = [
             replace(
                 fold,
@@ -116,7 +129,9 @@ def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResul
     return run
 
 
-def fitted_in_study(study: Study, key: RunKey, run: RunResult, dataset: FoldedDataset | None) -> RunResult:
+def fitted_in_study(
+    study: Study, key: RunKey, run: RunResult, dataset: FoldedDataset | None
+) -> RunResult:
     """Return a run of a study as :func:`with_cross_fitted` does, and store new measures in the study.
 
     A study that cannot be written stays as it is.

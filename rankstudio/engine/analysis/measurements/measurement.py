@@ -41,22 +41,34 @@ class Measurement:
 
         The result is the identical object if nothing changes.
         """
-        names = plan.measures if self.measure in plan.evaluated else (*plan.measures, self.measure)
+        names = (
+            plan.measures
+            if self.measure in plan.evaluated
+            else (*plan.measures, self.measure)
+        )
         criterion = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
         chosen_by = criterion if self.chooses else plan.select_by
-        if (names, chosen_by, self.convention) == (plan.measures, plan.select_by, plan.convention):
+        if (names, chosen_by, self.convention) == (
+            plan.measures,
+            plan.select_by,
+            plan.convention,
+        ):
             return plan
         return _remeasured_plan(plan, self.convention, names, chosen_by)
 
 
 @lru_cache(maxsize=256)
-def _remeasured_plan(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str) -> Plan:
+def _remeasured_plan(
+    plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str
+) -> Plan:
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
 
 
 def sealed_data(dataset: FoldedDataset) -> FoldedDataset:
     """Return data without test parts."""
-    return replace(dataset, folds=tuple(replace(fold, test=None) for fold in dataset.folds))
+    return replace(
+        dataset, folds=tuple(replace(fold, test=None) for fold in dataset.folds)
+    )
 
 
 def is_divided(plan: Plan, dataset: FoldedDataset) -> bool:
@@ -78,4 +90,6 @@ def without_test(result: FoldResult) -> FoldResult:
     """Return a fold without measures on the test part."""
     baseline = replace(result.baseline, test=FrozenMapping({}))
     per_query = FrozenMapping({}) if result.test else result.per_query
-    return replace(result, test=FrozenMapping({}), baseline=baseline, per_query=per_query)
+    return replace(
+        result, test=FrozenMapping({}), baseline=baseline, per_query=per_query
+    )

@@ -21,14 +21,26 @@ from rankstudio.engine.experiment.results.cross_fit import (
     is_chosen_on_validation,
 )
 from rankstudio.engine.experiment.results.model_selection import p_values, select_model
-from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.results import (
+    Baseline,
+    Chosen,
+    FoldResult,
+    PathResult,
+    RunResult,
+)
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.metrics._kernels import Codes
 from rankstudio.engine.metrics.conventions import Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.distinct_rankings import DistinctRankings, Places
-from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, reading_order, standard_error
+from rankstudio.engine.metrics.evaluator import (
+    Evaluator,
+    average,
+    rank,
+    reading_order,
+    standard_error,
+)
 from rankstudio.engine.metrics.names import computable, foreign_entries
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -50,7 +62,8 @@ class RankedPath:
     distinct : DistinctRankings
         The different rankings of each query.
     places : Places
-        Position of the ranking by each complete step among the different rankings of each query.
+        Position of the ranking by each complete step among the different rankings of
+        each query.
     """
 
     part: RankingDataset
@@ -76,7 +89,9 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
         yield block
 
 
-def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], Sequence[Step]]:
+def whole_steps(
+    path: PathResult, part: RankingDataset
+) -> tuple[NDArray[np.bool_], Sequence[Step]]:
     """Return which steps of a path can score a part, and these steps."""
     is_whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
     if is_whole.all():
@@ -99,33 +114,43 @@ def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
 _MAX_SCORES = 1 << 23  # scores computed at a time: 64 MB
 _MAX_RANKING_BYTES = 1 << 29  # bytes of rankings that are kept
 _MAX_EVALUATORS = 64  # evaluators of parts that are kept; the oldest is discarded
-_MAX_MEASUREMENTS = 64  # measurements of each fold that are kept; the oldest is discarded
+# measurements of each fold that are kept; the oldest is discarded
+_MAX_MEASUREMENTS = 64
 
 
 class Remeasurement:
     """Measures the models of finished runs by any measure and convention.
 
-    The documents are scored and sorted once per model. Every measure is computed from those rankings, once
-    for identical rankings of a query; they are cached as long as the paths, up to half a gigabyte. Nothing is
-    trained again.
+    The documents are scored and sorted once per model. Every measure is computed from
+    those rankings, once for identical rankings of a query; they are cached as long as
+    the paths, up to half a gigabyte. Nothing is trained again.
 
-    A nonlinear model that a study does not store completely has no measure: NaN. The models of inner folds
-    are not stored, so only the validation measures of the plan are available for them.
+    A nonlinear model that a study does not store completely has no measure: NaN. The
+    models of inner folds are not stored, so only the validation measures of the plan
+    are available for them.
     """
 
     def __init__(self) -> None:
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
-        self._distinct: WeakKeyDictionary[RankingDataset, dict[bool, DistinctRankings]] = WeakKeyDictionary()
-        self._orders: WeakKeyDictionary[RankingDataset, Ints | None] = WeakKeyDictionary()
+        self._distinct: WeakKeyDictionary[
+            RankingDataset, dict[bool, DistinctRankings]
+        ] = WeakKeyDictionary()
+        self._orders: WeakKeyDictionary[RankingDataset, Ints | None] = (
+            WeakKeyDictionary()
+        )
         self._models: WeakKeyDictionary[
             Step | Baseline, dict[tuple[int, bool], tuple[RankingDataset, Codes]]
         ] = WeakKeyDictionary()
-        self._folds: WeakKeyDictionary[FoldResult, dict[tuple[Plan, Measurement], FoldResult]] = (
-            WeakKeyDictionary()
-        )
-        self._evaluators: dict[tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]] = {}
+        self._folds: WeakKeyDictionary[
+            FoldResult, dict[tuple[Plan, Measurement], FoldResult]
+        ] = WeakKeyDictionary()
+        self._evaluators: dict[
+            tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]
+        ] = {}
 
-    def run(self, result: RunResult, dataset: FoldedDataset, measurement: Measurement) -> RunResult:
+    def run(
+        self, result: RunResult, dataset: FoldedDataset, measurement: Measurement
+    ) -> RunResult:
         """Return a run under the current settings, with its plan changed accordingly.
 
         Parameters
@@ -143,7 +168,12 @@ class Remeasurement:
         return replace(result, plan=measurement.plan(result.plan), folds=measured)
 
     def with_measures(
-        self, result: RunResult, dataset: FoldedDataset, names: Sequence[str], *, sealed: bool = False
+        self,
+        result: RunResult,
+        dataset: FoldedDataset,
+        names: Sequence[str],
+        *,
+        sealed: bool = False,
     ) -> RunResult:
         """Return a run with further measures; existing measures are kept.
 
@@ -173,17 +203,23 @@ class Remeasurement:
             fold = parts[fold_result.fold]
             step = fold_result.chosen.step
             test = None if sealed else fold.test
-            per_query = self._per_query(step, test if test is not None else fold.vali, plan)
+            per_query = self._per_query(
+                step, test if test is not None else fold.vali, plan
+            )
             fitted: Mapping[str, Floats] = {}
             if test is None or fold_result.cross_fitted:
                 fitted = self.cross_fitted(fold_result, fold, result.plan, plan)
-            validation = {} if plan.inner else self._mean_measures(step, fold.vali, plan)
+            validation = (
+                {} if plan.inner else self._mean_measures(step, fold.vali, plan)
+            )
             # Existing values come last, so that they are kept.
             folds.append(
                 replace(
                     fold_result,
                     validation=FrozenMapping({**validation, **fold_result.validation}),
-                    test=FrozenMapping({**self._mean_measures(step, test, plan), **fold_result.test}),
+                    test=FrozenMapping(
+                        {**self._mean_measures(step, test, plan), **fold_result.test}
+                    ),
                     per_query=FrozenMapping({**per_query, **fold_result.per_query}),
                     cross_fitted=FrozenMapping(fitted),
                 )
@@ -193,8 +229,9 @@ class Remeasurement:
     def rank_models(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
         """Rank the documents by a run's models in advance.
 
-        Yields after each path, and may be interrupted there. Paths with more scores than one block are ranked
-        on request, as are the others once half of the cache is full.
+        Yields after each path, and may be interrupted there. Paths with more scores
+        than one block are ranked on request, as are the others once half of the cache
+        is full.
 
         Parameters
         ----------
@@ -209,7 +246,9 @@ class Remeasurement:
             # The baseline and the chosen model, on both parts.
             for part in filter(None, (fold.vali, fold.test)):
                 self._ranking(
-                    baseline_step(fold_result.baseline, fold.train.feature_ids.tolist()),
+                    baseline_step(
+                        fold_result.baseline, fold.train.feature_ids.tolist()
+                    ),
                     part,
                     convention,
                     fold_result.baseline,
@@ -227,7 +266,9 @@ class Remeasurement:
                     self._ranked_path(path, fold.vali, convention)
                 yield
 
-    def mean(self, result: RunResult, dataset: FoldedDataset, measurement: Measurement) -> float:
+    def mean(
+        self, result: RunResult, dataset: FoldedDataset, measurement: Measurement
+    ) -> float:
         """Return the mean of the current measure over the folds, for the models selected by the run.
 
         On the test part, or on the validation part without one; NaN if undefined.
@@ -238,17 +279,25 @@ class Remeasurement:
             fold = parts[fold_result.fold]
             part = fold.vali if measurement.sealed or fold.test is None else fold.test
             if part is not None and fold_result.chosen.step.covers(part.X):
-                evaluator = self._evaluator(part, measurement.convention, (measurement.measure,))
-                values = self._query_measures(evaluator, fold_result.chosen.step, part)[measurement.measure]
+                evaluator = self._evaluator(
+                    part, measurement.convention, (measurement.measure,)
+                )
+                values = self._query_measures(evaluator, fold_result.chosen.step, part)[
+                    measurement.measure
+                ]
                 averages.append(average(values))
         return float(average(np.array(averages))) if averages else float("nan")
 
     def measure_models(
-        self, result: RunResult, dataset: FoldedDataset, measurements: Sequence[Measurement]
+        self,
+        result: RunResult,
+        dataset: FoldedDataset,
+        measurements: Sequence[Measurement],
     ) -> Iterator[None]:
         """Measure a run in advance; yields after each fold, and may be interrupted there.
 
-        Only the rankings of :meth:`rank_models` are measured, which needs almost no memory.
+        Only the rankings of :meth:`rank_models` are measured, which needs almost no
+        memory.
 
         Parameters
         ----------
@@ -261,11 +310,19 @@ class Remeasurement:
         for measurement in measurements:
             for fold_result in result.folds:
                 is_ranked = all(path in self._paths for path in fold_result.paths)
-                if is_ranked or result.plan.inner or parts[fold_result.fold].vali is None:
-                    self.fold(fold_result, parts[fold_result.fold], result.plan, measurement)
+                if (
+                    is_ranked
+                    or result.plan.inner
+                    or parts[fold_result.fold].vali is None
+                ):
+                    self.fold(
+                        fold_result, parts[fold_result.fold], result.plan, measurement
+                    )
                 yield
 
-    def fold(self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement) -> FoldResult:
+    def fold(
+        self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement
+    ) -> FoldResult:
         """Return a fold of a run under the current settings.
 
         The measured fold is cached as long as the fold.
@@ -276,7 +333,9 @@ class Remeasurement:
         if (plan, measurement) not in cached:
             while len(cached) >= _MAX_MEASUREMENTS:
                 del cached[next(iter(cached))]
-            cached[plan, measurement] = self._measured_fold(result, fold, plan, measurement)
+            cached[plan, measurement] = self._measured_fold(
+                result, fold, plan, measurement
+            )
         return cached[plan, measurement]
 
     def _measured_fold(
@@ -290,26 +349,37 @@ class Remeasurement:
         # Another measure may choose another model, if all paths have its values.
         paths = self.paths(result.paths, fold, plan, measurement)
         chosen = result.chosen
-        if measurement.chooses and all(new_plan.select_by in path.validation for path in paths):
-            chosen = select_model(new_plan, paths, lambda step: self._standard_error(step, fold, new_plan))
+        if measurement.chooses and all(
+            new_plan.select_by in path.validation for path in paths
+        ):
+            chosen = select_model(
+                new_plan, paths, lambda step: self._standard_error(step, fold, new_plan)
+            )
 
         # Values of the chosen model on the test part, and of the best single feature.
         test = self._mean_measures(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, measurement)
 
-        # Cross-fitted values are found anew for another choice, or if the fold has or needs them.
+        # Cross-fitted values are found anew for another choice, or if the fold has or
+        # needs them.
         cross_fitted: Mapping[str, Floats] = {}
         if measurement.chooses and new_plan is not plan:
-            cross_fitted = self._cross_fitted_by(new_plan, chosen, paths, fold, new_plan)
+            cross_fitted = self._cross_fitted_by(
+                new_plan, chosen, paths, fold, new_plan
+            )
         elif test_part is None or result.cross_fitted:
             cross_fitted = self.cross_fitted(result, fold, plan, new_plan)
 
         # Without a test part the validation queries are measured.
-        per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, new_plan)
+        per_query = self._per_query(
+            chosen.step, test_part if test_part is not None else fold.vali, new_plan
+        )
         return replace(
             result,
             chosen=chosen,
-            selected=tuple(int(fold.train.feature_ids[column]) for column in chosen.step.selected),
+            selected=tuple(
+                int(fold.train.feature_ids[column]) for column in chosen.step.selected
+            ),
             validation=FrozenMapping(self._validation(chosen, paths, fold, new_plan)),
             test=FrozenMapping(test),
             paths=paths,
@@ -349,9 +419,14 @@ class Remeasurement:
         if fold.vali is None or plan.inner:
             return {}
         paths: Sequence[PathResult] = result.paths
-        if is_chosen_on_validation(plan) and any(path.choices is None for path in paths):
+        if is_chosen_on_validation(plan) and any(
+            path.choices is None for path in paths
+        ):
             paths = self._with_choices(paths, fold.vali, plan)
-        if new_plan.evaluated != plan.evaluated or new_plan.convention != plan.convention:
+        if (
+            new_plan.evaluated != plan.evaluated
+            or new_plan.convention != plan.convention
+        ):
             paths = [_without_kept_measures(path) for path in paths]
         fitted = self._cross_fitted_by(plan, result.chosen, paths, fold, new_plan)
         return {**fitted, **stored} if fitted else {}
@@ -363,14 +438,21 @@ class Remeasurement:
 
         A path whose models are not stored has none.
         """
-        values = self._query_values(paths, part, Measurement(plan.convention, plan.chosen_by))
+        values = self._query_values(
+            paths, part, Measurement(plan.convention, plan.chosen_by)
+        )
         return [
             replace(path, choices=_subset_choices(plan, path, rows, part))
             for path, rows in zip(paths, values, strict=True)
         ]
 
     def _cross_fitted_by(
-        self, plan: Plan, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, new_plan: Plan
+        self,
+        plan: Plan,
+        chosen: Chosen,
+        paths: Sequence[PathResult],
+        fold: Fold,
+        new_plan: Plan,
     ) -> dict[str, Floats]:
         """Measure each query, by the new plan, with the models that the plan chooses without this query."""
         part = fold.vali
@@ -378,17 +460,29 @@ class Remeasurement:
             return {}
         evaluator = self._evaluator(part, new_plan.convention, new_plan.evaluated)
 
-        def measure_models(path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
+        def measure_models(
+            path: PathResult, positions: Sequence[int]
+        ) -> dict[str, Floats]:
             steps = [path.steps[position] for position in positions]
             if not all(step.covers(part.X) for step in steps):
                 return {}
-            tables = [evaluator.per_query_many(scores) for scores in _score_blocks_of_any_steps(steps, part)]
-            return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+            tables = [
+                evaluator.per_query_many(scores)
+                for scores in _score_blocks_of_any_steps(steps, part)
+            ]
+            return {
+                name: np.concatenate([table[name] for table in tables])
+                for name in tables[0]
+            }
 
         return cross_fitted_values(plan, chosen, paths, part.n_queries, measure_models)
 
     def paths(
-        self, paths: Sequence[PathResult], fold: Fold, plan: Plan, measurement: Measurement
+        self,
+        paths: Sequence[PathResult],
+        fold: Fold,
+        plan: Plan,
+        measurement: Measurement,
     ) -> tuple[PathResult, ...]:
         """Return the paths of a fold with the current measure as their validation measure.
 
@@ -408,40 +502,68 @@ class Remeasurement:
         has_same_convention = measurement.convention == plan.convention
         if plan.inner or fold.vali is None:
             return tuple(
-                path if has_same_convention and path.validation else _without_measures(path) for path in paths
+                path
+                if has_same_convention and path.validation
+                else _without_measures(path)
+                for path in paths
             )
 
         # Measure the steps of each path on the validation part.
         measured = []
-        for path, values in zip(paths, self._query_values(paths, fold.vali, measurement), strict=True):
+        for path, values in zip(
+            paths, self._query_values(paths, fold.vali, measurement), strict=True
+        ):
             left_out_measures = left_out(path.validation) if has_same_convention else {}
             measured_path = replace(
                 path,
-                validation=FrozenMapping({measurement.measure: average(values), **left_out_measures}),
-                standard_errors=path.standard_errors if has_same_convention else FrozenMapping({}),
+                validation=FrozenMapping(
+                    {measurement.measure: average(values), **left_out_measures}
+                ),
+                standard_errors=path.standard_errors
+                if has_same_convention
+                else FrozenMapping({}),
             )
-            # Only a measure that chooses has p-values; the p-values of the previous measure do not apply.
+            # Only a measure that chooses has p-values; the p-values of the previous
+            # measure do not apply.
             new_p_values: Mapping[str, Floats] = FrozenMapping({})
             choices = path.choices
             if measurement.chooses and new_plan.select_by in measured_path.validation:
                 new_p_values = p_values(new_plan, measured_path, [values])
                 choices = _subset_choices(new_plan, measured_path, values, fold.vali)
-            measured.append(replace(measured_path, p_values=new_p_values, choices=choices))
+            measured.append(
+                replace(measured_path, p_values=new_p_values, choices=choices)
+            )
         return tuple(measured)
 
-    def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, measurement: Measurement) -> Baseline:
+    def baseline(
+        self, baseline: Baseline, fold: Fold, plan: Plan, measurement: Measurement
+    ) -> Baseline:
         """Return the best single feature of a fold under the current settings.
 
         The feature stays the same.
         """
         new_plan = measurement.plan(plan)
         if new_plan is plan:
-            return replace(baseline, test=FrozenMapping({})) if measurement.sealed else baseline
+            return (
+                replace(baseline, test=FrozenMapping({}))
+                if measurement.sealed
+                else baseline
+            )
         step = baseline_step(baseline, fold.train.feature_ids.tolist())
-        stored = baseline.validation if measurement.convention == plan.convention else {}
-        validation = stored if plan.inner else self._mean_measures(step, fold.vali, new_plan, baseline)
-        test = self._mean_measures(step, None if measurement.sealed else fold.test, new_plan, baseline)
-        return replace(baseline, validation=FrozenMapping(validation), test=FrozenMapping(test))
+        stored = (
+            baseline.validation if measurement.convention == plan.convention else {}
+        )
+        validation = (
+            stored
+            if plan.inner
+            else self._mean_measures(step, fold.vali, new_plan, baseline)
+        )
+        test = self._mean_measures(
+            step, None if measurement.sealed else fold.test, new_plan, baseline
+        )
+        return replace(
+            baseline, validation=FrozenMapping(validation), test=FrozenMapping(test)
+        )
 
     def _validation(
         self, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, plan: Plan
@@ -451,15 +573,21 @@ class Remeasurement:
             return self._mean_measures(chosen.step, fold.vali, plan)
         path = next(path for path in paths if path.unit == chosen.unit)
         index = path.steps.position(chosen.step.number)
-        return {name: float(values[index]) for name, values in validated(path.validation).items()}
+        return {
+            name: float(values[index])
+            for name, values in validated(path.validation).items()
+        }
 
     def _query_values(
-        self, paths: Sequence[PathResult], part: RankingDataset, measurement: Measurement
+        self,
+        paths: Sequence[PathResult],
+        part: RankingDataset,
+        measurement: Measurement,
     ) -> Iterator[Floats]:
         """Yield the measure of each path's K steps in each query, (K, Q); NaN for steps that cannot score.
 
-        A measure of rankings is computed for many paths at a time, from rankings that are kept. Only rankings
-        that would take too much memory are not kept.
+        A measure of rankings is computed for many paths at a time, from rankings that
+        are kept. Only rankings that would take too much memory are not kept.
         """
         # Measures that need the scores themselves, not only the order.
         name = measurement.measure
@@ -467,15 +595,25 @@ class Remeasurement:
         if not evaluator.by_rank:
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
-                by_step = [evaluator.per_query_many(scores)[name] for scores in _score_blocks(steps, part)]
-                yield spread(np.concatenate(by_step or [np.empty((0, part.n_queries))]), is_whole)
+                by_step = [
+                    evaluator.per_query_many(scores)[name]
+                    for scores in _score_blocks(steps, part)
+                ]
+                yield spread(
+                    np.concatenate(by_step or [np.empty((0, part.n_queries))]), is_whole
+                )
             return
 
         # Rankings that are too many to keep at once are measured one by one.
-        if any(len(path.steps) * part.n_documents > _MAX_RANKING_BYTES // 2 for path in paths):
+        if any(
+            len(path.steps) * part.n_documents > _MAX_RANKING_BYTES // 2
+            for path in paths
+        ):
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
-                ranking_blocks = _ranking_blocks(steps, part, self._order(part, measurement.convention))
+                ranking_blocks = _ranking_blocks(
+                    steps, part, self._order(part, measurement.convention)
+                )
                 by_step = [
                     evaluator.rankings_per_query(row[None])[name]
                     for rankings in ranking_blocks
@@ -485,13 +623,19 @@ class Remeasurement:
             return
 
         # Otherwise paths are measured together, each distinct ranking once.
-        for block in together(self._ranked_path(path, part, measurement.convention) for path in paths):
-            values = block[0].distinct.per_query([ranked.places for ranked in block], evaluator)[name]
+        for block in together(
+            self._ranked_path(path, part, measurement.convention) for path in paths
+        ):
+            values = block[0].distinct.per_query(
+                [ranked.places for ranked in block], evaluator
+            )[name]
             ends = np.cumsum([len(ranked.places) for ranked in block])[:-1]
             for rows, ranked_path in zip(np.split(values, ends), block, strict=True):
                 yield spread(rows, ranked_path.whole)
 
-    def _ranked_path(self, path: PathResult, part: RankingDataset, convention: str) -> RankedPath:
+    def _ranked_path(
+        self, path: PathResult, part: RankingDataset, convention: str
+    ) -> RankedPath:
         """Return the rankings of a part by the steps of a path, as positions among the different rankings."""
         cached = self._paths.get(path)
         order = self._order(part, convention)
@@ -500,16 +644,26 @@ class Remeasurement:
             is_whole, steps = whole_steps(path, part)
             distinct = self._make_room(part, by_id)
             places = [np.empty((0, part.n_queries), dtype=np.int32)]
-            places += [distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)]
+            places += [
+                distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)
+            ]
             self._paths[path] = cached = RankedPath(
-                part=part, by_id=by_id, whole=is_whole, distinct=distinct, places=np.concatenate(places)
+                part=part,
+                by_id=by_id,
+                whole=is_whole,
+                distinct=distinct,
+                places=np.concatenate(places),
             )
         return cached
 
     @property
     def _nbytes(self) -> int:
         """Bytes of memory that the rankings take."""
-        return sum(rankings.nbytes for stored in self._distinct.values() for rankings in stored.values())
+        return sum(
+            rankings.nbytes
+            for stored in self._distinct.values()
+            for rankings in stored.values()
+        )
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
         """Return the different rankings of a part.
@@ -525,7 +679,11 @@ class Remeasurement:
         return by_order[by_id]
 
     def _mean_measures(
-        self, step: Step, part: RankingDataset | None, plan: Plan, owner: Baseline | None = None
+        self,
+        step: Step,
+        part: RankingDataset | None,
+        plan: Plan,
+        owner: Baseline | None = None,
     ) -> dict[str, float]:
         """Return the mean measures of a model on a part.
 
@@ -538,35 +696,51 @@ class Remeasurement:
         )
         return {name: float(average(values)) for name, values in per_query.items()}
 
-    def _per_query(self, step: Step, part: RankingDataset | None, plan: Plan) -> dict[str, Floats]:
+    def _per_query(
+        self, step: Step, part: RankingDataset | None, plan: Plan
+    ) -> dict[str, Floats]:
         """Return the measures of a model in each query.
 
         The result is {} without a part, or if the model cannot score the part.
         """
         if part is None or not step.covers(part.X):
             return {}
-        return self._query_measures(self._evaluator(part, plan.convention, plan.evaluated), step, part)
+        return self._query_measures(
+            self._evaluator(part, plan.convention, plan.evaluated), step, part
+        )
 
     def _query_measures(
-        self, evaluator: Evaluator, step: Step, part: RankingDataset, owner: Baseline | None = None
+        self,
+        evaluator: Evaluator,
+        step: Step,
+        part: RankingDataset,
+        owner: Baseline | None = None,
     ) -> dict[str, Floats]:
         """Return the measures of one model in each query.
 
-        They are computed from the model's ranking, or from its scores if a measure needs scores.
+        They are computed from the model's ranking, or from its scores if a measure
+        needs scores.
         """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
-        return evaluator.rankings_per_query(self._ranking(step, part, evaluator.convention.key, owner))
+        return evaluator.rankings_per_query(
+            self._ranking(step, part, evaluator.convention.key, owner)
+        )
 
     def _standard_error(self, step: Step, fold: Fold, plan: Plan) -> float:
         return standard_error(self._per_query(step, fold.vali, plan)[plan.select_by])
 
     def _ranking(
-        self, step: Step, part: RankingDataset, convention: str, owner: Baseline | None = None
+        self,
+        step: Step,
+        part: RankingDataset,
+        convention: str,
+        owner: Baseline | None = None,
     ) -> Codes:
         """Return the ranking of a part by one model, shape (1, m); it is cached as long as its owner exists.
 
-        The owner is the baseline if the model is made of one, otherwise the step itself.
+        The owner is the baseline if the model is made of one, otherwise the step
+        itself.
         """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
@@ -590,7 +764,9 @@ class Remeasurement:
             self._orders[part] = reading_order(part.query_ptr, rules, part.grading)
         return self._orders[part]
 
-    def _evaluator(self, part: RankingDataset, convention: str, names: tuple[str, ...]) -> Evaluator:
+    def _evaluator(
+        self, part: RankingDataset, convention: str, names: tuple[str, ...]
+    ) -> Evaluator:
         """Return the evaluator of a part.
 
         Measures of a study without code are left out, unless no measure has code.
@@ -600,8 +776,11 @@ class Remeasurement:
         if key not in self._evaluators:
             while len(self._evaluators) >= _MAX_EVALUATORS:
                 del self._evaluators[next(iter(self._evaluators))]
-            evaluator = Evaluator(part.y, part.query_ptr, convention, names, grading=part.grading)
-            self._evaluators[key] = part, evaluator  # the part is kept, so that no other object gets its id
+            evaluator = Evaluator(
+                part.y, part.query_ptr, convention, names, grading=part.grading
+            )
+            # the part is kept, so that no other object gets its id
+            self._evaluators[key] = part, evaluator
         _, evaluator = self._evaluators[key]
         return evaluator
 
@@ -613,8 +792,11 @@ def _subset_choices(
 
     None if the plan makes none, or models are not stored.
     """
-    # A step without any value was not measured, unless it is complete and the measure is not defined.
-    undefined_steps = [path.steps[row] for row in np.flatnonzero(np.isnan(values).all(axis=1)).tolist()]
+    # A step without any value was not measured, unless it is complete and the measure
+    # is not defined.
+    undefined_steps = [
+        path.steps[row] for row in np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
+    ]
     are_complete = all(step.covers(part.X) for step in undefined_steps)
     if not is_chosen_on_validation(plan) or not are_complete:
         return None
@@ -623,15 +805,27 @@ def _subset_choices(
 
 def _without_kept_measures(path: PathResult) -> PathResult:
     """Return a path whose choices keep no measures, so that the chosen models are measured again."""
-    return path if path.choices is None else replace(path, choices=replace(path.choices, per_query={}))
+    return (
+        path
+        if path.choices is None
+        else replace(path, choices=replace(path.choices, per_query={}))
+    )
 
 
 def _without_measures(path: PathResult) -> PathResult:
     """Return a path without validation measures, their errors and p-values, and choices."""
-    return replace(path, validation=FrozenMapping({}), standard_errors={}, p_values={}, choices=None)
+    return replace(
+        path,
+        validation=FrozenMapping({}),
+        standard_errors={},
+        p_values={},
+        choices=None,
+    )
 
 
-def _ranking_blocks(steps: Sequence[Step], part: RankingDataset, order: Ints | None) -> Iterator[Codes]:
+def _ranking_blocks(
+    steps: Sequence[Step], part: RankingDataset, order: Ints | None
+) -> Iterator[Codes]:
     """Yield the rankings of a part by steps, some steps at a time."""
     for scores in _score_blocks(steps, part):
         yield rank(scores, part.y, part.query_ptr, order)
@@ -643,11 +837,15 @@ def _score_blocks(steps: Sequence[Step], part: RankingDataset) -> Iterator[Float
     block_size = max(1, _MAX_SCORES // part.n_documents)
     previous: Floats | None = None
     for start in range(0, len(steps), block_size):
-        scores, previous = _scores_of_steps(steps[start : start + block_size], scored, previous)
+        scores, previous = _scores_of_steps(
+            steps[start : start + block_size], scored, previous
+        )
         yield scores
 
 
-def _score_blocks_of_any_steps(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
+def _score_blocks_of_any_steps(
+    steps: Sequence[Step], part: RankingDataset
+) -> Iterator[Floats]:
     """Yield the scores of a part by steps that need not follow each other on a path, in blocks."""
     if all(step.linear for step in steps):
         yield from _score_blocks(steps, part)

@@ -89,6 +89,11 @@ def evaluate_file(
     )
 
     # The interval of the AUC is known for one ranking only.
-    if data.n_queries == 1 and any(measure(name).family.name == "AUC" for name in measures):
-        evaluation = replace(evaluation, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))
+    if data.n_queries == 1 and any(
+        measure(name).family.name == "AUC" for name in measures
+    ):
+        evaluation = replace(
+            evaluation,
+            auc_interval=auc_interval(scores, data.y >= chosen.relevant_from),
+        )
     return evaluation, data, notes

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.comparisons.comparability import ComparableGroup, comparable_groups
+from rankstudio.engine.analysis.comparisons.comparability import (
+    ComparableGroup,
+    comparable_groups,
+)
 from rankstudio.engine.analysis.comparisons.significance import (
     comparing_measure,
     first_equals,
@@ -20,7 +23,12 @@ from rankstudio.engine.analysis.comparisons.significance import (
     named,
     why_unpaired,
 )
-from rankstudio.engine.analysis.reported_runs import DataOpener, ReportedRun, ReportSource, listed
+from rankstudio.engine.analysis.reported_runs import (
+    DataOpener,
+    ReportedRun,
+    ReportSource,
+    listed,
+)
 from rankstudio.engine.analysis.result_table.fold_table import defined
 from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -40,7 +48,12 @@ from rankstudio.engine.export.result_table.table import (
 from rankstudio.engine.language import in_english
 from rankstudio.engine.metrics.conventions import rules_text
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.paired import holm, paired_t, randomisation, signed_ranks
+from rankstudio.engine.statistics.paired import (
+    holm,
+    paired_t,
+    randomisation,
+    signed_ranks,
+)
 from rankstudio.engine.support.number_format import count_text
 
 if TYPE_CHECKING:
@@ -64,8 +77,8 @@ class TableRun:
     name : str
         The user's name; "" for the method.
     documents : callable
-        Returns its data with documents, or None if they are not available; called only if a measure is
-        missing.
+        Returns its data with documents, or None if they are not available; called only
+        if a measure is missing.
     sealed : bool
         Whether the test part is left out, for instance because it is sealed.
     """
@@ -103,7 +116,10 @@ class TableRun:
             return replace(self, result=result)
         data = self.documents()
         if data is not None:
-            return replace(self, result=engine.with_measures(result, data, missing, sealed=self.sealed))
+            return replace(
+                self,
+                result=engine.with_measures(result, data, missing, sealed=self.sealed),
+            )
 
         # Without the data, averages are enough.
         unknown = [name for name in missing if name not in result.average]
@@ -116,14 +132,17 @@ class TableRun:
         return replace(self, result=result)
 
 
-def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list[TableRun]:
+def table_runs(
+    sources: Iterable[ReportSource], part: str | None = None
+) -> list[TableRun]:
     """Return the runs of opened studies, without the measures of sealed test parts.
 
     Parameters
     ----------
     sources : iterable of ReportSource
     part : {"test", "validation"}, optional
-        Part of the data to use even if the seal says otherwise: with the test part, or without it.
+        Part of the data to use even if the seal says otherwise: with the test part, or
+        without it.
     """
     opener = DataOpener()
     return [
@@ -134,7 +153,11 @@ def table_runs(sources: Iterable[ReportSource], part: str | None = None) -> list
 
 
 def _table_run(
-    source: ReportSource, run: ReportedRun, visible: ReportedRun, part: str | None, opener: DataOpener
+    source: ReportSource,
+    run: ReportedRun,
+    visible: ReportedRun,
+    part: str | None,
+    opener: DataOpener,
 ) -> TableRun:
     """Return a run with the measures of a part.
 
@@ -149,14 +172,24 @@ def _table_run(
     return TableRun(
         result=result,
         name=run.label.name,
-        documents=lambda: run.data if run.data is not None else opener(run.plan, run.recorded),
+        documents=lambda: (
+            run.data if run.data is not None else opener(run.plan, run.recorded)
+        ),
         sealed=source.is_sealed(run) if part is None else part == "validation",
     )
 
 
 Key = Callable[[Plan], Hashable]
 
-_SETTING_FIELDS = ("method", "ranker", "protocol", "rule", "missing", "normalize", "seed")
+_SETTING_FIELDS = (
+    "method",
+    "ranker",
+    "protocol",
+    "rule",
+    "missing",
+    "normalize",
+    "seed",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +206,8 @@ class RowRuns:
     groups : Mapping of str to ComparableGroup
         Group of each run, by dataset name.
     block : int
-        Position of these groups among those of their datasets: rows of the same block have the same groups.
+        Position of these groups among those of their datasets: rows of the same block
+        have the same groups.
     """
 
     title: str
@@ -195,17 +229,25 @@ class _GroupedRun:
 def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     """Return the rows of a table, block by block, in order of first occurrence.
 
-    Identical runs are included once. A method with one run per dataset has one row, regardless of its grids;
-    several runs on one dataset are grouped by equal settings. Titles of rows with the same method state the
-    settings in which they differ. Runs on one dataset that are not comparable are in different blocks.
+    Identical runs are included once. A method with one run per dataset has one row,
+    regardless of its grids; several runs on one dataset are grouped by equal settings.
+    Titles of rows with the same method state the settings in which they differ. Runs on
+    one dataset that are not comparable are in different blocks.
     """
     # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
-    distinct = _runs_with_groups([run for index, run in enumerate(runs) if firsts[index] == index])
+    distinct = _runs_with_groups(
+        [run for index, run in enumerate(runs) if firsts[index] == index]
+    )
 
     # Settings tell runs apart whose title occurs several times.
-    counts = Counter((member.run.result.data_name, member.block, _title(member.run)) for member in distinct)
-    repeated_titles = {(block, title) for (_, block, title), n in counts.items() if n > 1}
+    counts = Counter(
+        (member.run.result.data_name, member.block, _title(member.run))
+        for member in distinct
+    )
+    repeated_titles = {
+        (block, title) for (_, block, title), n in counts.items() if n > 1
+    }
 
     # Runs of the same title and settings on different datasets share a row.
     rows: dict[Hashable, dict[str, _GroupedRun]] = {}
@@ -216,20 +258,27 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
         is_repeated = (grouped_run.block, title) in repeated_titles
         settings = _settings(grouped_run.run.result.plan) if is_repeated else ()
         key: Hashable = (grouped_run.block, title, settings)
-        number = n_rows[data, key]  # different runs with equal settings have rows of their own
+        # different runs with equal settings have rows of their own
+        number = n_rows[data, key]
         n_rows[data, key] += 1
         rows.setdefault((key, number), {})[data] = grouped_run
-    return _rows_with_titles(sorted(rows.values(), key=lambda row: next(iter(row.values())).block))
+    return _rows_with_titles(
+        sorted(rows.values(), key=lambda row: next(iter(row.values())).block)
+    )
 
 
 def _runs_with_groups(runs: Sequence[TableRun]) -> list[_GroupedRun]:
     """Return runs with their groups, in the given order."""
     n_groups: Counter[str] = Counter()
     grouped_runs: dict[int, _GroupedRun] = {}
-    for group in comparable_groups({index: run.result for index, run in enumerate(runs)}):
+    for group in comparable_groups(
+        {index: run.result for index, run in enumerate(runs)}
+    ):
         block = n_groups[group.key.data_name]
         n_groups[group.key.data_name] += 1
-        grouped_runs |= {index: _GroupedRun(runs[index], group, block) for index in group.runs}
+        grouped_runs |= {
+            index: _GroupedRun(runs[index], group, block) for index in group.runs
+        }
     return [grouped_runs[index] for index in range(len(runs))]
 
 
@@ -241,7 +290,9 @@ def _settings(plan: Plan) -> Hashable:
     """Return the settings by which runs of the same method are grouped."""
     field_values = tuple(getattr(plan, name) for name in _SETTING_FIELDS)
     mappings = (plan.parameters, plan.ranker_parameters, feature_groups_of(plan))
-    return field_values, *(tuple(sorted(_comparable_values(values))) for values in mappings)
+    return field_values, *(
+        tuple(sorted(_comparable_values(values))) for values in mappings
+    )
 
 
 def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -256,9 +307,13 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
     # Equal titles get the parameters that distinguish their plans.
     firsts = [next(iter(row.values())) for row in rows]
     titles = [_title(grouped_run.run) for grouped_run in firsts]
-    suffixes = distinctions({index: grouped_run.run.result.plan for index, grouped_run in enumerate(firsts)})
+    suffixes = distinctions(
+        {index: grouped_run.run.result.plan for index, grouped_run in enumerate(firsts)}
+    )
     titles = [
-        f"{title} ({suffixes[index]})" if titles.count(title) > 1 and suffixes[index] else title
+        f"{title} ({suffixes[index]})"
+        if titles.count(title) > 1 and suffixes[index]
+        else title
         for index, title in enumerate(titles)
     ]
 
@@ -267,7 +322,9 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
     titled_rows = []
     for title, first, row in zip(titles, firsts, rows, strict=True):
         counts[title] += 1
-        numbered_title = f"{title} ({counts[title]})" if titles.count(title) > 1 else title
+        numbered_title = (
+            f"{title} ({counts[title]})" if titles.count(title) > 1 else title
+        )
         runs = {data: grouped_run.run for data, grouped_run in row.items()}
         groups = {data: grouped_run.group for data, grouped_run in row.items()}
         titled_row = RowRuns(
@@ -281,7 +338,8 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
     return titled_rows
 
 
-_ASSIGNMENTS = 100_000  # random assignments, which give p = 0.05 to ±0.0014 (two standard errors)
+# random assignments, which give p = 0.05 to ±0.0014 (two standard errors)
+_ASSIGNMENTS = 100_000
 
 
 @dataclass(frozen=True)
@@ -295,7 +353,9 @@ class _ColumnContent:
 
 
 def result_table(
-    runs: Sequence[TableRun], query: TableQuery, cancelled: Callable[[], bool] = lambda: False
+    runs: Sequence[TableRun],
+    query: TableQuery,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> ResultTable:
     """Return runs as a table.
 
@@ -305,12 +365,14 @@ def result_table(
         Finished runs, on one or several datasets.
     query : TableQuery
     cancelled : callable
-        Called between tests; once it returns True, testing stops and the result must not be used.
+        Called between tests; once it returns True, testing stops and the result must
+        not be used.
 
     Raises
     ------
     PlanError
-        If there are no runs, a measure is not available, or the reference row is missing.
+        If there are no runs, a measure is not available, or the reference row is
+        missing.
     ParameterError
         For an unknown measure.
     """
@@ -332,12 +394,18 @@ def result_table(
         columns = list(_column_contents(rows, names, query.by))
         # Reference and p-value of each cell, if differences are tested.
         references = _references(rows, columns, query.against)
-        p_values = _corrected_p_values(rows, references, columns, query, cancelled) if query.tested else {}
+        p_values = (
+            _corrected_p_values(rows, references, columns, query, cancelled)
+            if query.tested
+            else {}
+        )
         # Cells of each row.
         table_rows = []
         for number, row in enumerate(rows):
             cells = tuple(
-                replace(_measured_cell(row, column), p=p_values.get((number, column), nan))
+                replace(
+                    _measured_cell(row, column), p=p_values.get((number, column), nan)
+                )
                 for column in columns
             )
             table_rows.append(ResultRow(row.title, cells, row.block))
@@ -365,14 +433,18 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
     return (comparing_measure(plan),) if query.by == "folds" else plan.measures
 
 
-def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
+def _column_contents(
+    rows: Sequence[RowRuns], names: Sequence[str], by: By
+) -> Iterator[_ColumnContent]:
     """Yield the content of each column, from left to right."""
     # Groups of columns are named only where there are several.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     has_several_datasets = len(data) > 1
     has_several_names = len(names) > 1
 
-    def column(source: str, name: str, title: str, group: str, fold: int | None = None) -> _ColumnContent:
+    def column(
+        source: str, name: str, title: str, group: str, fold: int | None = None
+    ) -> _ColumnContent:
         return _ColumnContent(
             data=source,
             measure=name,
@@ -385,17 +457,28 @@ def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> I
         case "datasets":
             for name in names:
                 yield from (
-                    column(dataset_name, name, dataset_name, name if has_several_names else "")
+                    column(
+                        dataset_name,
+                        name,
+                        dataset_name,
+                        name if has_several_names else "",
+                    )
                     for dataset_name in data
                 )
         case "measures":
             for data_name in data:
                 yield from (
-                    column(data_name, name, name, data_name if has_several_datasets else "") for name in names
+                    column(
+                        data_name, name, name, data_name if has_several_datasets else ""
+                    )
+                    for name in names
                 )
         case "folds":
             for data_name, name in product(data, names):
-                group_names = [data_name if has_several_datasets else "", name if has_several_names else ""]
+                group_names = [
+                    data_name if has_several_datasets else "",
+                    name if has_several_names else "",
+                ]
                 group = ", ".join(filter(None, group_names))
                 for fold in _fold_numbers(rows, data_name):
                     yield column(data_name, name, f"Fold {fold}", group, fold)
@@ -404,7 +487,14 @@ def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> I
 
 def _fold_numbers(rows: Sequence[RowRuns], data: str) -> list[int]:
     """Return the numbers of the folds that some run on a dataset has, ascending."""
-    return sorted({f.fold for row in rows if data in row.runs for f in row.runs[data].result.folds})
+    return sorted(
+        {
+            f.fold
+            for row in rows
+            if data in row.runs
+            for f in row.runs[data].result.folds
+        }
+    )
 
 
 def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
@@ -413,7 +503,9 @@ def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
         return ResultCell()
     result = row.runs[column_content.data].result
     folds = [fold for fold in result.folds if column_content.fold in (None, fold.fold)]
-    measured = defined(fold.measured(result.part).get(column_content.measure, nan) for fold in folds)
+    measured = defined(
+        fold.measured(result.part).get(column_content.measure, nan) for fold in folds
+    )
     return ResultCell(
         mean=float(np.mean(measured)) if measured else nan,
         sd=stdev(measured) if len(measured) > 1 else nan,
@@ -427,14 +519,16 @@ def _references(
 ) -> dict[int, int]:
     """Return, by block, the row against which the other rows of the block are tested.
 
-    This is the requested row in its own block, and in other blocks the best row of the first column. A block
-    without either is left out.
+    This is the requested row in its own block, and in other blocks the best row of the
+    first column. A block without either is left out.
     """
     requested_rows = _requested_rows(rows, against)
     references: dict[int, int] = {}
     for block in sorted({row.block for row in rows}):
         block_rows = [index for index, row in enumerate(rows) if row.block == block]
-        reference = next((index for index in requested_rows if index in block_rows), None)
+        reference = next(
+            (index for index in requested_rows if index in block_rows), None
+        )
         if reference is None:
             reference = _best_row(rows, block_rows, places)
         if reference is not None:
@@ -446,13 +540,17 @@ def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
     """Return the rows that a number, a title or a method refers to, rows without a final ranker first."""
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
-            raise PlanError(f"against: expected a row number from 1 to {len(rows)}, got {against}.")
+            raise PlanError(
+                f"against: expected a row number from 1 to {len(rows)}, got {against}."
+            )
         return [against - 1]
     rows_with_title = [index for index, row in enumerate(rows) if row.title == against]
     if rows_with_title or not against:
         return rows_with_title
     named([row.plan for row in rows], against)  # raises the error for an unknown method
-    rows_of_method = [index for index, row in enumerate(rows) if is_named(row.plan, against)]
+    rows_of_method = [
+        index for index, row in enumerate(rows) if is_named(row.plan, against)
+    ]
     return sorted(rows_of_method, key=lambda index: bool(rows[index].plan.ranker))
 
 
@@ -464,7 +562,9 @@ def _best_row(
     The result is None if there is no such row.
     """
     for column_content in places:
-        cells = {index: _measured_cell(rows[index], column_content) for index in indices}
+        cells = {
+            index: _measured_cell(rows[index], column_content) for index in indices
+        }
         sign = 1.0 if column_content.column.higher_is_better else -1.0
         means = {
             index: sign * cell.mean
@@ -502,22 +602,29 @@ def _corrected_p_values(
             # The tests of a column are corrected together.
             tested = _distinct_paired_rows(runs, reference, column.measure)
             p = [
-                nan if cancelled() else _p_value(runs[index], runs[reference], column.measure, query)
+                nan
+                if cancelled()
+                else _p_value(runs[index], runs[reference], column.measure, query)
                 for index in tested
             ]
             p_values |= {
-                (index, column): float(p_value) for index, p_value in zip(tested, holm(p), strict=True)
+                (index, column): float(p_value)
+                for index, p_value in zip(tested, holm(p), strict=True)
             }
     return p_values
 
 
-def _distinct_paired_rows(runs: Mapping[int, RunResult], reference: int, name: str) -> list[int]:
+def _distinct_paired_rows(
+    runs: Mapping[int, RunResult], reference: int, name: str
+) -> list[int]:
     """Return the rows that can be paired with the reference by queries, and one row of equal runs."""
     against = runs.get(reference)
     if against is None:
         return []
     paired = [
-        index for index, run in runs.items() if index != reference and not why_unpaired(run, against, name)
+        index
+        for index, run in runs.items()
+        if index != reference and not why_unpaired(run, against, name)
     ]
     _, *firsts = first_equals([against, *(runs[index] for index in paired)])
     return [
@@ -562,12 +669,19 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     n_datasets = len({name for row in rows for name in row.runs})
     captions = []
     for block in blocks:
-        groups = {name: group for row in rows if row.block == block for name, group in row.groups.items()}
+        groups = {
+            name: group
+            for row in rows
+            if row.block == block
+            for name, group in row.groups.items()
+        }
         contents = []
         for name, group in groups.items():
             scope = f"{name}: {group.scope}" if n_datasets > 1 else group.scope
             contents.append("; ".join(filter(None, [scope, _unranked_text(group)])))
-        captions.append(f"{'. '.join(text[0].upper() + text[1:] for text in contents)}.")
+        captions.append(
+            f"{'. '.join(text[0].upper() + text[1:] for text in contents)}."
+        )
     return tuple(captions)
 
 
@@ -583,11 +697,15 @@ def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
-        labels.setdefault(rules_text(run.result.plan.convention, names), {})[data] = None
+        labels.setdefault(rules_text(run.result.plan.convention, names), {})[data] = (
+            None
+        )
     if len(labels) == 1:
         notes = [f"Measures follow the {next(iter(labels))} convention."]
     else:
-        conventions = "; ".join(f"{listed(data)} by {label}" for label, data in labels.items())
+        conventions = "; ".join(
+            f"{listed(data)} by {label}" for label, data in labels.items()
+        )
         notes = [f"Conventions of the measures: {conventions}."]
     # Datasets whose test part is sealed.
     sealed = list(dict.fromkeys(data for data, run in runs if run.sealed))
@@ -606,12 +724,17 @@ def _mark_note(
 ) -> str:
     """Return the meaning of the marks; "" if nothing was tested."""
     # Tests that were corrected together, by block.
-    families = {block: _family_text(rows, block, reference, p) for block, reference in references.items()}
+    families = {
+        block: _family_text(rows, block, reference, p)
+        for block, reference in references.items()
+    }
     families = {block: family for block, family in families.items() if family}
     if not families:
         return ""
     marks = ", ".join(f"{mark} p < {below:g}" for below, mark in reversed(MARKS))
-    assignments_text = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
+    assignments_text = (
+        f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
+    )
     test_text = f"{TESTS[test]}, two-sided{assignments_text}"
     # The note of a single block needs no numbers of groups.
     if len({row.block for row in rows}) == 1:
@@ -625,7 +748,10 @@ def _mark_note(
 
 
 def _family_text(
-    rows: Sequence[RowRuns], block: int, reference: int, p: Mapping[tuple[int, _ColumnContent], float]
+    rows: Sequence[RowRuns],
+    block: int,
+    reference: int,
+    p: Mapping[tuple[int, _ColumnContent], float],
 ) -> str:
     """Return the queries and hypotheses of the tests of a block.
 
@@ -635,7 +761,10 @@ def _family_text(
     if not counts:
         return ""
     against = {data: run.result for data, run in rows[reference].runs.items()}
-    queries = {column.data: against[column.data].per_query(column.measure).size for column in counts}
+    queries = {
+        column.data: against[column.data].per_query(column.measure).size
+        for column in counts
+    }
     has_several_datasets = len(queries) > 1
     query_texts = [
         f"{count_text(size)} ({data})" if has_several_datasets else count_text(size)
@@ -648,4 +777,8 @@ def _family_text(
 
 
 def _range_text(numbers: Sequence[int]) -> str:
-    return str(numbers[0]) if numbers[0] == numbers[-1] else f"{numbers[0]} to {numbers[-1]}"
+    return (
+        str(numbers[0])
+        if numbers[0] == numbers[-1]
+        else f"{numbers[0]} to {numbers[-1]}"
+    )

@@ -14,7 +14,12 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.part import Part
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, part_of
+from rankstudio.engine.experiment.results.results import (
+    FoldResult,
+    PathResult,
+    RunResult,
+    part_of,
+)
 from rankstudio.engine.metrics.names import measure
 
 Statistic = Callable[[list[float]], float]
@@ -80,7 +85,8 @@ class MeasureSummary:
     Attributes
     ----------
     means, deviations : mapping of str to float
-        Mean and deviation of each measure over the folds in which it is defined; a deviation needs two folds.
+        Mean and deviation of each measure over the folds in which it is defined; a
+        deviation needs two folds.
     over_single : mapping of str to float
         Gain of each mean over the best single features.
     sizes : tuple of int
@@ -88,7 +94,8 @@ class MeasureSummary:
     part : Part
         Part behind the means.
     chosen_on : mapping of str to float
-        Mean of each measure on the validation part that chose the models: too high; empty without one.
+        Mean of each measure on the validation part that chose the models: too high;
+        empty without one.
     """
 
     means: Measures = field(default_factory=dict)
@@ -129,7 +136,10 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     name : str
         Name of a measure that all runs have.
     """
-    columns = {key: [fold.measured(run.part)[name] for fold in run.folds] for key, run in runs.items()}
+    columns = {
+        key: [fold.measured(run.part)[name] for fold in run.folds]
+        for key, run in runs.items()
+    }
     numbers = [fold.fold for fold in next(iter(runs.values())).folds] if runs else []
     rows = []
     for index, fold in enumerate(numbers):
@@ -140,21 +150,43 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
         return rows
     means = {key: _statistic_or_nan(mean, column) for key, column in columns.items()}
     spreads = {key: _statistic_or_nan(stdev, column) for key, column in columns.items()}
-    average = MeasureRow(label="mean", fold=None, values=means, best=best_of_several(means.values(), name))
-    return [*rows, average, MeasureRow(label="sd", fold=None, values=spreads, best=None)]
+    average = MeasureRow(
+        label="mean",
+        fold=None,
+        values=means,
+        best=best_of_several(means.values(), name),
+    )
+    return [
+        *rows,
+        average,
+        MeasureRow(label="sd", fold=None, values=spreads, best=None),
+    ]
 
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     """Return the summary of the finished folds, by the measures of the plan."""
     part = part_of(folds)
     rows = [(fold.measured(part), _single_feature_measures(fold)) for fold in folds]
-    names = [name for name in plan.measures if folds and all(name in measures for measures, _ in rows)]
+    names = [
+        name
+        for name in plan.measures
+        if folds and all(name in measures for measures, _ in rows)
+    ]
     values = {name: defined(measures[name] for measures, _ in rows) for name in names}
-    over = {name: defined(measures[name] - single[name] for measures, single in rows) for name in names}
+    over = {
+        name: defined(measures[name] - single[name] for measures, single in rows)
+        for name in names
+    }
     return MeasureSummary(
-        means={name: float(np.mean(column)) for name, column in values.items() if column},
-        deviations={name: stdev(column) for name, column in values.items() if len(column) > 1},
-        over_single={name: float(np.mean(column)) for name, column in over.items() if column},
+        means={
+            name: float(np.mean(column)) for name, column in values.items() if column
+        },
+        deviations={
+            name: stdev(column) for name, column in values.items() if len(column) > 1
+        },
+        over_single={
+            name: float(np.mean(column)) for name, column in over.items() if column
+        },
         sizes=tuple(len(fold.selected) for fold in folds if fold.chosen.step.learned),
         part=part,
         chosen_on=_validation_measures(plan, folds),
@@ -162,8 +194,15 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
 
 
 def _validation_measures(plan: Plan, folds: Sequence[FoldResult]) -> Measures:
-    values = {name: [fold.validation.get(name, nan) for fold in folds] for name in plan.measures}
-    return {name: mean(column) for name, column in values.items() if column and not any(map(isnan, column))}
+    values = {
+        name: [fold.validation.get(name, nan) for fold in folds]
+        for name in plan.measures
+    }
+    return {
+        name: mean(column)
+        for name, column in values.items()
+        if column and not any(map(isnan, column))
+    }
 
 
 def best_of_several(values: Iterable[float], name: str) -> float | None:
@@ -183,9 +222,16 @@ def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> F
     # Only measures that all folds have are summarized.
     def summary(part: str) -> dict[str, float]:
         measures: list[Measures] = [getattr(row, part) for row in rows]
-        names = [name for name in measures[0] if all(name in measured for measured in measures)]
+        names = [
+            name
+            for name in measures[0]
+            if all(name in measured for measured in measures)
+        ]
         return {
-            name: _statistic_or_nan(statistic, [measured[name] for measured in measures]) for name in names
+            name: _statistic_or_nan(
+                statistic, [measured[name] for measured in measures]
+            )
+            for name in names
         }
 
     return FoldRow(
@@ -227,7 +273,8 @@ class FoldAverage:
     mean : ndarray of shape (K,)
         Mean over the folds.
     low, high : ndarray of shape (K,)
-        One standard deviation over the folds below and above; the mean for a single fold.
+        One standard deviation over the folds below and above; the mean for a single
+        fold.
     """
 
     mean: Floats
@@ -263,8 +310,15 @@ def average_paths(paths: Sequence[PathResult]) -> PathAverage:
         At least one path.
     """
     length = min(len(path.steps) for path in paths)
-    names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]
-    validation = {name: _fold_average([path.validation[name][:length] for path in paths]) for name in names}
+    names = [
+        name
+        for name in paths[0].validation
+        if all(name in path.validation for path in paths)
+    ]
+    validation = {
+        name: _fold_average([path.validation[name][:length] for path in paths])
+        for name in names
+    }
     return PathAverage(
         x_values=paths[0].x_values[:length],
         criterion=_fold_average([path.criterion[:length] for path in paths]),

@@ -32,9 +32,11 @@ class GridMap:
     values : ndarray of shape (R, C)
         Best value tried with the values of a row and a column; NaN for none.
     combinations, places : ndarray of shape (R, C)
-        Position of the combination with the best value, and its x-value on the path; -1 and 0 for none.
+        Position of the combination with the best value, and its x-value on the path; -1
+        and 0 for none.
     best : tuple of (int, int), optional
-        Row and column of the best value; ties go to the earlier combination, then to the earlier place.
+        Row and column of the best value; ties go to the earlier combination, then to
+        the earlier place.
     """
 
     rows: Axis
@@ -60,7 +62,11 @@ def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
 
     Rows are the later grid of a pair, because the first one, λ, has more values.
     """
-    grids = [number for number, axis in enumerate(axes) if axis.is_grid and len(axis.values) > 1]
+    grids = [
+        number
+        for number, axis in enumerate(axes)
+        if axis.is_grid and len(axis.values) > 1
+    ]
     pairs = [(later, first) for first, later in pairs_of(grids, 2)]
 
     def has_two_methods(pair: Pair) -> bool:
@@ -88,8 +94,8 @@ def grid_map(
     pair : pair of int
         A pair of :func:`grid_pairs`.
     measured : callable
-        Returns the x-values and measures of the models of a combination, by its position; NaN for undefined
-        measures.
+        Returns the x-values and measures of the models of a combination, by its
+        position; NaN for undefined measures.
     higher_is_better : bool
         Whether a cell shows the greatest of several values, or the least.
     """
@@ -111,8 +117,12 @@ def grid_map(
         gains = np.where(np.isnan(scores), -np.inf, sign * scores)
         if not gains.size or gains.max() == -np.inf:
             continue
-        # Combinations that differ in other parameters share a cell; the best of them is shown.
-        cell = rows.values.index(combination[row_axis]), columns.values.index(combination[column_axis])
+        # Combinations that differ in other parameters share a cell; the best of them is
+        # shown.
+        cell = (
+            rows.values.index(combination[row_axis]),
+            columns.values.index(combination[column_axis]),
+        )
         index = int(gains.argmax())
         if positions[cell] < 0 or gains[index] > sign * values[cell]:
             values[cell] = scores[index]
@@ -123,5 +133,10 @@ def grid_map(
             greatest = float(gains[index])
             best = cell
     return GridMap(
-        rows=rows, columns=columns, values=values, combinations=positions, places=places, best=best
+        rows=rows,
+        columns=columns,
+        values=values,
+        combinations=positions,
+        places=places,
+        best=best,
     )

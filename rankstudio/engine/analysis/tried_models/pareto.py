@@ -43,7 +43,8 @@ class ParetoModel:
     mean : float
         Mean of the validation measure over the folds.
     error : float
-        Standard error of the mean: deviation over the folds / √folds; NaN for a single fold.
+        Standard error of the mean: deviation over the folds / √folds; NaN for a single
+        fold.
     """
 
     run: int
@@ -59,24 +60,27 @@ class ParetoModel:
 class ParetoFront:
     """Pareto-optimal models by size and measure, and the suggested model.
 
-    If models are compared by cost, the cost takes the place of the size in the attributes.
+    If models are compared by cost, the cost takes the place of the size in the
+    attributes.
 
     Attributes
     ----------
     models : tuple of ParetoModel
-        Best combination of every size of every run, by run and ascending size; by cost, the models of each
-        run that no other model of this run beats.
+        Best combination of every size of every run, by run and ascending size; by cost,
+        the models of each run that no other model of this run beats.
     optimal : tuple of int
         Positions of the Pareto-optimal models, by ascending size.
     best : int
-        Position of the largest mean (the smallest, for an error); ties go to the smallest model.
+        Position of the largest mean (the smallest, for an error); ties go to the
+        smallest model.
     suggested : int
         Position of the smallest model that meets its level in `levels`.
     levels : tuple of float
-        Minimum mean to be good enough, for each model of `optimal`. If `paired`, the best mean minus half the
-        length of the 95 % interval of the difference between the two models over queries: a model at its
-        level is just not significantly worse than the best. Otherwise one standard error below the best for
-        all; a single fold has no standard error, so only the best model is good enough.
+        Minimum mean to be good enough, for each model of `optimal`. If `paired`, the
+        best mean minus half the length of the 95 % interval of the difference between
+        the two models over queries: a model at its level is just not significantly
+        worse than the best. Otherwise one standard error below the best for all; a
+        single fold has no standard error, so only the best model is good enough.
     paired : bool
         Whether models were compared with the best one query by query.
     by : {"size", "cost", "milliseconds"}
@@ -100,9 +104,10 @@ def pareto_front_of(
 ) -> ParetoFront | None:
     """Find the Pareto front of the sizes or costs tried by runs and their mean validation measure.
 
-    The deviation between folds reflects the folds more than the models: a fold of hard queries is hard for
-    all models. If the documents are available, the suggested model is therefore the smallest one not
-    significantly worse than the best, by the paired interval over all queries.
+    The deviation between folds reflects the folds more than the models: a fold of hard
+    queries is hard for all models. If the documents are available, the suggested model
+    is therefore the smallest one not significantly worse than the best, by the paired
+    interval over all queries.
 
     Parameters
     ----------
@@ -121,7 +126,8 @@ def pareto_front_of(
     Returns
     -------
     ParetoFront or None
-        None if no run has a model with a validation measure, or by cost if no run has costs.
+        None if no run has a model with a validation measure, or by cost if no run has
+        costs.
     """
     # Tried models with their size or cost.
     better = measure(name).higher_is_better
@@ -136,7 +142,9 @@ def pareto_front_of(
         return None
 
     # Positions of the models on the front; the last of them has the best mean.
-    models = tuple(_pareto_model(number, runs[number], model, x) for number, model, x in tried)
+    models = tuple(
+        _pareto_model(number, runs[number], model, x) for number, model, x in tried
+    )
     sizes = [model.x for model in models]
     means = [model.mean for model in models]
     errors = [model.error for model in models]
@@ -146,7 +154,9 @@ def pareto_front_of(
 
     # With the data of all runs, levels come from paired differences to the best model.
     front = [(number, model) for number, model, _ in (tried[i] for i in optimal)]
-    half = _paired_half_widths(runs, data, front, name) if len(data) == len(runs) else None
+    half = (
+        _paired_half_widths(runs, data, front, name) if len(data) == len(runs) else None
+    )
     is_timed = costs is not None and costs.milliseconds
     unit: Literal["size", "cost", "milliseconds"] = "milliseconds" if is_timed else by
     if half is not None:
@@ -166,10 +176,19 @@ def pareto_front_of(
     error = 0.0 if np.isnan(errors[best]) else errors[best]
     levels = (means[best] + worse_sign * error,) * len(optimal)
     suggested = one_standard_error(means, errors, sizes, better)
-    return ParetoFront(models=models, optimal=optimal, best=best, suggested=suggested, levels=levels, by=unit)
+    return ParetoFront(
+        models=models,
+        optimal=optimal,
+        best=best,
+        suggested=suggested,
+        levels=levels,
+        by=unit,
+    )
 
 
-def _best_models_of_sizes(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel, float]]:
+def _best_models_of_sizes(
+    runs: Sequence[RunResult], name: str
+) -> list[tuple[int, TriedModel, float]]:
     """Return the best model of every size of each run, with the run's position and the size."""
     return [
         (number, model, model.size)
@@ -188,14 +207,22 @@ def _optimal_models_by_cost(
     """
     front_models: list[tuple[int, TriedModel, float]] = []
     for number, run in enumerate(runs):
-        models = [model for path in tried_models(run, name) for model in path] if run.sizes else []
+        models = (
+            [model for path in tried_models(run, name) for model in path]
+            if run.sizes
+            else []
+        )
         model_costs = [costs.of(model, run.feature_ids) for model in models]
         models_with_cost = [
-            (model, cost) for model, cost in zip(models, model_costs, strict=True) if np.isfinite(cost)
+            (model, cost)
+            for model, cost in zip(models, model_costs, strict=True)
+            if np.isfinite(cost)
         ]
         if models_with_cost:
             means = [model.mean for model, _ in models_with_cost]
-            optimal = pareto_front([cost for _, cost in models_with_cost], means, better).tolist()
+            optimal = pareto_front(
+                [cost for _, cost in models_with_cost], means, better
+            ).tolist()
             front_models += [(number, *models_with_cost[i]) for i in optimal]
     return front_models
 
@@ -203,13 +230,25 @@ def _optimal_models_by_cost(
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
     """Return the position of the first mean that is as good as its level."""
     pairs = zip(means, levels, strict=True)
-    return next(i for i, (mean, level) in enumerate(pairs) if (mean >= level if better else mean <= level))
+    return next(
+        i
+        for i, (mean, level) in enumerate(pairs)
+        if (mean >= level if better else mean <= level)
+    )
 
 
-def _pareto_model(number: int, run: RunResult, tried: TriedModel, x: float) -> ParetoModel:
+def _pareto_model(
+    number: int, run: RunResult, tried: TriedModel, x: float
+) -> ParetoModel:
     values = run.plan.combinations[tried.combination].values
     return ParetoModel(
-        run=number, values=values, step=tried.place, size=tried.size, x=x, mean=tried.mean, error=tried.error
+        run=number,
+        values=values,
+        step=tried.place,
+        size=tried.size,
+        x=x,
+        mean=tried.mean,
+        error=tried.error,
     )
 
 
@@ -223,17 +262,25 @@ def _paired_half_widths(
 
     None without documents, or if a study did not store one of the models.
     """
-    # Values of each run's models by fold, put at the position of the model on the front.
+    # Values of each run's models by fold, put at the position of the model on the
+    # front.
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
-    values_by_model: dict[int, list[Floats]] = {}  # of each fold, by the position on the front
+    # of each fold, by the position on the front
+    values_by_model: dict[int, list[Floats]] = {}
     for number in numbers:
         steps = [model.steps for run, model in front if run == number]
-        fold_values = values_by_query(runs[number], data[number], list(zip(*steps, strict=True)), name)
-        positions = [position for position, (run, _) in enumerate(front) if run == number]
+        fold_values = values_by_query(
+            runs[number], data[number], list(zip(*steps, strict=True)), name
+        )
+        positions = [
+            position for position, (run, _) in enumerate(front) if run == number
+        ]
         for row, position in enumerate(positions):
-            values_by_model[position] = [values_of_fold[row] for values_of_fold in fold_values]
+            values_by_model[position] = [
+                values_of_fold[row] for values_of_fold in fold_values
+            ]
 
     # One table per fold, with a row per model and a column per query.
     n_folds = len(values_by_model[0])
@@ -243,7 +290,9 @@ def _paired_half_widths(
     ]
 
     # Too few queries give no interval.
-    n_queries = np.sum([np.count_nonzero(~np.isnan(table), axis=1) for table in values], axis=0)
+    n_queries = np.sum(
+        [np.count_nonzero(~np.isnan(table), axis=1) for table in values], axis=0
+    )
     if n_queries[-1] < LEAST_PAIRS or not n_queries.all():
         return None
     half = mean_intervals([table - table[-1] for table in values]).half

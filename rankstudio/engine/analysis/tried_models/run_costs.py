@@ -37,7 +37,8 @@ class RunCosts:
         """
         usual = float("nan") if self.milliseconds else 1.0
         totals = [
-            sum(self.prices.get(int(ids[column]), usual) for column in step.selected) for step in model.steps
+            sum(self.prices.get(int(ids[column]), usual) for column in step.selected)
+            for step in model.steps
         ]
         return float(np.mean(totals))
 
@@ -50,11 +51,15 @@ def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
     for run in runs:
         costs = run.plan.extension(FeatureCosts)
         if costs is not None:
-            return RunCosts({i: costs.milliseconds([i]) for i in costs.per_query}, milliseconds=True)
+            return RunCosts(
+                {i: costs.milliseconds([i]) for i in costs.per_query}, milliseconds=True
+            )
     for run in runs:
         for p in run.plan.entry.parameters:
             if p.kind is Kind.COSTS:
-                setting = next((v for v in p.values(run.plan.parameters[p.name]) if v), None)
+                setting = next(
+                    (v for v in p.values(run.plan.parameters[p.name]) if v), None
+                )
                 if setting is None or setting == MILLISECONDS:
                     continue
                 if any(cost != 1.0 for _, cost in setting):

@@ -29,7 +29,8 @@ from rankstudio.engine.statistics.mean_intervals import mean_intervals
 
 By = Literal["size", "cost", "train", "seconds"]
 
-_AXES_OF_ONE_MODEL: tuple[By, ...] = ("train", "seconds")  # x axes on which a run is a single point
+# x axes on which a run is a single point
+_AXES_OF_ONE_MODEL: tuple[By, ...] = ("train", "seconds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,25 +44,27 @@ class RunCurve:
     places : tuple of int
         Number of features or round of each of the K models.
     sizes : ndarray of shape (K,)
-        Number of features of each model, mean over the folds; NaN for a given ranking without features, which
-        is constant over x.
+        Number of features of each model, mean over the folds; NaN for a given ranking
+        without features, which is constant over x.
     x : ndarray of shape (K,)
         x of the curve, ascending.
     mean : ndarray of shape (K,)
         Mean over the folds of the measure on the validation part, or on the test part.
     difference, half : ndarray of shape (K,)
-        Mean difference to the reference model with the largest x not above this one's, and half the length of
-        its 95 % interval, paired over the queries. NaN without a reference model.
+        Mean difference to the reference model with the largest x not above this one's,
+        and half the length of its 95 % interval, paired over the queries. NaN without a
+        reference model.
     unpaired : str
         Reason why there is no reference model; otherwise "".
     model : int or None
-        Position of the model whose size is nearest to the mean size of the models that the folds selected;
-        None for a given ranking, and over time or queries.
+        Position of the model whose size is nearest to the mean size of the models that
+        the folds selected; None for a given ranking, and over time or queries.
     n_folds : int
         Folds behind each mean.
     own_half : ndarray of shape (K,) or None
-        For the reference run: half the length of the 95 % interval of the difference to its own model at
-        ``model``, paired over the queries. None for other runs, and without such a model or documents.
+        For the reference run: half the length of the 95 % interval of the difference to
+        its own model at ``model``, paired over the queries. None for other runs, and
+        without such a model or documents.
     """
 
     values: tuple[Any, ...]
@@ -80,7 +83,8 @@ class RunCurve:
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     """Return the positions of plans in groups that differ only in the share of the training queries.
 
-    The plans of a group are in the order of this share. A plan without a partner is a group of its own.
+    The plans of a group are in the order of this share. A plan without a partner is a
+    group of its own.
     """
     shares = [parse_protocol(plan.protocol) for plan in plans]
     whole_plans = [
@@ -94,7 +98,9 @@ def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
             groups.append([position])
         else:
             group.append(position)
-    return [sorted(group, key=lambda position: shares[position].train) for group in groups]
+    return [
+        sorted(group, key=lambda position: shares[position].train) for group in groups
+    ]
 
 
 def run_curves(
@@ -107,7 +113,8 @@ def run_curves(
 ) -> tuple[RunCurve | None, ...]:
     """Return the curve of each run, and where it differs from the reference.
 
-    The models of a curve are selected by validation, whatever part they are measured on.
+    The models of a curve are selected by validation, whatever part they are measured
+    on.
 
     Parameters
     ----------
@@ -129,16 +136,21 @@ def run_curves(
     Returns
     -------
     tuple of RunCurve or None
-        One per run; None for a run without a validation measure, or without the documents of the test part.
+        One per run; None for a run without a validation measure, or without the
+        documents of the test part.
     """
     # Points of each run's curve.
     costs = costs_of(runs)
-    tried = _with_constant_rankings(by, [_best_curve(run, name, by, costs) for run in runs])
+    tried = _with_constant_rankings(
+        by, [_best_curve(run, name, by, costs) for run in runs]
+    )
 
-    # Intervals between points of several runs would hide a learning curve; the tests of the runs show them.
+    # Intervals between points of several runs would hide a learning curve; the tests of
+    # the runs show them.
     has_intervals = by != "train"
 
-    # Values of each query, for runs with points whose intervals or test values are needed.
+    # Values of each query, for runs with points whose intervals or test values are
+    # needed.
     run_values: list[list[Floats] | None] = []
     for run, points, documents in zip(runs, tried, data, strict=True):
         if points is None or not (has_intervals or part == "test"):
@@ -164,20 +176,32 @@ def run_curves(
             curves.append(curve)
             continue
         reason = why_unpaired(run, runs[reference], name)
-        lacks_values = not values or reference_values is None or reference_points is None
+        lacks_values = (
+            not values or reference_values is None or reference_points is None
+        )
         if not reason and lacks_values:
             reason = tr("no validation documents")
         # The conditions are repeated for type checkers.
-        if reason or values is None or reference_values is None or reference_points is None:
+        if (
+            reason
+            or values is None
+            or reference_values is None
+            or reference_points is None
+        ):
             curves.append(_run_curve(run, x, models, unpaired=reason, mean=mean))
             continue
         reference_x, _ = reference_points
         positions = _reference_positions(reference_x, x)
         fold_pairs = zip(values, reference_values, strict=True)
         intervals = mean_intervals(
-            [fold_values - fold_reference[positions] for fold_values, fold_reference in fold_pairs]
+            [
+                fold_values - fold_reference[positions]
+                for fold_values, fold_reference in fold_pairs
+            ]
         )
-        curve = _run_curve(run, x, models, difference=intervals.mean, half=intervals.half, mean=mean)
+        curve = _run_curve(
+            run, x, models, difference=intervals.mean, half=intervals.half, mean=mean
+        )
         curves.append(curve)
     return tuple(curves)
 
@@ -194,7 +218,9 @@ _Tried = tuple[Floats, list[TriedModel]]
 """Ascending x-values, and the model of a run at each x-value."""
 
 
-def _best_curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
+def _best_curve(
+    run: RunResult, name: str, by: By, costs: RunCosts | None
+) -> _Tried | None:
     """Return the x-values and models of the combination with the best mean, by ascending x.
 
     On axes with a single point, only its best model. None if no mean is defined.
@@ -203,20 +229,30 @@ def _best_curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _T
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths:
         return None
-    models = best_of_sizes([max(paths, key=lambda path: _max_finite(sign * path.means))], name)
+    models = best_of_sizes(
+        [max(paths, key=lambda path: _max_finite(sign * path.means))], name
+    )
     if by in _AXES_OF_ONE_MODEL:
-        run_x = float(parse_protocol(run.plan.protocol).train) if by == "train" else run.seconds
+        run_x = (
+            float(parse_protocol(run.plan.protocol).train)
+            if by == "train"
+            else run.seconds
+        )
         return np.array([run_x]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
         return np.array([model.size for model in models]), models
-    x = np.array([costs.of(model, run.feature_ids) if costs else model.size for model in models])
+    x = np.array(
+        [costs.of(model, run.feature_ids) if costs else model.size for model in models]
+    )
     order = np.argsort(x, kind="stable")
     return x[order], [models[i] for i in order]
 
 
 def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
     """Repeat the single model of a ranking without features at every x-value of the other runs' models."""
-    x_of_learned = [x for x, models in filter(None, tried) if models[0].steps[0].learned]
+    x_of_learned = [
+        x for x, models in filter(None, tried) if models[0].steps[0].learned
+    ]
     if by in _AXES_OF_ONE_MODEL or not x_of_learned:
         return tried
     all_x = np.unique(np.concatenate(x_of_learned))
@@ -241,7 +277,11 @@ def _reference_positions(reference: Floats, x: Floats) -> Ints:
 
 
 def _query_values(
-    run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str, part: Part
+    run: RunResult,
+    data: FoldedDataset,
+    models: Sequence[TriedModel],
+    name: str,
+    part: Part,
 ) -> list[Floats] | None:
     """Return the measure of the models in each query, by fold.
 
@@ -249,7 +289,13 @@ def _query_values(
     """
     if not can_measure(run, data, name, part):
         return None
-    return values_by_query(run, data, list(zip(*(model.steps for model in models), strict=True)), name, part)
+    return values_by_query(
+        run,
+        data,
+        list(zip(*(model.steps for model in models), strict=True)),
+        name,
+        part,
+    )
 
 
 def _fold_means(values: Sequence[Floats]) -> Floats:
@@ -273,7 +319,9 @@ def _run_curve(
     Without a mean, it is the curve of the models on the validation part.
     """
     all_nan = np.full(x.size, np.nan)
-    sizes = np.array([model.size if model.steps[0].learned else np.nan for model in models])
+    sizes = np.array(
+        [model.size if model.steps[0].learned else np.nan for model in models]
+    )
     return RunCurve(
         values=run.plan.combinations[models[0].combination].values,
         places=tuple(model.place for model in models),

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position
+from rankstudio.engine.experiment.results.model_selection import (
+    best_position,
+    smallest_position,
+)
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -28,8 +31,8 @@ class SetOfPath:
     value : float
         Validation measure that selects the models.
     p : float
-        p of the paired test of the set's values in each query against those of the best set; 1 for the best
-        set.
+        p of the paired test of the set's values in each query against those of the best
+        set; 1 for the best set.
     """
 
     position: int
@@ -53,7 +56,8 @@ class SmallestSet:
     measure : str
         Validation measure that selects the models.
     smallest, best : SetOfPath
-        The smallest set that is not significantly worse than the best one, and the best one.
+        The smallest set that is not significantly worse than the best one, and the best
+        one.
     chosen : SetOfPath
         The chosen set.
     """
@@ -138,10 +142,11 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     Returns
     -------
     SmallestSet or None
-        None if the models of the path are not tested: without queries to validate on, with fewer than
-        `LEAST_PAIRS` of them, or if the method's criterion selects.
+        None if the models of the path are not tested: without queries to validate on,
+        with fewer than `LEAST_PAIRS` of them, or if the method's criterion selects.
     """
-    if plan.select_by not in path.validation:  # the path was measured by a measure that does not select
+    # the path was measured by a measure that does not select
+    if plan.select_by not in path.validation:
         return None
     smallest = smallest_position(plan, path)
     best = best_position(plan, path)
@@ -164,16 +169,25 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
         )
 
     return SmallestSet(
-        measure=plan.select_by, smallest=set_at(smallest), best=set_at(best), chosen=set_at(position)
+        measure=plan.select_by,
+        smallest=set_at(smallest),
+        best=set_at(best),
+        chosen=set_at(position),
     )
 
 
 def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
     """Return whether a path is one of a selector, on which a number of features can be chosen."""
-    return plan.entry.selects and len(path.steps) > 1 and path.step_kind is not StepKind.ITERATIONS
+    return (
+        plan.entry.selects
+        and len(path.steps) > 1
+        and path.step_kind is not StepKind.ITERATIONS
+    )
 
 
-def smallest_set_beside(plan: Plan, fold: FoldResult, selected: Sequence[int]) -> SmallestSet | None:
+def smallest_set_beside(
+    plan: Plan, fold: FoldResult, selected: Sequence[int]
+) -> SmallestSet | None:
     """Return the smallest set of a path beside a selection of a finished fold, as :func:`smallest_set` does.
 
     Parameters
@@ -186,7 +200,8 @@ def smallest_set_beside(plan: Plan, fold: FoldResult, selected: Sequence[int]) -
     Returns
     -------
     SmallestSet or None
-        None also if no path of the fold has the selection, or a number of features cannot be chosen on it.
+        None also if no path of the fold has the selection, or a number of features
+        cannot be chosen on it.
     """
     chosen = fold.chosen.unit.position
     for path in sorted(fold.paths, key=lambda path: path.unit.position != chosen):

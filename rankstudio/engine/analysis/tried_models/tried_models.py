@@ -50,7 +50,10 @@ class TriedModel:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Model of each fold."""
-        return tuple(path.steps[position] for path, position in zip(self.paths, self.positions, strict=True))
+        return tuple(
+            path.steps[position]
+            for path, position in zip(self.paths, self.positions, strict=True)
+        )
 
     @cached_property
     def mean(self) -> float:
@@ -65,7 +68,11 @@ class TriedModel:
         It is deviation / √folds, and NaN for a single fold.
         """
         defined = self.values[~np.isnan(self.values)]
-        return float(defined.std(ddof=1) / np.sqrt(defined.size)) if defined.size > 1 else float("nan")
+        return (
+            float(defined.std(ddof=1) / np.sqrt(defined.size))
+            if defined.size > 1
+            else float("nan")
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +140,9 @@ def tried_models(run: RunResult, name: str) -> list[TriedPath]:
         Name of the measure.
     """
     paths = zip(*(fold.paths for fold in run.folds), strict=True)
-    return [_models_of_all_folds(number, folds, name) for number, folds in enumerate(paths)]
+    return [
+        _models_of_all_folds(number, folds, name) for number, folds in enumerate(paths)
+    ]
 
 
 def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
@@ -146,53 +155,80 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     name : str
         Name of the measure.
     """
-    candidates = [(path, number) for path in paths for number in range(len(path.positions))]
+    candidates = [
+        (path, number) for path in paths for number in range(len(path.positions))
+    ]
     if not candidates:
         return []
     sizes = np.concatenate([path.sizes for path in paths])
     means = np.concatenate([path.means for path in paths])
     finite = np.flatnonzero(np.isfinite(means))
     gains = means[finite] if measure(name).higher_is_better else -means[finite]
-    # By size, then from the best to the worst, then in the given order: the first of each size is its best.
+    # By size, then from the best to the worst, then in the given order: the first of
+    # each size is its best.
     order = finite[np.lexsort((finite, -gains, sizes[finite]))]
     _, first_of_size = np.unique(sizes[order], return_index=True)
-    return [path.model(number) for path, number in (candidates[i] for i in order[first_of_size])]
+    return [
+        path.model(number)
+        for path, number in (candidates[i] for i in order[first_of_size])
+    ]
 
 
-def _models_of_all_folds(combination: int, paths: tuple[PathResult, ...], name: str) -> TriedPath:
+def _models_of_all_folds(
+    combination: int, paths: tuple[PathResult, ...], name: str
+) -> TriedPath:
     """Return the models of a combination that all folds have, with their values in each fold."""
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
-        return TriedPath(combination=combination, paths=paths, positions=empty.astype(np.int64), values=empty)
-    if paths[0].step_kind is StepKind.ITERATIONS:  # only the last one is a model; folds may differ in number
+        return TriedPath(
+            combination=combination,
+            paths=paths,
+            positions=empty.astype(np.int64),
+            values=empty,
+        )
+    # only the last one is a model; folds may differ in number
+    if paths[0].step_kind is StepKind.ITERATIONS:
         positions = np.array([[len(path.steps) - 1 for path in paths]])
     else:
         shared_positions = np.arange(min(len(path.steps) for path in paths))
         positions = np.repeat(shared_positions[:, None], len(paths), axis=1)
     columns = [
-        path.validation[name][path_positions] for path, path_positions in zip(paths, positions.T, strict=True)
+        path.validation[name][path_positions]
+        for path, path_positions in zip(paths, positions.T, strict=True)
     ]
     return TriedPath(
-        combination=combination, paths=paths, positions=positions, values=np.column_stack(columns)
+        combination=combination,
+        paths=paths,
+        positions=positions,
+        values=np.column_stack(columns),
     )
 
 
-def can_measure(run: RunResult, data: FoldedDataset, name: str, part: Part = "vali") -> bool:
+def can_measure(
+    run: RunResult, data: FoldedDataset, name: str, part: Part = "vali"
+) -> bool:
     """Return whether a measure can be computed on the validation or test parts of a run.
 
-    The documents are not available if the run comes from a study without its data, or if the data have no
-    such part. Validation by inner folds used other models than those of the paths.
+    The documents are not available if the run comes from a study without its data, or
+    if the data have no such part. Validation by inner folds used other models than
+    those of the paths.
     """
     if lacking(name):
         return False
     parts = _fold_parts(run, data, part)
     is_by_inner_folds = part == "vali" and run.plan.inner
-    have_documents = all(dataset is not None and dataset.n_documents for dataset in parts)
+    have_documents = all(
+        dataset is not None and dataset.n_documents for dataset in parts
+    )
     return bool(parts) and not is_by_inner_folds and have_documents
 
 
 def values_by_query(
-    run: RunResult, data: FoldedDataset, models: Sequence[Sequence[Step]], name: str, part: Part = "vali"
+    run: RunResult,
+    data: FoldedDataset,
+    models: Sequence[Sequence[Step]],
+    name: str,
+    part: Part = "vali",
 ) -> list[Floats]:
     """Measure models of a run in each query of the validation or test parts.
 
@@ -211,7 +247,8 @@ def values_by_query(
     Returns
     -------
     list of ndarray of shape (K, Q)
-        One array per fold. A model that a study did not store in every fold has rows of NaN in all arrays.
+        One array per fold. A model that a study did not store in every fold has rows of
+        NaN in all arrays.
 
     Notes
     -----
@@ -223,16 +260,23 @@ def values_by_query(
     for dataset, steps in parts_and_steps:
         assert dataset is not None  # `can_measure` is true
         by_fold.append(_values_by_query_of_steps(dataset, steps, convention, name))
-    # An interval over the queries of some folds would be mistaken for one over all queries.
+    # An interval over the queries of some folds would be mistaken for one over all
+    # queries.
     is_stored = np.all(
-        [[_can_score(step, fold_part) for step in steps] for fold_part, steps in parts_and_steps], axis=0
+        [
+            [_can_score(step, fold_part) for step in steps]
+            for fold_part, steps in parts_and_steps
+        ],
+        axis=0,
     )
     for values in by_fold:
         values[~is_stored] = np.nan
     return by_fold
 
 
-def _fold_parts(run: RunResult, data: FoldedDataset, part: Part) -> list[RankingDataset | None]:
+def _fold_parts(
+    run: RunResult, data: FoldedDataset, part: Part
+) -> list[RankingDataset | None]:
     """Return the part of each fold of a run."""
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(fold.fold, {}).get(part) for fold in run.folds]
@@ -256,11 +300,15 @@ def _values_by_query_of_steps(
     scored = ScoredPart(part)
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for
 
-    evaluator = Evaluator(part.y, part.query_ptr, convention, (name,), grading=part.grading)
+    evaluator = Evaluator(
+        part.y, part.query_ptr, convention, (name,), grading=part.grading
+    )
     measured = np.full((len(steps), part.n_queries), np.nan)
     linear = [number for number, step in enumerate(steps) if step.linear]
     if linear:
-        scores = scored.linear_scores(np.array([steps[number].coef for number in linear]))
+        scores = scored.linear_scores(
+            np.array([steps[number].coef for number in linear])
+        )
         measured[linear] = evaluator.per_query_many(scores)[name]
     for number, step in enumerate(steps):
         if not step.linear and _can_score(step, part):

@@ -20,13 +20,19 @@ from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     PairProblem,
     PlaneProblem,
 )
-from rankstudio.engine.arithmetic.optimisers.truncated_newton import close_enough, minimise_hinge
+from rankstudio.engine.arithmetic.optimisers.truncated_newton import (
+    close_enough,
+    minimise_hinge,
+)
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_AHEAD = 0.1  # the next plane is taken at this share of the way from the best point to the model's minimum
-_LINE_STEPS = 60  # maximum steps of false position; a bracket shrinks to rounding much earlier
+# the next plane is taken at this share of the way from the best point to the model's
+# minimum
+_AHEAD = 0.1
+# maximum steps of false position; a bracket shrinks to rounding much earlier
+_LINE_STEPS = 60
 _LINE_SHARE = 0.1  # a line search stops if less than this share of its gain remains
 _FEW_PLANES = 20  # planes after which Newton steps are faster
 _FAR = 60.0  # multiple of C R(0) from which Newton steps are faster from the beginning
@@ -41,7 +47,9 @@ def minimise_hinge_either_way(
     """
     state = None
     n_planes = 0
-    for event in minimise_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), farthest=_FAR):
+    for event in minimise_by_planes(
+        problem, C, tol, min(_FEW_PLANES, max_iter), farthest=_FAR
+    ):
         yield event
         if isinstance(event, WorkProgress):
             continue
@@ -65,18 +73,20 @@ def minimise_by_planes(
     C : float
         Greater than 0.
     tol : float
-        Stops when the gap to the bundle's minimum is at most this share of P(w) and of P(0) - P(w).
+        Stops when the gap to the bundle's minimum is at most this share of P(w) and of
+        P(0) - P(w).
     max_iter : int
         Maximum number of cutting planes.
     farthest : float
-        Gives up before the first step if the first plane implies many planes. The minimum of this plane,
-        w = C a, is the solution if no pair reaches its margin there. If ½ w'w exceeds this multiple of
-        C R(0), many pairs do.
+        Gives up before the first step if the first plane implies many planes. The
+        minimum of this plane, w = C a, is the solution if no pair reaches its margin
+        there. If ½ w'w exceeds this multiple of C R(0), many pairs do.
 
     Yields
     ------
     OptimizerState
-        After each plane: the best point so far. Progress events in between, if the problem yields them.
+        After each plane: the best point so far. Progress events in between, if the
+        problem yields them.
 
     Notes
     -----
@@ -84,9 +94,9 @@ def minimise_by_planes(
     (4.10) and (4.11) of the thesis: O(mn + m log m) per plane, and O(log m) times O(m log m) for its line
     search.
 
-    R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i x_i, so the minimum
-    of the planes is a lower bound of P. O(mn) and one loss evaluation per plane, and a few more for its line
-    search.
+    R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i
+    x_i, so the minimum of the planes is a lower bound of P. O(mn) and one loss
+    evaluation per plane, and a few more for its line search.
     """
     # P(0), and the best point so far, which is 0.
     loss_at_zero = yield from problem.tangent_at_zero()
@@ -94,12 +104,16 @@ def minimise_by_planes(
     at_zero = C * loss_at_zero.loss
     planes = Planes(n)
     current = _Point(
-        w=np.zeros(n), scores=np.zeros_like(loss_at_zero.slopes), tangent=loss_at_zero, objective=at_zero
+        w=np.zeros(n),
+        scores=np.zeros_like(loss_at_zero.slopes),
+        tangent=loss_at_zero,
+        objective=at_zero,
     )
     lower = 0.0
     tangent = loss_at_zero
     for _ in range(max_iter):
-        # The plane at the last point, and with it the minimum of all planes: a lower bound of P.
+        # The plane at the last point, and with it the minimum of all planes: a lower
+        # bound of P.
         plane = -C * problem.weigh(tangent.slopes)
         if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
             return
@@ -111,7 +125,8 @@ def minimise_by_planes(
         d = problem.scores(direction)
         line = problem.line(current.scores, d)
         t, candidate = yield from _line_search(line, C, current, direction, d)
-        # The next plane is at the best point if that is the planes' minimum, otherwise a little beyond it.
+        # The next plane is at the best point if that is the planes' minimum, otherwise
+        # a little beyond it.
         if t == 1.0:
             if candidate.tangent is None:
                 tangent = yield from line.tangent(t)
@@ -144,8 +159,9 @@ def _line_search(
 ) -> Waiting[tuple[float, _Point]]:
     """Minimise P(w + tp) over t in [0, 1], until there is little left to gain; d holds the scores of p.
 
-    The slope grows with t; its zero is bracketed by false position (the Illinois variant). Return t and the
-    point there; 0 and the start if no point on the line is lower.
+    The slope grows with t; its zero is bracketed by false position (the Illinois
+    variant). Return t and the point there; 0 and the start if no point on the line is
+    lower.
     """
     # P on the line is a parabola in t plus the loss.
     ww = float(start.w @ start.w)
@@ -153,7 +169,8 @@ def _line_search(
     pp = float(p @ p)
     best = start
     best_t = 0.0
-    # The slope at the start; the slope at the other end of the bracket is not known yet.
+    # The slope at the start; the slope at the other end of the bracket is not known
+    # yet.
     if start.tangent is None:
         value_at_start = yield from line.value(0.0)
         loss_slope = value_at_start.slope
@@ -164,14 +181,18 @@ def _line_search(
     slope_at_low = wp + C * loss_slope
     slope_at_high = np.inf
     t = 1.0
-    side = 0  # of the last step: two on one side halve the slope at the other end (Illinois)
+    # of the last step: two on one side halve the slope at the other end (Illinois)
+    side = 0
     for _ in range(_LINE_STEPS):
         at_t = yield from line.value(t)
         objective = 0.5 * (ww + 2.0 * t * wp + t * t * pp) + C * at_t.loss
         slope = wp + t * pp + C * at_t.slope
         if objective < best.objective:
             best = _Point(
-                w=start.w + t * p, scores=start.scores + t * d, tangent=at_t.tangent, objective=objective
+                w=start.w + t * p,
+                scores=start.scores + t * d,
+                tangent=at_t.tangent,
+                objective=objective,
             )
             best_t = t
         # A negative slope: the minimum is to the right of t, otherwise to the left.
@@ -185,22 +206,28 @@ def _line_search(
             slope_at_high = slope
             slope_at_low = slope_at_low * (0.5 if side > 0 else 1.0)
             side = 1
-        # An upper bound of the decrease of the objective from here to the other end of the bracket.
+        # An upper bound of the decrease of the objective from here to the other end of
+        # the bracket.
         remaining = abs(slope) * (high - low)
         width = high - low
         is_little_left = remaining <= _LINE_SHARE * (start.objective - best.objective)
         if is_little_left or width < 1e-9 or not slope_at_low < slope_at_high:
             break
-        # The zero of the line through both slopes, but not too close to an end of the bracket.
+        # The zero of the line through both slopes, but not too close to an end of the
+        # bracket.
         t = low - slope_at_low / (slope_at_high - slope_at_low) * width
         t = min(max(t, low + 0.01 * width), high - 0.01 * width)
     return best_t, best
 
 
-_LEVEL = 1e-9  # least scale of the Gram matrix, relative to the largest offset, if planes hardly slope
-_DEPENDENT = 1e-13  # a smaller independent part of a plane, relative to the squared lengths, is rounding
-_LEAST_CHANGE = 1e-9  # a smaller change of a multiplier, relative to the greatest, may be rounding
-_STALLED = 10  # steps without a rise of the program's value after which it has converged
+# least scale of the Gram matrix, relative to the largest offset, if planes hardly slope
+_LEVEL = 1e-9
+# a smaller independent part of a plane, relative to the squared lengths, is rounding
+_DEPENDENT = 1e-13
+# a smaller change of a multiplier, relative to the greatest, may be rounding
+_LEAST_CHANGE = 1e-9
+# steps without a rise of the program's value after which it has converged
+_STALLED = 10
 
 
 class Planes:
@@ -221,7 +248,9 @@ class Planes:
     def add(self, a: Floats, b: float) -> None:
         """Add the plane b - a'w, a of shape (n,): O(Tn + T²) for T planes."""
         products = self._planes @ a
-        self._gram = np.block([[self._gram, products[:, None]], [products, np.array(float(a @ a))]])
+        self._gram = np.block(
+            [[self._gram, products[:, None]], [products, np.array(float(a @ a))]]
+        )
         self._planes = np.vstack((self._planes, a))
         self._offsets = np.append(self._offsets, b)
         self._beta = np.append(self._beta, 0.0)
@@ -234,7 +263,8 @@ class Planes:
         w : ndarray of shape (n,)
             Minimiser, sum_t β_t a_t.
         value : float
-            Lower bound of the minimum, equal to it up to rounding: the value of the dual program at β.
+            Lower bound of the minimum, equal to it up to rounding: the value of the
+            dual program at β.
 
         Notes
         -----
@@ -245,10 +275,16 @@ class Planes:
         previous call. O(s³ + T²) for each plane that joins a set of size s.
         """
         # All planes may be level, with a = 0 up to rounding.
-        scale = max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max())) or 1.0
-        # For systems as small as these, BLAS's threads would only wait for each other on a busy machine.
+        scale = (
+            max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max()))
+            or 1.0
+        )
+        # For systems as small as these, BLAS's threads would only wait for each other
+        # on a busy machine.
         with STEADY:
-            self._beta = _maximise(self._gram / scale, self._offsets / scale, self._beta)
+            self._beta = _maximise(
+                self._gram / scale, self._offsets / scale, self._beta
+            )
         w = self._beta @ self._planes
         return w, float(self._offsets @ self._beta - 0.5 * (w @ w))
 
@@ -266,8 +302,8 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
         if gap < least_gap:
             best = beta
             least_gap = gap
-        # The value rises by about the square of the gap: the gap may still fall for a few steps when the
-        # value no longer rises by more than its rounding.
+        # The value rises by about the square of the gap: the gap may still fall for a
+        # few steps when the value no longer rises by more than its rounding.
         value = 0.5 * float((offsets + slopes) @ beta)
         if value > greatest_value:
             greatest_value = value
@@ -293,23 +329,32 @@ def _system(gram: Floats, support: Ints) -> Floats:
 def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     """Return the multipliers and the set after a plane has joined the set.
 
-    If the plane is a combination of the set, its multiplier grows at once until that of another plane is 0,
-    and this plane leaves the set.
+    If the plane is a combination of the set, its multiplier grows at once until that of
+    another plane is 0, and this plane leaves the set.
     """
     support = np.flatnonzero(beta > 0.0)
     column = gram[support, joining]
     lengths = np.sqrt(gram.diagonal())
-    # Change of the set's multipliers, with equal slopes, if the joining plane's multiplier grows by 1.
+    # Change of the set's multipliers, with equal slopes, if the joining plane's
+    # multiplier grows by 1.
     solved = np.linalg.solve(_system(gram, support), np.append(-column, -1.0))
     change = solved[:-1]
     level = float(solved[-1])  # the common change of the slopes
     bend = float(gram[joining, joining] + column @ change) + level
     # A plane that is no combination of the set joins it, and the multipliers stay.
-    if bend > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2:
+    if (
+        bend
+        > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2
+    ):
         return beta, np.append(support, joining)
     # Otherwise the multipliers change until the first one of the set is 0.
     ratios = np.full(support.size, np.inf)
-    np.divide(beta[support], -change, out=ratios, where=change < -_LEAST_CHANGE * np.abs(change).max())
+    np.divide(
+        beta[support],
+        -change,
+        out=ratios,
+        where=change < -_LEAST_CHANGE * np.abs(change).max(),
+    )
     leaving = int(np.argmin(ratios))
     beta = beta.copy()
     beta[support] = np.maximum(beta[support] + ratios[leaving] * change, 0.0)
@@ -322,8 +367,11 @@ def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> F
     """Return the best nonnegative multipliers of a set of planes, starting from feasible ones."""
     beta = beta.copy()
     while True:
-        # The minimum on these planes, without the condition that no multiplier is negative.
-        unconstrained = np.linalg.solve(_system(gram, support), np.append(offsets[support], 1.0))[:-1]
+        # The minimum on these planes, without the condition that no multiplier is
+        # negative.
+        unconstrained = np.linalg.solve(
+            _system(gram, support), np.append(offsets[support], 1.0)
+        )[:-1]
         if (unconstrained > 0.0).all():
             beta[support] = unconstrained
             return beta
@@ -335,7 +383,8 @@ def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> F
             current[falling] - unconstrained[falling], np.finfo(float).tiny
         )
         step = min(1.0, float(ratios.min()))
-        # The planes whose multipliers became 0 are left out, and the others are tried again.
+        # The planes whose multipliers became 0 are left out, and the others are tried
+        # again.
         moved = current + step * (unconstrained - current)
         moved[(ratios <= step) | (moved < 0.0)] = 0.0
         beta[support] = moved / moved.sum()

@@ -16,8 +16,9 @@ STEPS = np.concatenate((-(2.0 ** np.arange(4, -12, -1)), 2.0 ** np.arange(-11, 5
 class AscentSearch:
     """Coordinate search over the weights of a linear model, on a ranking measure.
 
-    Weights are in units of 1 over the feature's standard deviation within queries, so that a step has the
-    same meaning for every feature. Subclasses provide the documents. Larger values are better.
+    Weights are in units of 1 over the feature's standard deviation within queries, so
+    that a step has the same meaning for every feature. Subclasses provide the
+    documents. Larger values are better.
 
     Parameters
     ----------
@@ -42,16 +43,20 @@ class AscentSearch:
         total = float(np.abs(coef * self.scale).sum())
         return coef / total if total > 0 else coef
 
-    def searching(self, coef: Floats, value: float, feature: int) -> Waiting[tuple[Floats, float]]:
+    def searching(
+        self, coef: Floats, value: float, feature: int
+    ) -> Waiting[tuple[Floats, float]]:
         """Search along one weight.
 
         Returns
         -------
         coef, value
-            Best model found and its value; the given ones if none is better. Ties go to the smallest change.
+            Best model found and its value; the given ones if none is better. Ties go to
+            the smallest change.
         """
         scale = self.scale[feature]
-        changes = np.append(STEPS / scale, -coef[feature])  # the last one sets the weight to 0
+        # the last one sets the weight to 0
+        changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
         measured = yield from self.changed(coef, feature, changes)
         best = coef.copy()
@@ -59,7 +64,8 @@ class AscentSearch:
         if not best.any():
             return coef, value
         best = self.normalise(best)
-        # Measured again: the scores above were summed in another order, which may break ties another way.
+        # Measured again: the scores above were summed in another order, which may break
+        # ties another way.
         best_value = yield from self.measured(best)
         return (best, best_value) if best_value > value else (coef, value)
 

@@ -14,26 +14,31 @@ Objective = Callable[[Floats], Waiting[tuple[float, Floats]]]
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
 _LINE_STEPS = 60  # maximum evaluations of a line search; one is usual
-_FIRST_STEPS = 300  # of the first line search, which does not know the scale of the features yet
+# of the first line search, which does not know the scale of the features yet
+_FIRST_STEPS = 300
 _DECREASE = 1e-4  # sufficient decrease of the weak Wolfe conditions
 _CURVATURE = 0.9  # curvature condition of the weak Wolfe conditions
 
 
-def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, float, Floats] | WorkProgress]:
+def minimise(
+    objective: Objective, start: Floats
+) -> Iterator[tuple[Floats, float, Floats] | WorkProgress]:
     """Minimise a smooth convex function by L-BFGS (Liu & Nocedal 1989).
 
     Parameters
     ----------
     objective : callable
-        Returns value and gradient (n,) at a point (n,), as a generator that may yield progress events.
+        Returns value and gradient (n,) at a point (n,), as a generator that may yield
+        progress events.
     start : ndarray of shape (n,)
         Starting point.
 
     Yields
     ------
     point, value, gradient
-        At the start, then after every iteration; progress events in between. It ends when the gradient is 0,
-        or when no step along the direction decreases the function in floating point.
+        At the start, then after every iteration; progress events in between. It ends
+        when the gradient is 0, or when no step along the direction decreases the
+        function in floating point.
 
     Notes
     -----
@@ -41,15 +46,19 @@ def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, floa
     """
     x = start
     f, g = yield from objective(start)
-    # The last steps s with the changes y of the gradient, from which the inverse Hessian is estimated.
+    # The last steps s with the changes y of the gradient, from which the inverse
+    # Hessian is estimated.
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)  # (s, y, s'y)
     yield x, f, g
     while g.any():
         direction = -_times_inverse_hessian(g, pairs)
-        # Without pairs, the length of the direction means nothing, so the first step has length 1.
+        # Without pairs, the length of the direction means nothing, so the first step
+        # has length 1.
         first_length = 1.0 if pairs else 1.0 / float(np.linalg.norm(g))
         max_steps = _LINE_STEPS if pairs else _FIRST_STEPS
-        accepted = yield from _line_search(objective, x, f, g, direction, first_length, max_steps)
+        accepted = yield from _line_search(
+            objective, x, f, g, direction, first_length, max_steps
+        )
         if accepted is None:
             return
         x_new, _, g_new = accepted
@@ -63,7 +72,9 @@ def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, floa
         yield x, f, g
 
 
-def _times_inverse_hessian(g: Floats, pairs: deque[tuple[Floats, Floats, float]]) -> Floats:
+def _times_inverse_hessian(
+    g: Floats, pairs: deque[tuple[Floats, Floats, float]]
+) -> Floats:
     """Return the approximation of the inverse Hessian times the gradient, by the two-loop recursion."""
     out = g.copy()
     alphas = []
@@ -90,7 +101,8 @@ def _line_search(
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return a point that meets the weak Wolfe conditions, by doubling and bisection, or None."""
     slope = float(g @ direction)
-    # The lengths between which a valid one lies; without an upper one, the length is doubled.
+    # The lengths between which a valid one lies; without an upper one, the length is
+    # doubled.
     low = 0.0
     high = np.inf
     length = first_length

@@ -16,7 +16,8 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _GROWTH = 2.0  # γ of Algorithm 1
-_MOST_DOUBLINGS = 100  # of the Lipschitz constant: rounding never needs a factor of 2^100
+# of the Lipschitz constant: rounding never needs a factor of 2^100
+_MOST_DOUBLINGS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,8 @@ class Descent:
         Nonnegative weights of the features and of their negatives.
     objective : float
     lipschitz : float
-        Estimate of the gradient's Lipschitz constant; NaN for the subgradient method, which has none.
+        Estimate of the gradient's Lipschitz constant; NaN for the subgradient method,
+        which has none.
     """
 
     w: Floats
@@ -40,8 +42,9 @@ class Descent:
 class FSMObjective:
     """ψ(w) = λ1/2 w'Aw + λ2 sum w_i/s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))², w >= 0 (2n,).
 
-    The features occur twice in x, the second time negated, so that all weights can be nonnegative; A contains
-    the similarity four times. Weights with s_i = 0 are excluded: they stay 0.
+    The features occur twice in x, the second time negated, so that all weights can be
+    nonnegative; A contains the similarity four times. Weights with s_i = 0 are
+    excluded: they stay 0.
 
     Parameters
     ----------
@@ -68,18 +71,24 @@ class FSMObjective:
         self._lambda1 = lambda1
         self.allowed = importance > 0.0
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
-        self.bound = (4.0 + 2.0 * lambda1) * self.n  # of the gradient's Lipschitz constant
+        # of the gradient's Lipschitz constant
+        self.bound = (4.0 + 2.0 * lambda1) * self.n
 
     def scores(self, w: Floats) -> Floats:
         """Return the problem's representation of the scores."""
         return self._problem.scores(w[: self.n] - w[self.n :])
 
-    def at(self, w: Floats, scores: Floats, slopes: bool = True) -> Waiting[tuple[float, SmoothLoss]]:
+    def at(
+        self, w: Floats, scores: Floats, slopes: bool = True
+    ) -> Waiting[tuple[float, SmoothLoss]]:
         """Return φ(w), which is ψ without the costs, and its loss at the scores of w."""
         loss = yield from self._problem.smooth(SquaredHinge(), scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
         w_sum = w[: self.n] + w[self.n :]
-        value = 0.5 * self._lambda1 * float(w_sum @ self.similarity @ w_sum) + loss.loss / self._p
+        value = (
+            0.5 * self._lambda1 * float(w_sum @ self.similarity @ w_sum)
+            + loss.loss / self._p
+        )
         return value, loss
 
     def value(self, w: Floats) -> Waiting[float]:
@@ -94,7 +103,9 @@ class FSMObjective:
         return np.concatenate((similar + inward, similar - inward))
 
 
-def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[Descent | WorkProgress]:
+def accelerated(
+    objective: FSMObjective, tol: float, max_iter: int
+) -> Iterator[Descent | WorkProgress]:
     """Minimise ψ by Nesterov's method with Nemirovski's line search: Algorithm 1.
 
     Parameters
@@ -118,22 +129,35 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha = 1.0
-    # L starts far below its bound, so that the first steps are long; the line search increases it.
+    # L starts far below its bound, so that the first steps are long; the line search
+    # increases it.
     lipschitz = objective.bound / _GROWTH**10
     psi, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
         # The gradient at z, from which the step goes.
         value_z, at_z = yield from objective.at(z, scores_z)
         g = objective.gradient(z, at_z.slopes)
-        # The line search doubles L until the step's value is within the quadratic bound, up to rounding.
+        # The line search doubles L until the step's value is within the quadratic
+        # bound, up to rounding.
         for _ in range(_MOST_DOUBLINGS):
-            # A projected gradient step: weights are not negative, and those that are not allowed are 0.
-            w_new = np.where(objective.allowed, np.maximum(z - (g + objective.costs) / lipschitz, 0.0), 0.0)
+            # A projected gradient step: weights are not negative, and those that are
+            # not allowed are 0.
+            w_new = np.where(
+                objective.allowed,
+                np.maximum(z - (g + objective.costs) / lipschitz, 0.0),
+                0.0,
+            )
             scores_new = objective.scores(w_new)
             value, at_new = yield from objective.at(w_new, scores_new, slopes=False)
             step = w_new - z
             allowance = _rounding(at_z.largest) + _rounding(at_new.largest)
-            if value <= value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step) + allowance:
+            if (
+                value
+                <= value_z
+                + float(g @ step)
+                + 0.5 * lipschitz * float(step @ step)
+                + allowance
+            ):
                 break
             lipschitz *= _GROWTH
         psi_new = value + float(objective.costs @ w_new)
@@ -154,29 +178,34 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
 def _rounding(largest: float) -> float:
     """Return a bound on the rounding of φ, a mean over pairs of squares as large as the scores' squares.
 
-    Rounding is no reason to shorten the steps: without this bound the line search would not end near the
-    minimum.
+    Rounding is no reason to shorten the steps: without this bound the line search would
+    not end near the minimum.
     """
     return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
 
 
-def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | WorkProgress]:
+def subgradient(
+    objective: FSMObjective, max_iter: int
+) -> Iterator[Descent | WorkProgress]:
     """Minimise ψ by projected subgradients, w <- max(0, w - g/sqrt(t)): the baseline of section IV.E.
 
-    The paper states only that the objective of its baseline converges as O(1/sqrt(T)); these are the simplest
-    steps with that rate.
+    The paper states only that the objective of its baseline converges as O(1/sqrt(T));
+    these are the simplest steps with that rate.
 
     Yields
     ------
     Descent
-        After each iteration: the best weights so far, because a step may increase the objective.
+        After each iteration: the best weights so far, because a step may increase the
+        objective.
     """
     w = np.zeros(2 * objective.n)
     value, loss = yield from objective.at(w, objective.scores(w))
     best = Descent(w, value, float("nan"))
     for t in range(1, max_iter + 1):
         # The excluded weights have a subgradient of 0, so they stay 0.
-        g = np.where(objective.allowed, objective.gradient(w, loss.slopes) + objective.costs, 0.0)
+        g = np.where(
+            objective.allowed, objective.gradient(w, loss.slopes) + objective.costs, 0.0
+        )
         last_w = w
         w = np.maximum(w - g / np.sqrt(t), 0.0)
         if (w == last_w).all():  # only at a minimum

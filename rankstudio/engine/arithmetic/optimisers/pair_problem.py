@@ -62,9 +62,10 @@ class SmoothLoss(Protocol):
 class LinearProblem(Protocol):
     """Scores that are linear in the features.
 
-    The representation of a vector of scores or slopes, one per document, is up to the problem: the vector
-    itself, or, for documents in shards, the weights w (n,) of the scores and the sum X'slopes (n,). Sums,
-    multiples and inner products of these representations equal those of the vectors.
+    The representation of a vector of scores or slopes, one per document, is up to the
+    problem: the vector itself, or, for documents in shards, the weights w (n,) of the
+    scores and the sum X'slopes (n,). Sums, multiples and inner products of these
+    representations equal those of the vectors.
     """
 
     @property
@@ -128,7 +129,9 @@ class PairProblem(PlaneProblem, Protocol):
     def count(self) -> Waiting[float]:
         """Return the number or total weight of the pairs."""
 
-    def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[SmoothLoss]:
+    def smooth(
+        self, loss: PairLoss, scores: Floats, slopes: bool = True
+    ) -> Waiting[SmoothLoss]:
         """Return the loss at some scores, with or without slopes."""
 
     def curvature(self, loss: Any, v: Floats) -> Waiting[Floats]:
@@ -140,8 +143,8 @@ class PairProblem(PlaneProblem, Protocol):
     def degree_gram(self) -> Waiting[Floats]:
         """Return the sum of degree_i x_i x_i', estimated from a sample: (n, n), or its diagonal (n,).
 
-        The degree of a document is its number of pairs; x is centred within queries. The diagonal is used for
-        more than ``DENSE`` features.
+        The degree of a document is its number of pairs; x is centred within queries.
+        The diagonal is used for more than ``DENSE`` features.
         """
 
 
@@ -185,7 +188,9 @@ class LocalPairs:
 
     def narrowed(self, columns: Sequence[int]) -> LocalPairs:
         """Return the same pairs with some of the features."""
-        return LocalPairs(LinearPairs(np.ascontiguousarray(self._problem.X[:, columns]), self._pairs))
+        return LocalPairs(
+            LinearPairs(np.ascontiguousarray(self._problem.X[:, columns]), self._pairs)
+        )
 
     def line(self, scores: Floats, d: Floats) -> LineOfScores:
         """Return the hinge along a line; see :class:`PlaneProblem`."""
@@ -206,7 +211,9 @@ class LocalPairs:
         yield from ()
         return self._pairs.hinge_at_zero
 
-    def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[Smooth]:
+    def smooth(
+        self, loss: PairLoss, scores: Floats, slopes: bool = True
+    ) -> Waiting[Smooth]:
         """Return a loss at some scores; see :class:`PairProblem`."""
         yield from ()
         return loss(self._pairs, scores)
@@ -230,7 +237,10 @@ class LocalPairs:
         size = min(m, max(_SAMPLE, 8 * n))
         rows = np.sort(np.random.default_rng(0).choice(m, size, replace=False))
         # Scaled so that the sum over the sample estimates the sum over all documents.
-        sample = self._problem.centred(rows) * np.sqrt((m / size) * self._pairs.degrees[rows])[:, None]
+        sample = (
+            self._problem.centred(rows)
+            * np.sqrt((m / size) * self._pairs.degrees[rows])[:, None]
+        )
         return gram_or_diagonal(sample)
 
 
@@ -239,7 +249,8 @@ def gram_or_diagonal(sample: Floats) -> Floats:
     n = sample.shape[1]
     if n > DENSE:
         return np.asarray(np.einsum("ij,ij->j", sample, sample))
-    # Small products do not gain from BLAS's threads, and lose much if the threads wait for a busy processor.
+    # Small products do not gain from BLAS's threads, and lose much if the threads wait
+    # for a busy processor.
     with STEADY if n <= SMALL else nullcontext():
         return np.asarray(sample.T @ sample)
 

@@ -14,7 +14,11 @@ from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     PairProblem,
     SmoothLoss,
 )
-from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
+from rankstudio.engine.arithmetic.pair_losses import (
+    PairLoss,
+    SmoothedHinge,
+    SquaredHinge,
+)
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -24,7 +28,8 @@ Inverse = Callable[[float, Floats], Floats]
 _LINE_STEPS = 40  # maximum evaluations of a line search; one or two are usual
 _ROUNDING = 1e-12  # a smaller gap, relative to the loss at w = 0, is rounding
 _WIDEST = 2.0  # first width of the smoothing: at w = 0 every pair is in its middle
-_NARROWEST = 1e-8  # last width; sums over pairs, and their rounding, are divided by the width
+# last width; sums over pairs, and their rounding, are divided by the width
+_NARROWEST = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +85,8 @@ def minimise_squared_hinge(
     The dual variables of w, α_ij = 2C max(0, 1 - s_i + s_j), are feasible for the dual, and its value there
     is P(w) - ½||∇P(w)||²: half the squared gradient norm *is* the duality gap.
 
-    O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each step.
+    O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each
+    step.
     """
     # P(0): each pair has a loss of 1.
     at_zero = C * (yield from problem.count())
@@ -110,7 +116,8 @@ def minimise_hinge(
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) with decreasing smoothing.
 
-    Parameters and steps as in :func:`minimise_squared_hinge`; ``start`` is the starting point.
+    Parameters and steps as in :func:`minimise_squared_hinge`; ``start`` is the starting
+    point.
 
     Notes
     -----
@@ -149,17 +156,23 @@ def minimise_hinge(
             yield OptimizerState(best_w, best_objective, gap, converged)
             if converged:
                 return
-            # If so, most of the gap is due to the smoothing, which further steps do not change.
-            is_solved = 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (primal - dual)
+            # If so, most of the gap is due to the smoothing, which further steps do not
+            # change.
+            is_solved = 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (
+                primal - dual
+            )
             if n_steps == max_iter or is_solved:
                 break
         if width <= _NARROWEST:
             return
         target_gap = 0.5 * tol * min(best_objective, at_zero - best_objective)
-        # gap ~ width², so the width for a gap g is √(g / gap) times the present one, but only near the
-        # minimum. The width at least halves, so that the search ends, and keeps a tenth, from which Newton
-        # steps still converge. 1e-300 avoids a division by 0.
-        factor = float(np.clip(np.sqrt(target_gap / max(primal - dual, 1e-300)), 0.1, 0.5))
+        # gap ~ width², so the width for a gap g is √(g / gap) times the present one,
+        # but only near the minimum. The width at least halves, so that the search ends,
+        # and keeps a tenth, from which Newton steps still converge. 1e-300 avoids a
+        # division by 0.
+        factor = float(
+            np.clip(np.sqrt(target_gap / max(primal - dual, 1e-300)), 0.1, 0.5)
+        )
         width = max(width * factor, _NARROWEST)
 
 
@@ -177,8 +190,8 @@ def descend(
 ) -> Iterator[Point | WorkProgress]:
     """Take Newton steps for ½ w'w + C loss(Xw), starting at w, until rounding stops them.
 
-    Preconditioned conjugate gradients solve each step with an accuracy that suits the distance to the
-    minimum.
+    Preconditioned conjugate gradients solve each step with an accuracy that suits the
+    distance to the minimum.
     """
     scores = problem.scores(w)
     point = _point(problem, C, w, (yield from problem.smooth(loss, scores)), scores)
@@ -188,9 +201,9 @@ def descend(
         if norm == 0.0:
             yield point
             return
-        # Accuracy of a Newton step (Dembo and Steihaug): a relative residual that falls as √||gradient||
-        # makes the steps converge superlinearly. At least 1e-4, because the curved pairs change with each
-        # step.
+        # Accuracy of a Newton step (Dembo and Steihaug): a relative residual that falls
+        # as √||gradient|| makes the steps converge superlinearly. At least 1e-4,
+        # because the curved pairs change with each step.
         accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
         previous = norm
         direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
@@ -202,8 +215,12 @@ def descend(
         yield point
 
 
-def _point(problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats) -> Point:
-    return Point(w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes))
+def _point(
+    problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats
+) -> Point:
+    return Point(
+        w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes)
+    )
 
 
 def _line_search(
@@ -211,8 +228,9 @@ def _line_search(
 ) -> Waiting[Point | None]:
     """Return a point along p where the objective is lower and nearly level; None if there is none.
 
-    The objective along a line is convex and piecewise quadratic: Newton's method on its slope, kept inside
-    the bracket, which needs the scores of the direction once and no features after that.
+    The objective along a line is convex and piecewise quadratic: Newton's method on its
+    slope, kept inside the bracket, which needs the scores of the direction once and no
+    features after that.
     """
     slope = float(start.gradient @ p)
     if not slope < 0.0:
@@ -228,11 +246,13 @@ def _line_search(
         scores = start.scores + t * d
         smooth = yield from problem.smooth(loss, scores)
         slope_at_t = wp + t * pp + C * smooth.slope(d)
-        # If the change of the objective is only rounding, a negative slope still shows that it is lower.
+        # If the change of the objective is only rounding, a negative slope still shows
+        # that it is lower.
         change = t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss)
         if slope_at_t <= 0.0 or change < 0.0:
             best = (t, smooth, scores)
-            # Flat enough: a quarter of the slope at the start (the curvature condition of Wolfe).
+            # Flat enough: a quarter of the slope at the start (the curvature condition
+            # of Wolfe).
             if abs(slope_at_t) <= 0.25 * abs(slope):
                 break
         if slope_at_t < 0.0:
@@ -256,7 +276,8 @@ def _newton_direction(
 ) -> Waiting[Floats]:
     """Solve H p = -gradient by preconditioned conjugate gradients, to a relative residual."""
     smooth = point.smooth
-    # The weight of each pair if the curved pairs were spread evenly over all pairs, for the preconditioner.
+    # The weight of each pair if the curved pairs were spread evenly over all pairs, for
+    # the preconditioner.
     share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
     # Conjugate gradients from p = 0, until the preconditioned residual is small enough.
     p = np.zeros_like(point.w)
@@ -268,9 +289,12 @@ def _newton_direction(
     for _ in range(2 * p.size + 10):
         if not rz > target_rz:
             break
-        hessian_direction = direction + C * (yield from problem.curvature(smooth, direction))
+        hessian_direction = direction + C * (
+            yield from problem.curvature(smooth, direction)
+        )
         curvature = float(direction @ hessian_direction)
-        if not curvature > 0.0:  # only rounding is left, as with C x² beyond the square of its inverse
+        # only rounding is left, as with C x² beyond the square of its inverse
+        if not curvature > 0.0:
             break
         # A step to the minimum along the direction.
         length = rz / curvature
@@ -287,9 +311,10 @@ def _newton_direction(
 def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r, the sum estimated from a sample.
 
-    This is the Hessian with the curved pairs spread evenly over all pairs, each weighted by a. With x centred
-    within each query, that sum is within a factor of 2 of the sum over all pairs of (x_i - x_j)(x_i - x_j)'
-    if the documents of each query have different labels. One decomposition is used for all a.
+    This is the Hessian with the curved pairs spread evenly over all pairs, each
+    weighted by a. With x centred within each query, that sum is within a factor of 2 of
+    the sum over all pairs of (x_i - x_j)(x_i - x_j)' if the documents of each query
+    have different labels. One decomposition is used for all a.
     """
     gram = yield from problem.degree_gram()
     if gram.ndim == 1:

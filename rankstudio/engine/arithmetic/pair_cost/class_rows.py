@@ -1,12 +1,13 @@
 """The pairs of labels as few rows: all pairs between two classes of equal labels weigh the same.
 
-With n_c documents of class c in a query, their means m_c, and the weight ω_cd of a pair between classes c and
-d, the sum over all pairs of ω (z_cd - f_i + f_j)² falls into two parts,
+With n_c documents of class c in a query, their means m_c, and the weight ω_cd of a pair
+between classes c and d, the sum over all pairs of ω (z_cd - f_i + f_j)² falls into two
+parts,
 
     sum_c d_c sum_{i in c} (f_i - m_c)²  +  sum_{c > d} ω_cd n_c n_d (z_cd - m_c + m_d)²
 
-with d_c = sum_d ω_cd n_d, so that the centred documents and one row per class suffice. No list of pairs is
-made.
+with d_c = sum_d ω_cd n_d, so that the centred documents and one row per class suffice.
+No list of pairs is made.
 """
 
 from __future__ import annotations
@@ -40,9 +41,11 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     Returns
     -------
     rows : ndarray of shape (M, n)
-        S_q X_q for each query, where S_q'S_q is M_q M_q' of Pahikkala et al. (2009), eq. (12); linear in X.
+        S_q X_q for each query, where S_q'S_q is M_q M_q' of Pahikkala et al. (2009),
+        eq. (12); linear in X.
     targets : ndarray of shape (M,)
-        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q - S_q X_q w||² is the loss of query q.
+        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q - S_q X_q w||² is the
+        loss of query q.
     row_ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at least one and at most |q| + r + 1 for r labels.
 
@@ -51,7 +54,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     DatasetError
         If labels nearly coincide, for the cost "inverse".
     OutOfMemoryError
-        If a query has too many labels for their r² weights to fit, for the cost "inverse".
+        If a query has too many labels for their r² weights to fit, for the cost
+        "inverse".
 
     Notes
     -----
@@ -59,18 +63,28 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     """
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
-    # Pairs with equal labels count, too: then the centred documents of a query are such rows.
+    # Pairs with equal labels count, too: then the centred documents of a query are such
+    # rows.
     if cost.ties:
         scale = tied_scale(ptr, cost)
-        return centre(X, ptr) * scale[:, None], centre(y[:, None], ptr)[:, 0] * scale, ptr
-    # The classes of each query: documents sorted by query and label; a class starts where the label changes.
+        return (
+            centre(X, ptr) * scale[:, None],
+            centre(y[:, None], ptr)[:, 0] * scale,
+            ptr,
+        )
+    # The classes of each query: documents sorted by query and label; a class starts
+    # where the label changes.
     order = np.lexsort((y, query))
     starts = np.flatnonzero(np.diff(y[order], prepend=np.nan) != 0)
     starts = np.union1d(starts, ptr[:-1])
     classes = _Classes(
-        labels=y[order][starts], counts=np.diff(np.append(starts, y.size)), query=query[starts], sizes=sizes
+        labels=y[order][starts],
+        counts=np.diff(np.append(starts, y.size)),
+        query=query[starts],
+        sizes=sizes,
     )
-    # Shifted by a query's first row, so that a feature that is constant there is exactly 0 in all rows.
+    # Shifted by a query's first row, so that a feature that is constant there is
+    # exactly 0 in all rows.
     values = np.column_stack((X, y))
     values -= values[ptr[:-1]][query]
     values = values[order]
@@ -84,22 +98,28 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         query_sizes = sizes[classes.query]
         query_means = np.add.reduceat(values, ptr[:-1], axis=0) / sizes[:, None]
         degrees = (query_sizes - classes.counts).astype(np.float64)
-        between_rows = (means - query_means[classes.query]) * np.sqrt(query_sizes * classes.counts)[:, None]
+        between_rows = (means - query_means[classes.query]) * np.sqrt(
+            query_sizes * classes.counts
+        )[:, None]
     parts = [between_rows]
     owners = [classes.query]
-    # The first sum: the centred documents of each class that has several, and pairs with other classes.
+    # The first sum: the centred documents of each class that has several, and pairs
+    # with other classes.
     has_row = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
     if has_row.any():
         within_rows = (
-            centre(values, np.append(starts, y.size)) * np.sqrt(np.repeat(degrees, classes.counts))[:, None]
+            centre(values, np.append(starts, y.size))
+            * np.sqrt(np.repeat(degrees, classes.counts))[:, None]
         )
         parts.append(within_rows[has_row])
         owners.append(query[has_row])
     if cost.cost == "unit":
-        # One row per query for the loss that no scores reduce: N'N minus the part in the classes' targets.
+        # One row per query for the loss that no scores reduce: N'N minus the part in
+        # the classes' targets.
         constant_rows = np.zeros((sizes.size, values.shape[1]))
         fitted = np.add.reduceat(
-            between_rows[:, -1] ** 2, np.searchsorted(classes.query, np.arange(sizes.size))
+            between_rows[:, -1] ** 2,
+            np.searchsorted(classes.query, np.arange(sizes.size)),
         )
         constant_rows[:, -1] = np.sqrt(np.maximum(classes.n_pairs - fitted, 0.0))
         parts.append(constant_rows)
@@ -107,17 +127,25 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     # The rows of all parts, in order of queries; then each query's rows are weighted.
     owner = np.concatenate(owners)
     rows = np.concatenate(parts)[np.argsort(owner, kind="stable")]
-    row_ptr = np.append(0, np.cumsum(np.bincount(owner, minlength=sizes.size))).astype(np.int64)
+    row_ptr = np.append(0, np.cumsum(np.bincount(owner, minlength=sizes.size))).astype(
+        np.int64
+    )
     share = np.sqrt(shares(cost.weighting, sizes, classes.n_pairs))
     rows *= np.repeat(share, np.diff(row_ptr))[:, None]
-    return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, -1]), row_ptr
+    return (
+        np.ascontiguousarray(rows[:, :-1]),
+        np.ascontiguousarray(rows[:, -1]),
+        row_ptr,
+    )
 
 
 def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
     """Return the factor of each centred document for losses with tied pairs, for any labels (m,)."""
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
-    scale: Floats = np.sqrt(sizes * shares(cost.weighting, sizes, sizes * (sizes - 1) / 2))[query]
+    scale: Floats = np.sqrt(
+        sizes * shares(cost.weighting, sizes, sizes * (sizes - 1) / 2)
+    )[query]
     return scale
 
 
@@ -159,16 +187,20 @@ class _Classes:
         return surplus
 
 
-def _general_cost_rows(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, Floats]:
+def _general_cost_rows(
+    means: Floats, classes: _Classes, cost: PairCost
+) -> tuple[Floats, Floats]:
     """Return the degree d_c of each class, and the rows of the docstring's second sum, for any weights ω_cd.
 
-    In each query, let CC' be the Cholesky factorisation of the Laplacian of the classes without the last
-    class, which is positive definite. Only differences of means count, so that the rows are C'M, where row c
-    of M is m_c - m_last. A last row of zeros makes their number that of the classes.
+    In each query, let CC' be the Cholesky factorisation of the Laplacian of the classes
+    without the last class, which is positive definite. Only differences of means count,
+    so that the rows are C'M, where row c of M is m_c - m_last. A last row of zeros
+    makes their number that of the classes.
     """
     degrees = np.empty(len(means))
     rows = np.zeros_like(means)
-    # Only the largest query counts: its weights, its Laplacian and their factors are in memory.
+    # Only the largest query counts: its weights, its Laplacian and their factors are in
+    # memory.
     max_classes = int(np.diff(classes.ptr).max())
     needed = 32.0 * max_classes**2
     free = memory.available()
@@ -188,12 +220,18 @@ def _general_cost_rows(means: Floats, classes: _Classes, cost: PairCost) -> tupl
             laplacian = -weights * np.outer(counts, counts)
             np.fill_diagonal(laplacian, counts * degrees[first:last])
             factor = np.linalg.cholesky(laplacian[:-1, :-1])
-            rows[first : last - 1] = factor.T @ (means[first : last - 1] - means[last - 1])
+            rows[first : last - 1] = factor.T @ (
+                means[first : last - 1] - means[last - 1]
+            )
     return degrees, rows
 
 
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
     """Return the factor of each query's loss, 0 for a query without pairs, shape (Q,)."""
-    divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[weighting].astype(np.float64)
-    inverse: Floats = np.divide(1.0, divisor, out=np.zeros(sizes.size), where=n_pairs > 0)
+    divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[
+        weighting
+    ].astype(np.float64)
+    inverse: Floats = np.divide(
+        1.0, divisor, out=np.zeros(sizes.size), where=n_pairs > 0
+    )
     return inverse

@@ -30,7 +30,8 @@ class PairCost:
     ties : bool
         Whether pairs of equal labels count, with z = 0 and ω = 1; only for "magnitude".
     weighting : {"size", "pairs", "none"}
-        Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
+        Whether a query's loss is divided by its number of documents, by its number of
+        pairs, or not at all.
 
     Raises
     ------
@@ -63,7 +64,9 @@ class PairCost:
             raise ParameterError("weighting", self.weighting, "size, pairs or none")
         if self.ties and self.cost != "magnitude":
             raise ParameterError(
-                "ties", self.ties, f"False with the cost {self.cost}, because only magnitude has ties"
+                "ties",
+                self.ties,
+                f"False with the cost {self.cost}, because only magnitude has ties",
             )
 
     @property

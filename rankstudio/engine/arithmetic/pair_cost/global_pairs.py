@@ -28,7 +28,8 @@ def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     Returns
     -------
     QueryStatistics
-        ``total`` covers all documents, ``total - gram[q]`` those outside query q with their pairs.
+        ``total`` covers all documents, ``total - gram[q]`` those outside query q with
+        their pairs.
 
     Raises
     ------
@@ -57,14 +58,16 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Compute the statistics of :func:`global_statistics`."""
     _, n = data.X.shape
     Q = data.ptr.size - 1
-    # The different labels, and the position of each document's label among them: its class.
+    # The different labels, and the position of each document's label among them: its
+    # class.
     labels, level = np.unique(data.y, return_inverse=True)
     r = labels.size
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
     X = data.X - data.X.mean(axis=0)
     # The weight ω_cd and the difference z_cd of a pair of classes.
     weights, zeros = cost.between(labels)
-    # Of each class: its documents and their sums in each query, and its Gram matrix over all queries.
+    # Of each class: its documents and their sums in each query, and its Gram matrix
+    # over all queries.
     counts = np.zeros((Q, r))
     sums = np.zeros((Q, r, n))
     grams = np.zeros((r, n, n))
@@ -95,7 +98,10 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
         other_counts = all_counts - counts[q]
         degrees = weights @ other_counts
         rows = X[first:last]
-        gram = np.tensordot(degrees, grams, 1) - (rows.T * degrees[level[first:last]]) @ rows
+        gram = (
+            np.tensordot(degrees, grams, 1)
+            - (rows.T * degrees[level[first:last]]) @ rows
+        )
         left_out[q] = total - system(other_counts, all_sums - sums[q], gram)
     return QueryStatistics(left_out, total, data.X.shape[0])
 

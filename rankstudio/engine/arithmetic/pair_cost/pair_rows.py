@@ -23,14 +23,17 @@ from rankstudio.engine.arrays import Floats, unwritable
 class PairRows(QueryData):
     """Rows S_q X_q and targets t_q for which ||t_q - S_q X_q w||² is the loss of the pairs of query q.
 
-    Algorithms for centred rows or their Gram matrices minimise that loss when applied to these rows, and
-    their leave-query-out error is the loss of the pairs of left-out queries. ``X`` has the rows, ``y`` the
-    targets and ``ptr`` the start of each query's rows.
+    Algorithms for centred rows or their Gram matrices minimise that loss when applied
+    to these rows, and their leave-query-out error is the loss of the pairs of left-out
+    queries. ``X`` has the rows, ``y`` the targets and ``ptr`` the start of each query's
+    rows.
     """
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep rows and targets writable, as centred data are."""
-        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
+        object.__setattr__(
+            self, "shared", SharedResults() if sharing is None else sharing
+        )
         object.__setattr__(self, "ptr", unwritable(self.ptr))
 
     @classmethod
@@ -106,25 +109,31 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
     Yields
     ------
     factor : ndarray of shape (r, |q|)
-        S with S'S = M_q M_q' (Pahikkala et al. 2009, eq. (12)), and at most |q| + 1 rows more than labels.
+        S with S'S = M_q M_q' (Pahikkala et al. 2009, eq. (12)), and at most |q| + 1
+        rows more than labels.
     targets : ndarray of shape (r,)
         t with S't = M_q N_q and t't = N_q'N_q: the loss of scores s of the documents is ||t - S s||².
     """
     if data.preferences is not None:
-        from rankstudio.engine.arithmetic.pair_cost.preference_rows import preference_factors  # noqa: PLC0415 - scipy
+        from rankstudio.engine.arithmetic.pair_cost.preference_rows import (  # noqa: PLC0415 - scipy
+            preference_factors,
+        )
 
         yield from preference_factors(data.preferences, data.ptr, cost)
         return
     for first, last in pairwise(data.ptr.tolist()):
         ptr = np.array([0, last - first])
-        factor, targets, _ = class_rows(np.eye(last - first), data.y[first:last], ptr, cost)
+        factor, targets, _ = class_rows(
+            np.eye(last - first), data.y[first:last], ptr, cost
+        )
         yield factor, targets
 
 
 def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     """Return the loss of row q of ``models`` (Q, n) on the pairs inside query q, for each query: O(Qn²)."""
     gram = PairRows.of(data, cost).statistics.gram
-    models = np.column_stack((models, np.full(len(models), -1.0)))  # the loss is (w, -1)' gram (w, -1)
+    # the loss is (w, -1)' gram (w, -1)
+    models = np.column_stack((models, np.full(len(models), -1.0)))
     along = np.matmul(gram, models[:, :, None])[:, :, 0]
     losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)
     return losses

@@ -1,7 +1,7 @@
 """Preferences as rows: each row is the scaled difference of two documents, with a target for it.
 
-If any query has more preferences than documents plus one, the rows are instead triangular factors of the
-Laplacians of the queries' preferences, found by elimination.
+If any query has more preferences than documents plus one, the rows are instead
+triangular factors of the Laplacians of the queries' preferences, found by elimination.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class ScaledPreferences:
 class LaplacianFactor:
     """Rows whose squared errors equal the loss of the preferences of some queries.
 
-    A query with c components of compared documents has |q| - c rows and one row of zeros, whose target is the
-    root of the irreducible loss.
+    A query with c components of compared documents has |q| - c rows and one row of
+    zeros, whose target is the root of the irreducible loss.
 
     Attributes
     ----------
@@ -107,7 +107,8 @@ def laplacian_factors(
     preferences : ScaledPreferences
         Preferences, each between two documents of a query.
     entries : int
-        Maximum number of entries of a block with several queries; 0 for one query per block.
+        Maximum number of entries of a block with several queries; 0 for one query per
+        block.
 
     Notes
     -----
@@ -115,7 +116,9 @@ def laplacian_factors(
     """
     # The preferences in order of queries: those of query q are edges[q]:edges[q + 1].
     order = np.argsort(preferences.query, kind="stable")
-    edges = np.append(0, np.cumsum(np.bincount(preferences.query, minlength=ptr.size - 1)))
+    edges = np.append(
+        0, np.cumsum(np.bincount(preferences.query, minlength=ptr.size - 1))
+    )
     ordered = preferences.at(order)
     # The number of entries of the queries' triangles, added up.
     sizes = np.diff(ptr)
@@ -124,9 +127,14 @@ def laplacian_factors(
     while first < sizes.size:
         # As many queries as have at most `entries` entries together, but at least one.
         n_entries_before = int(ends[first - 1]) if first else 0
-        fitting_last = int(np.searchsorted(ends, n_entries_before + entries, side="right")) if entries else 0
+        fitting_last = (
+            int(np.searchsorted(ends, n_entries_before + entries, side="right"))
+            if entries
+            else 0
+        )
         last = max(first + 1, fitting_last)
-        # The block's preferences, documents and starts, all counted from the block's first ones.
+        # The block's preferences, documents and starts, all counted from the block's
+        # first ones.
         edge_range = slice(int(edges[first]), int(edges[last]))
         inside = slice(int(ptr[first]), int(ptr[last]))
         yield _factor(
@@ -138,7 +146,9 @@ def laplacian_factors(
         first = last
 
 
-def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreferences) -> LaplacianFactor:
+def _factor(
+    ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreferences
+) -> LaplacianFactor:
     """Return the factor of consecutive queries.
 
     `ptr` and `edges` count their documents and preferences.
@@ -146,11 +156,14 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
     m = int(ptr[-1])
-    # A document's row has an entry for each later document of its query, and begins at its `starts`.
+    # A document's row has an entry for each later document of its query, and begins at
+    # its `starts`.
     sizes = np.diff(ptr)
-    n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1  # later documents of each document's query
+    # later documents of each document's query
+    n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1
     starts = np.cumsum(n_later) - n_later
-    # The kernel fills the factor, the targets and the scores of the rows, and the rest of each query's loss.
+    # The kernel fills the factor, the targets and the scores of the rows, and the rest
+    # of each query's loss.
     entries = np.zeros(int(n_later.sum()))
     targets = np.empty(m)
     scores = np.empty(m)
@@ -173,7 +186,8 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
     query = np.repeat(np.arange(sizes.size), sizes)
-    # The rows of each query are followed by one with the rest of the loss as its target.
+    # The rows of each query are followed by one with the rest of the loss as its
+    # target.
     row_of_document = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
     row_targets = np.empty(int(ends[-1]))
     row_targets[ends - 1] = rest
@@ -189,7 +203,9 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     )
 
 
-def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any, Floats, Ints]:
+def incidence(
+    preferences: Preferences, ptr: Ints, cost: PairCost
+) -> tuple[Any, Floats, Ints]:
     """Return the oriented incidence matrix of preferences, query by query.
 
     Parameters
@@ -204,8 +220,9 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     Returns
     -------
     matrix : scipy.sparse.csr_array of shape (L, m)
-        M' of Pahikkala et al. (2009), eq. (12), where w² is the weight of the preference in the cost and the
-        query. A query without preferences has one row of zeros.
+        M' of Pahikkala et al. (2009), eq. (12), where w² is the weight of the
+        preference in the cost and the query. A query without preferences has one row of
+        zeros.
     targets : ndarray of shape (L,)
         N of eq. (13).
     row_ptr : ndarray of shape (Q + 1,)
@@ -222,7 +239,8 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     row_of_preference = np.empty_like(order)
     row_of_preference[order] = np.arange(order.size)
     row_of_preference = row_of_preference[: len(preferences)]
-    # Each row has two entries: the preferred document's, and the other one's with the opposite sign.
+    # Each row has two entries: the preferred document's, and the other one's with the
+    # opposite sign.
     rows = np.append(row_of_preference, row_of_preference)
     columns = np.append(preferences.winner, preferences.loser)
     entries = np.append(scale, -scale)
@@ -231,10 +249,16 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     row_targets = np.zeros(order.size)
     row_targets[row_of_preference] = targets
     counts = np.bincount(query, minlength=ptr.size - 1)
-    return matrix, row_targets, np.append(0, np.cumsum(np.maximum(counts, 1))).astype(np.int64)
+    return (
+        matrix,
+        row_targets,
+        np.append(0, np.cumsum(np.maximum(counts, 1))).astype(np.int64),
+    )
 
 
-def preference_rows(X: Floats, ptr: Ints, preferences: Preferences, cost: PairCost) -> Rows:
+def preference_rows(
+    X: Floats, ptr: Ints, preferences: Preferences, cost: PairCost
+) -> Rows:
     """Return rows whose squared errors equal the loss of the preferences.
 
     They have the form of :func:`rankstudio.engine.arithmetic.pair_cost.class_rows.class_rows`.
@@ -278,7 +302,9 @@ PreferenceBlock = IncidenceBlock | LaplacianFactor
 """Computes the rows of the preferences of some queries from their documents; see :class:`IncidenceBlock`."""
 
 
-def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> Iterator[PreferenceBlock]:
+def preference_blocks(
+    ptr: Ints, preferences: Preferences, cost: PairCost
+) -> Iterator[PreferenceBlock]:
     """Yield the blocks of :func:`preference_rows`, which do not depend on features."""
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -291,8 +317,12 @@ def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> It
 
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     """Return the rows of blocks for given features, their targets, and the start of each query's rows."""
-    products = [(block.times(X[block.inside]), block.targets, block.counts) for block in blocks]
-    rows, targets, counts = (np.concatenate(parts) for parts in zip(*products, strict=True))
+    products = [
+        (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
+    ]
+    rows, targets, counts = (
+        np.concatenate(parts) for parts in zip(*products, strict=True)
+    )
     return rows, targets, np.append(0, np.cumsum(counts)).astype(np.int64)
 
 
@@ -314,12 +344,17 @@ def preference_factors(
 
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
     """Return preferences with the scales and targets that a cost gives them."""
-    # Preferences are within queries, so that the winner's query is that of both documents.
+    # Preferences are within queries, so that the winner's query is that of both
+    # documents.
     Q = ptr.size - 1
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
     # The weight of a preference in the cost, and the share of its query.
     is_inverse = cost.cost == "inverse"
-    weight: Floats = preferences.weight / preferences.magnitude**2 if is_inverse else preferences.weight
+    weight: Floats = (
+        preferences.weight / preferences.magnitude**2
+        if is_inverse
+        else preferences.weight
+    )
     total = np.bincount(query, preferences.weight, Q).astype(np.float64)
     scale: Floats = np.sqrt(weight * shares(cost.weighting, np.diff(ptr), total)[query])
     targets = scale if cost.cost == "unit" else scale * preferences.magnitude

@@ -1,16 +1,18 @@
 """Decimal text to the nearest double, inside numba.
 
-The result is exactly the double that Python's ``float()`` returns. There are three ways to it: exact
-arithmetic for short numbers (Clinger 1990), the 128-bit product of Lemire ("Number parsing at a gigabyte per
-second", 2021, sections 5 to 9) for the up to 19 digits that ``repr`` writes, and for the few other numbers
-the status `HARD`, which asks the caller to use ``float()`` itself.
+The result is exactly the double that Python's ``float()`` returns. There are three ways
+to it: exact arithmetic for short numbers (Clinger 1990), the 128-bit product of Lemire
+("Number parsing at a gigabyte per second", 2021, sections 5 to 9) for the up to 19
+digits that ``repr`` writes, and for the few other numbers the status `HARD`, which asks
+the caller to use ``float()`` itself.
 
-Text is read by address, eight bytes at a time, so that one core parses some hundred megabytes per second. The
-kernels pass addresses to each other, not arrays: at every call that takes an array numba counts references,
-with atomic operations. The same parser with indices into an array, inlined everywhere, takes a third more
-time. The two loads are written with the interface that numba and llvmlite document for extensions. The caller
-keeps the text alive and ends it with newlines. The order of bytes is little-endian, as on every machine that
-numba compiles for.
+Text is read by address, eight bytes at a time, so that one core parses some hundred
+megabytes per second. The kernels pass addresses to each other, not arrays: at every
+call that takes an array numba counts references, with atomic operations. The same
+parser with indices into an array, inlined everywhere, takes a third more time. The two
+loads are written with the interface that numba and llvmlite document for extensions.
+The caller keeps the text alive and ends it with newlines. The order of bytes is
+little-endian, as on every machine that numba compiles for.
 """
 
 from __future__ import annotations
@@ -72,7 +74,8 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
 def leading_digits(word: np.uint64) -> int:
     """Count the decimal digits that a word begins with: 0 to 8."""
     digits = word ^ _ZERO_DIGITS  # bytes of digits are 0 to 9 now
-    # Adding 0x76 sets the high bit of a byte from 10 on; a carry reaches only later bytes.
+    # Adding 0x76 sets the high bit of a byte from 10 on; a carry reaches only later
+    # bytes.
     non_digits = ((digits + _OVER_NINE) | digits) & _HIGH_BITS
     return int(_trailing_zeros(non_digits)) >> 3
 
@@ -80,9 +83,12 @@ def leading_digits(word: np.uint64) -> int:
 @inlined
 def digits_value(word: np.uint64, count: int) -> np.uint64:
     """Return the number that the first ``count`` bytes (1 to 8 digits) of a word spell."""
-    digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)  # zeros before the digits
-    pairs = digits * np.uint64(10) + (digits >> _U8)  # every second byte: the value of two digits
-    # Multiply the four pairs by 10^6, 10^4, 100 and 1, two at a time, and add them in the upper half.
+    # zeros before the digits
+    digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)
+    # every second byte: the value of two digits
+    pairs = digits * np.uint64(10) + (digits >> _U8)
+    # Multiply the four pairs by 10^6, 10^4, 100 and 1, two at a time, and add them in
+    # the upper half.
     upper = (pairs & _PAIRS) * _HUNDREDS_AND_MILLIONS
     lower = ((pairs >> np.uint64(16)) & _PAIRS) * _ONES_AND_TEN_THOUSANDS
     return (upper + lower) >> np.uint64(32)
@@ -93,7 +99,8 @@ def next_newline(i: int) -> int:
     """Return the address of the first newline at or behind an address."""
     while True:
         word = word_at(i) ^ _NEWLINES
-        # The high bit of the lowest zero byte of the word, that is, of the first newline.
+        # The high bit of the lowest zero byte of the word, that is, of the first
+        # newline.
         newlines = (word - _LOW_BITS) & ~word & _HIGH_BITS
         if newlines != 0:
             return i + (int(_trailing_zeros(newlines)) >> 3)
@@ -106,12 +113,17 @@ def read_six_decimals(i: int) -> int:
     word = word_at(i)
     if (word >> _U8) & np.uint64(0xFF) != 46:  # "."
         return -1
-    # Put a 0 before the first digit instead of the point behind it.
-    digits = (word & ~np.uint64(0xFFFF)) | ((word & np.uint64(0xFF)) << _U8) | np.uint64(0x30)  # "00123456"
+    # Put a 0 before the first digit instead of the point behind it. "00123456"
+    digits = (
+        (word & ~np.uint64(0xFFFF))
+        | ((word & np.uint64(0xFF)) << _U8)
+        | np.uint64(0x30)
+    )
     count = leading_digits(digits)
     if count < 8:
         return -1
-    return int(digits_value(digits, count))  # not 8: numba would compile another version for a literal
+    # not 8: numba would compile another version for a literal
+    return int(digits_value(digits, count))
 
 
 OK = 0
@@ -124,7 +136,8 @@ _TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
 _LARGEST_EXACT = 1 << 53  # whole numbers up to it are exact in float64
 _MOST_DIGITS = 19  # digits that always fit into 64 bits
 _LEAST_POWER = -300
-_GREATEST_POWER = 288  # with up to 19 digits this stays clear of subnormals and infinity
+# with up to 19 digits this stays clear of subnormals and infinity
+_GREATEST_POWER = 288
 
 
 def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -163,21 +176,24 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     low = a0 * b0
     middle = a1 * b0 + (low >> _U32)
     other = a0 * b1 + (middle & _LOW32)
-    return a1 * b1 + (middle >> _U32) + (other >> _U32), (other << _U32) | (low & _LOW32)
+    return a1 * b1 + (middle >> _U32) + (other >> _U32), (other << _U32) | (
+        low & _LOW32
+    )
 
 
 @subroutine
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     """Return the double nearest to digits × 10^power, and `OK`; or 0 and `HARD` if 128 bits do not decide.
 
-    The algorithm is that of Eisel and Lemire (2021, see the module's docstring): the leading bits of
-    digits × 5^power, with a tabulated power of five, are rounded to the 53 bits of a double. ``digits`` is
-    greater than 0.
+    The algorithm is that of Eisel and Lemire (2021, see the module's docstring): the
+    leading bits of digits × 5^power, with a tabulated power of five, are rounded to the
+    53 bits of a double. ``digits`` is greater than 0.
     """
     if power < _LEAST_POWER or power > _GREATEST_POWER:
         return 0.0, HARD
     shift = np.uint64(0)
-    # Normalise, so that the leading bit of the product below is one of its two highest bits.
+    # Normalise, so that the leading bit of the product below is one of its two highest
+    # bits.
     while digits >> np.uint64(63) == 0:
         digits <<= _U1
         shift += _U1
@@ -187,14 +203,21 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
         low += carry
         if low < carry:
             high += _U1
-    # The tabulated powers of five are cut off; from 5^-27 to 5^55 they are precise enough for all digits.
+    # The tabulated powers of five are cut off; from 5^-27 to 5^55 they are precise
+    # enough for all digits.
     if low == _ALL_ONES and (power < -27 or power > 55):
         return 0.0, HARD
-    upper = high >> np.uint64(63)  # 1 if the leading bit of the product is bit 127, 0 if it is bit 126
+    # 1 if the leading bit of the product is bit 127, 0 if it is bit 126
+    upper = high >> np.uint64(63)
     drop = upper + np.uint64(9)
     mantissa = high >> drop  # 54 bits: the 53 of a double and one to round with
     # Only for these powers can a number lie exactly half way between two doubles.
-    if low <= _U1 and -4 <= power <= 23 and mantissa & np.uint64(3) == _U1 and mantissa << drop == high:
+    if (
+        low <= _U1
+        and -4 <= power <= 23
+        and mantissa & np.uint64(3) == _U1
+        and mantissa << drop == high
+    ):
         mantissa -= _U1  # exactly half way: to even
     mantissa = (mantissa + (mantissa & _U1)) >> _U1
     # (217706 power) >> 16 is floor(log2(10^power)) for these powers; 1086 is the bias 1023 plus 63 bits.
@@ -243,8 +266,8 @@ def read_number(i: int) -> tuple[float, int, int]:
     Parameters
     ----------
     i : int
-        The address where the number begins. At least eight bytes of text must follow the number, the first
-        of which cannot continue it.
+        The address where the number begins. At least eight bytes of text must follow
+        the number, the first of which cannot continue it.
 
     Returns
     -------
@@ -260,7 +283,8 @@ def read_number(i: int) -> tuple[float, int, int]:
         i += 1
     begin = i
     digits = np.uint64(0)
-    digit = np.uint64(byte_at(i)) - np.uint64(48)  # unsigned: more than 9 for any byte that is no digit
+    # unsigned: more than 9 for any byte that is no digit
+    digit = np.uint64(byte_at(i)) - np.uint64(48)
     while digit <= np.uint64(9):
         digits = digits * np.uint64(10) + digit
         i += 1
@@ -292,7 +316,9 @@ def read_number(i: int) -> tuple[float, int, int]:
     status = OK
     if digits <= np.uint64(_LARGEST_EXACT) and -_EXACT_POWER <= power <= _EXACT_POWER:
         value = float(np.int64(digits))
-        value = value / _POWER_OF_TEN[-power] if power < 0 else value * _POWER_OF_TEN[power]
+        value = (
+            value / _POWER_OF_TEN[-power] if power < 0 else value * _POWER_OF_TEN[power]
+        )
     elif digits == np.uint64(0):
         value = 0.0
     else:

@@ -1,7 +1,8 @@
 """The pass over LETOR text, in numba: from blanks, ids and values, each read from an address, to rows.
 
-Every function here expects a text that goes on with newlines for some bytes behind its end (`PADDING`),
-which is why no loop checks for the end of the text: each of them stops at a newline at the latest.
+Every function here expects a text that goes on with newlines for some bytes behind its
+end (`PADDING`), which is why no loop checks for the end of the text: each of them stops
+at a newline at the latest.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ from rankstudio.engine.data.formats._decimal import (
 from rankstudio.engine.support.jit import inlined, kernel, subroutine
 
 FINE = 0
-BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
+(
+    BAD_LABEL,
+    NO_QID,
+    EMPTY_QID,
+    BAD_FEATURE,
+    BAD_VALUE,
+    ID_ZERO,
+    ID_TOO_LARGE,
+    ID_REPEATED,
+) = range(1, 9)
 OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
 """Codes of the problems of a line; the last four are found outside of the kernels."""
 
@@ -68,7 +78,8 @@ def skip_token(i: int) -> int:
 def _skip_missing(i: int) -> int:
     """Return the address behind a ``null`` or ``nan`` of any case, or -1 if there is none.
 
-    A byte ``| 32`` is in lower case: 110, 97, 117 and 108 are n, a, u and l. Only ``nan`` may have a sign.
+    A byte ``| 32`` is in lower case: 110, 97, 117 and 108 are n, a, u and l. Only
+    ``nan`` may have a sign.
     """
     signed = byte_at(i) == 43 or byte_at(i) == 45  # "+" or "-"
     if signed:
@@ -91,7 +102,8 @@ def _skip_missing(i: int) -> int:
 def read_value(i: int) -> tuple[float, int, int]:
     """Read the value of a feature: return (value, address behind it, status)."""
     millionths = read_six_decimals(i)
-    if millionths >= 0 and ends_token(byte_at(i + 8)):  # nearly all values in LETOR's files
+    # nearly all values in LETOR's files
+    if millionths >= 0 and ends_token(byte_at(i + 8)):
         return millionths / 1e6, i + 8, OK
     value, end, status = read_number(i)
     if status != NOT_A_NUMBER and ends_token(byte_at(end)):
@@ -143,7 +155,9 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
 @subroutine
-def _note_hard(hard: Ints, tally: Ints, row: int, column: int, begin: int, end: int) -> None:
+def _note_hard(
+    hard: Ints, tally: Ints, row: int, column: int, begin: int, end: int
+) -> None:
     """Add a number to the table of those left to ``float()``; if the table is full, only count it."""
     count = tally[HARD_TOKENS]
     if count < hard.shape[0]:
@@ -155,7 +169,9 @@ def _note_hard(hard: Ints, tally: Ints, row: int, column: int, begin: int, end: 
 
 
 @inlined
-def _read_label(i: int, base: int, row: int, n: int, y: Floats, hard: Ints, tally: Ints) -> int:
+def _read_label(
+    i: int, base: int, row: int, n: int, y: Floats, hard: Ints, tally: Ints
+) -> int:
     """Read the label of a row; return the address behind it."""
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
@@ -276,7 +292,8 @@ def _read_features(
         problem_address = i
         if problem != FINE:
             break
-        if number <= previous and ascending:  # from here on, each id is compared with all before it
+        # from here on, each id is compared with all before it
+        if number <= previous and ascending:
             ascending = False
             _mark_ids(first, i, shift, row_of_id, row)
         if not ascending and _is_repeated(number, row_of_id, row):
@@ -312,7 +329,9 @@ def _read_features(
     tally[VALUES] += count
     if lengths.shape[0]:
         lengths[row] = count
-    tally[GREATEST_ID] = greatest if greatest > tally[GREATEST_ID] else tally[GREATEST_ID]
+    tally[GREATEST_ID] = (
+        greatest if greatest > tally[GREATEST_ID] else tally[GREATEST_ID]
+    )
     if problem != FINE:
         tally[ERROR] = problem
         tally[ERROR_AT] = problem_address - base
@@ -371,30 +390,34 @@ def parse(
     shift : int
         Added to the ids: 1 if they begin at 0.
     with_query : bool
-        Whether the query id follows the label; if not, all spans of query ids are empty.
+        Whether the query id follows the label; if not, all spans of query ids are
+        empty.
     X : float64 array of shape (rows, n)
-        Zeros. A feature with an id over n (and not over ``most_features``) is not stored here, but shows in
-        the tally; NaN stands for a missing value.
+        Zeros. A feature with an id over n (and not over ``most_features``) is not
+        stored here, but shows in the tally; NaN stands for a missing value.
     y : float64 array of shape (rows,)
         Labels.
     spans : int64 array of shape (rows, 4)
         Where the query id and the comment of each row are.
     new_query : bool array of shape (rows,)
-        Whether a row's query id differs from that of the row before it; true for the first row here.
+        Whether a row's query id differs from that of the row before it; true for the
+        first row here.
     missing : int64 array of shape (n,)
         Number of missing values, added to.
     row_of_id : int64 array of shape (n + 1,)
-        Filled with -1; the row in which an id occurred last, used for rows whose ids do not ascend.
+        Filled with -1; the row in which an id occurred last, used for rows whose ids do
+        not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
-        Receive the features with ids over n and their values one after the other; with n = 0, all of them.
+        Receive the features with ids over n and their values one after the other; with
+        n = 0, all of them.
     lengths : int64 array of shape (rows,), or (0,)
         Receives the number of features of each row.
     hard : int64 array of shape (capacity, 4)
         Filled with the tokens left to ``float()``: row, column (n for the label, n + 1 + i for number i of
         ``values``), begin, end.
     tally : int64 array of shape (TALLY_SIZE,)
-        Zeros; filled with counts and the first error. ``HARD_TOKENS`` may exceed the capacity of ``hard``:
-        then the caller must call again with a larger table.
+        Zeros; filled with counts and the first error. ``HARD_TOKENS`` may exceed the
+        capacity of ``hard``: then the caller must call again with a larger table.
 
     Notes
     -----
@@ -419,7 +442,19 @@ def parse(
             spans[row, QID_BEGIN] = spans[row, QID_END] = i - base
         new_query[row] = row == first_row or not _same_query(base, row, spans)
         i = _read_features(
-            i, base, row, most_features, shift, X, missing, row_of_id, ids, values, lengths, hard, tally
+            i,
+            base,
+            row,
+            most_features,
+            shift,
+            X,
+            missing,
+            row_of_id,
+            ids,
+            values,
+            lengths,
+            hard,
+            tally,
         )
         if i == FAILED:
             break

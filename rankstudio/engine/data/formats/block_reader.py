@@ -17,7 +17,13 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
-from rankstudio.engine.data.data_format import Beginning, ContentsNeed, DataBlock, DataFormat, FirstRows
+from rankstudio.engine.data.data_format import (
+    Beginning,
+    ContentsNeed,
+    DataBlock,
+    DataFormat,
+    FirstRows,
+)
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.data.file_access import (
     packed_pieces,
@@ -61,9 +67,11 @@ HEAD = 4096
 """Bytes of a file that a recogniser of a plug-in gets."""
 
 _TIMEOUT = 2.0  # seconds that a recogniser may take
-_PREVIEW_TIMEOUT = 60.0  # seconds that the first block may take if only the columns are shown
+# seconds that the first block may take if only the columns are shown
+_PREVIEW_TIMEOUT = 60.0
 _CONFIDENCE_BY_ENDING = 0.9
-_MAX_CONFIDENCE = 0.79  # of a format without an ending of its own or a mark: below the marks of other formats
+# of a format without an ending of its own or a mark: below the marks of other formats
+_MAX_CONFIDENCE = 0.79
 _CONFIDENCE_BY_OTHER_ENDING = 0.3
 _PIECE_BYTES = 1 << 20
 
@@ -108,18 +116,36 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     if form.recorded in _failed_formats:
         return 0.0
     try:
-        function = partial(_import_and_call, form.recognise, beginning.head[:HEAD], beginning.path.name)
+        function = partial(
+            _import_and_call, form.recognise, beginning.head[:HEAD], beginning.path.name
+        )
         certainty = called(function, seconds=_TIMEOUT)
         # The recogniser has to return a number from 0 to 1.
-        if type(certainty) is bool or not isinstance(certainty, int | float | np.number):
-            raise TypeError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
+        if type(certainty) is bool or not isinstance(
+            certainty, int | float | np.number
+        ):
+            raise TypeError(
+                tr("expected a number from 0 to 1, got {value}").format(
+                    value=shown(certainty)
+                )
+            )
         if not 0 <= certainty <= 1:
-            raise ValueError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
+            raise ValueError(
+                tr("expected a number from 0 to 1, got {value}").format(
+                    value=shown(certainty)
+                )
+            )
     except (RuntimeError, TimeoutError, TypeError, ValueError) as error:
         # A recogniser that failed is not called again.
         _failed_formats.add(form.recorded)
-        text = tr("{file}: the format {format} of {package} could not be asked: {reason}.")
-        fields = {"file": beginning.path.name, "format": form.label, "package": form.package}
+        text = tr(
+            "{file}: the format {format} of {package} could not be asked: {reason}."
+        )
+        fields = {
+            "file": beginning.path.name,
+            "format": form.label,
+            "package": form.package,
+        }
         warn_once(text, **fields, reason=str(error))
         return 0.0
     return float(certainty)
@@ -145,7 +171,10 @@ def code_digest(form: DataFormat) -> str:
 
 
 def read_blocks(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+    part: PartFiles,
+    files: Iterable[SourceFile],
+    builder: TableBuilder,
+    progress: ReadProgress,
 ) -> TableFacts:
     """Read files with the reader of a plug-in; see `FormatReader`."""
     if part.form.is_table:
@@ -155,14 +184,22 @@ def read_blocks(
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
             if not isinstance(piece.X, Entries) and builder.holds_parts:
-                check_memory(shown_path(file.path), builder.n_documents + len(piece.y), piece.X.shape[1])
+                check_memory(
+                    shown_path(file.path),
+                    builder.n_documents + len(piece.y),
+                    piece.X.shape[1],
+                )
             builder.add(piece)
     if not builder.n_documents:
         raise _reader_error(part.form, part.paths[0], tr("it yields no documents"))
-    return TableFacts(shape.width, dense=not shape.is_thin, unit="row", feature_names=shape.names)
+    return TableFacts(
+        shape.width, dense=not shape.is_thin, unit="row", feature_names=shape.names
+    )
 
 
-def _yielded_blocks(form: DataFormat, file: SourceFile, progress: ReadProgress) -> Iterator[Any]:
+def _yielded_blocks(
+    form: DataFormat, file: SourceFile, progress: ReadProgress
+) -> Iterator[Any]:
     """Yield the blocks of a file from the reader of a plug-in."""
     if not file.done:
         file.end()  # for the checksum
@@ -188,7 +225,9 @@ def _decompressed_file(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
         plain = Path(folder, name)
         with path.open("rb") as packed, plain.open("wb") as file:
-            for piece in unpacked_pieces(path, iter(lambda: packed.read(_PIECE_BYTES), b"")):
+            for piece in unpacked_pieces(
+                path, iter(lambda: packed.read(_PIECE_BYTES), b"")
+            ):
                 file.write(piece)
         yield plain
 
@@ -198,7 +237,10 @@ def _reader_error(form: DataFormat, path: Path, problem: str) -> DatasetError:
     text = tr("{path}: {format} of {package} cannot read the file: {problem}.")
     return DatasetError(
         text.format(
-            path=shown_path(path), format=form.label, package=form.package, problem=problem.rstrip(".")
+            path=shown_path(path),
+            format=form.label,
+            package=form.package,
+            problem=problem.rstrip("."),
         )
     )
 
@@ -231,10 +273,13 @@ class _Shape:
         except _BlockError as problem:
             raise _reader_error(self.part.form, path, str(problem)) from None
 
-    def _checked(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
+    def _checked(
+        self, path: Path, raw_block: Any, builder: TableBuilder
+    ) -> DocumentPiece:
         """Return the documents of a block.
 
-        Raise _BlockError if the block is invalid, and MissingValueError for a missing value that is refused.
+        Raise _BlockError if the block is invalid, and MissingValueError for a missing
+        value that is refused.
         """
         # Check the features, the labels and their shapes.
         block = _as_data_block(raw_block)
@@ -251,7 +296,9 @@ class _Shape:
         if np.isinf(values).any():
             raise _BlockError(tr("X has a value that is infinite"))
         if self.part.refuse and np.isnan(values).any():
-            expected = tr("a value for every feature, because missing values are refused")
+            expected = tr(
+                "a value for every feature, because missing values are refused"
+            )
             raise MissingValueError(path, row + 1, 0, "nan", expected)
         # Successive documents with the same query id form a run.
         if self.part.told.no_queries:
@@ -259,7 +306,9 @@ class _Shape:
         else:
             ids = _query_ids(block.qid, m)
             runs = [(query, sum(1 for _ in members)) for query, members in groupby(ids)]
-        missing = np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
+        missing = (
+            np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
+        )
         # The first row of each run within the block.
         starts = np.cumsum([0, *(n for _, n in runs)])
         comments = _documents_as_comments(block.documents, m)
@@ -284,7 +333,9 @@ class _Shape:
             text = tr("X has {n} columns, but the blocks before have {before}")
             raise _BlockError(text.format(n=width, before=self.width))
         if self.width == -1:
-            names = tuple(map(clean_name, _as_texts(block.feature_names, "feature_names", width)))
+            names = tuple(
+                map(clean_name, _as_texts(block.feature_names, "feature_names", width))
+            )
             if len(set(names)) < len(names):
                 raise _BlockError(tr("feature_names has a name twice"))
             self.names = names
@@ -333,9 +384,12 @@ def _as_doubles(values: Any, name: str) -> Floats:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":
             raise TypeError(array.dtype)
-        if array.dtype.kind == "O" and any(isinstance(v, str | bytes) for v in array.ravel().tolist()):
+        if array.dtype.kind == "O" and any(
+            isinstance(v, str | bytes) for v in array.ravel().tolist()
+        ):
             raise TypeError(array.dtype)
-        return np.array(array, dtype=np.float64)  # a copy: the reader may use its array again
+        # a copy: the reader may use its array again
+        return np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         text = tr("expected numbers as {name}, got {value}")
         kind = getattr(getattr(values, "dtype", None), "name", type(values).__name__)
@@ -360,7 +414,9 @@ def _query_ids(qid: Any, m: int) -> list[str]:
     """
     values = np.asarray(qid, dtype=None if hasattr(qid, "dtype") else object)
     if values.shape != (m,):
-        text = tr("expected qid of the shape {expected}, as X has {m} rows, got {shape}")
+        text = tr(
+            "expected qid of the shape {expected}, as X has {m} rows, got {shape}"
+        )
         raise _BlockError(text.format(expected=(m,), m=m, shape=values.shape))
     return [_query_id(value) for value in values.tolist()]
 
@@ -379,7 +435,10 @@ def _query_id(value: Any) -> str:
 
 def _as_texts(values: Any, name: str, n: int) -> list[str]:
     """Return names or ids as texts, [] for none."""
-    texts = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in islice(iter(values), n + 1)]
+    texts = [
+        v.decode("utf-8", "replace") if isinstance(v, bytes) else v
+        for v in islice(iter(values), n + 1)
+    ]
     if texts and len(texts) != n:
         text = tr("expected {n} texts as {name}, got {number}")
         raise _BlockError(text.format(n=n, name=name, number=len(texts)))
@@ -389,11 +448,18 @@ def _as_texts(values: Any, name: str, n: int) -> list[str]:
 def _documents_as_comments(values: Any, m: int) -> TextComments:
     """Return ids of documents as comments."""
     ids = _as_texts(values, "documents", m)
-    return TextComments.of(f"docid = {clean_name(i)}" for i in ids) if ids else TextComments.of([""] * m)
+    return (
+        TextComments.of(f"docid = {clean_name(i)}" for i in ids)
+        if ids
+        else TextComments.of([""] * m)
+    )
 
 
 def _read_tables(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+    part: PartFiles,
+    files: Iterable[SourceFile],
+    builder: TableBuilder,
+    progress: ReadProgress,
 ) -> TableFacts:
     """Read files whose reader yields columns."""
     reader = ColumnsReader(part, builder, progress)
@@ -417,9 +483,13 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
         raise _BlockError(text.format(value=shown(type(block).__name__)))
     # The block maps names to columns of the same length.
     arrays = [np.asarray(values) for values in block.values()]
-    if not arrays or any(array.ndim != 1 or len(array) != len(arrays[0]) for array in arrays):
+    if not arrays or any(
+        array.ndim != 1 or len(array) != len(arrays[0]) for array in arrays
+    ):
         shapes = ", ".join(str(array.shape) for array in arrays[:5])
-        text = tr("expected columns of one dimension and of the same length, got the shapes {shapes}")
+        text = tr(
+            "expected columns of one dimension and of the same length, got the shapes {shapes}"
+        )
         raise _BlockError(text.format(shapes=shapes or "()"))
 
     # Messages count the rows of the file from 1.
@@ -463,7 +533,9 @@ def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> Fir
     return FirstRows(table.names, [list(row) for row in zip(*columns, strict=True)])
 
 
-def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+def write_file(
+    form: DataFormat, dataset: RankingDataset, path: Path, comments: bool
+) -> None:
     """Write a dataset with the writer of a plug-in, completely or not at all.
 
     Raises
@@ -478,21 +550,30 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
         y=np.array(dataset.y),
         qid=np.array(dataset.qid),
         feature_names=dataset.feature_names if is_named else (),
-        documents=dataset.document_ids if comments and all(dataset.document_ids) else (),
+        documents=dataset.document_ids
+        if comments and all(dataset.document_ids)
+        else (),
     )
     # The writer writes one file in a new folder; its bytes are then packed.
     try:
-        with tempfile.TemporaryDirectory(prefix=".rankstudio-", dir=path.parent) as folder:
+        with tempfile.TemporaryDirectory(
+            prefix=".rankstudio-", dir=path.parent
+        ) as folder:
             new_file = Path(folder, without_ending(path.name))
             called(lambda: imported(form.writer)(new_file, block))
             if [child.name for child in Path(folder).iterdir()] != [new_file.name]:
                 raise RuntimeError(tr("it did not write this one file"))
             with new_file.open("rb") as file:
-                write_pieces(path, packed_pieces(path, iter(lambda: file.read(_PIECE_BYTES), b"")))
+                write_pieces(
+                    path,
+                    packed_pieces(path, iter(lambda: file.read(_PIECE_BYTES), b"")),
+                )
     except (RuntimeError, OSError) as error:
         text = tr("{path}: {format} of {package} cannot write the file: {problem}.")
         problem = str(error).rstrip(".")
         raise OutputError(
-            text.format(path=path, format=form.label, package=form.package, problem=problem)
+            text.format(
+                path=path, format=form.label, package=form.package, problem=problem
+            )
         ) from error
     release(dataset.X)

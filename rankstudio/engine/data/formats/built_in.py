@@ -6,15 +6,35 @@ from rankstudio.engine.data.data_format import DataFormat, FormatCode
 from rankstudio.engine.plugins.plugin import Plugin
 
 _PACKAGE = "rankstudio.engine.data.formats"
-_TEXT_ENDINGS = ("", ".txt", ".letor", ".dat", ".data", ".svm", ".svmlight", ".libsvm", ".ltr")
+_TEXT_ENDINGS = (
+    "",
+    ".txt",
+    ".letor",
+    ".dat",
+    ".data",
+    ".svm",
+    ".svmlight",
+    ".libsvm",
+    ".ltr",
+)
 _PART_ENDINGS = (".train", ".vali", ".valid", ".test")
 
 
 def _format_code(recognised: str, read: str = "", **functions: str) -> FormatCode:
     """Return the functions of a format, given by their names inside the package of formats."""
-    references = {"confidence": f"recognition:{recognised}", **({"read": read} if read else {}), **functions}
+    references = {
+        "confidence": f"recognition:{recognised}",
+        **({"read": read} if read else {}),
+        **functions,
+    }
     return FormatCode(
-        **{"write": "", **{name: f"{_PACKAGE}.{reference}" for name, reference in references.items()}}
+        **{
+            "write": "",
+            **{
+                name: f"{_PACKAGE}.{reference}"
+                for name, reference in references.items()
+            },
+        }
     )
 
 

@@ -23,7 +23,13 @@ from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableF
 from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader
 from rankstudio.engine.data.tabular.recognition import column_names, recognise_columns
 from rankstudio.engine.data.tabular.table_columns import TableColumns
-from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DataError,
+    FormatError,
+    MissingValueError,
+    shown_path,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
 from rankstudio.engine.support.number_format import count_text
@@ -34,14 +40,17 @@ _DELIMITERS = ",\t;|"
 _QUOTED = re.compile(r'(^|[,\t;|]) *"(?:[^"]+|"")*(?:"|\Z)')
 _HEAD_CHARACTERS = 1 << 16  # characters by which the delimiter is recognised
 _TEXT_CELLS_AT_ONCE = 1 << 16  # cells that are kept as text at a time
-_MAX_LINE_LENGTH = 1 << 28  # 256 MiB: a file without line ends is refused before memory is full
+# 256 MiB: a file without line ends is refused before memory is full
+_MAX_LINE_LENGTH = 1 << 28
 _MAX_COLUMNS = 1_000_000  # more columns mean that the delimiter is another one
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?\s*")
 _DECIMAL_POINT = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _THOUSANDS = r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+"
 _ONLY_DECIMAL = re.compile(rf"(?!{_THOUSANDS}\Z){_DECIMAL_COMMA.pattern}")
-_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # byte order marks of UTF-16, as surrogateescape decodes them
-# Last line of each text, where an open quotation mark ends; no other line has a zero byte, which is refused.
+# byte order marks of UTF-16, as surrogateescape decodes them
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
+# Last line of each text, where an open quotation mark ends; no other line has a zero
+# byte, which is refused.
 _END_MARK = "\0"
 
 
@@ -74,8 +83,9 @@ class CsvHead:
 class CsvText:
     """Documents of a CSV text, in order.
 
-    Cells, including the header, are always split by Python's own reader, in memory and from disk. Two readers
-    that count lines differently would lose documents, because a quoted cell may contain a line break.
+    Cells, including the header, are always split by Python's own reader, in memory and
+    from disk. Two readers that count lines differently would lose documents, because a
+    quoted cell may contain a line break.
 
     Parameters
     ----------
@@ -110,7 +120,9 @@ class CsvText:
             raise self.error(f"{len(cells)} columns", f"at most {_MAX_COLUMNS}")
         texts = [unguarded(_escaped_cell(cell, "replace").strip()) for cell in cells]
         decimal_comma = delimiter != "," and _has_decimal_commas(begin, delimiter)
-        head = CsvHead(delimiter, names=(), has_header=True, decimal_comma=decimal_comma)
+        head = CsvHead(
+            delimiter, names=(), has_header=True, decimal_comma=decimal_comma
+        )
         # A first line of numbers is a document, which rows() yields first.
         has_header = not all(_is_number(head.number_text(text)) for text in texts)
         names = column_names(texts)
@@ -129,7 +141,9 @@ class CsvText:
         return FormatError(self._path, self.line, 0, actual, expected)
 
     def _empty_error(self) -> FormatError:
-        return FormatError(self._path, 0, 0, "an empty file", "a header and one line per document")
+        return FormatError(
+            self._path, 0, 0, "an empty file", "a header and one line per document"
+        )
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the remaining documents: the line on which each ends, and its cells.
@@ -146,7 +160,9 @@ class CsvText:
         expected = len(self.head.names)
         for line, cells in self._records():
             if len(cells) != expected:
-                raise self.error(f"{len(cells)} cells", f"{expected}, as in the first line")
+                raise self.error(
+                    f"{len(cells)} cells", f"{expected}, as in the first line"
+                )
             yield line, cells
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
@@ -156,11 +172,13 @@ class CsvText:
         """
         try:
             for cells in self._reader:
-                # The mark is in a cell with other text if a quotation mark is not closed.
+                # The mark is in a cell with other text if a quotation mark is not
+                # closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
                         raise self.error(
-                            tr("a quotation mark that is not closed"), tr("a closing quotation mark")
+                            tr("a quotation mark that is not closed"),
+                            tr("a closing quotation mark"),
                         )
                 elif len(cells) > 1 or any(cell.strip() for cell in cells):
                     yield self.line, cells
@@ -173,18 +191,25 @@ class CsvText:
 
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
         """Yield the lines with their ends, which are a newline, a carriage return or both."""
-        # Bytes that are not UTF-8 become surrogates here; _escaped_cell() escapes them in kept texts.
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        # Bytes that are not UTF-8 become surrogates here; _escaped_cell() escapes them
+        # in kept texts.
+        text = io.TextIOWrapper(
+            stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+        )
         while line := text.readline(_MAX_LINE_LENGTH):
             if not self.n_characters and line.startswith(_UTF_16):
                 raise utf_16_error(self._path)
             if "\0" in line:
                 raise FormatError(self._path, 0, 0, "binary data (a zero byte)", "text")
             if len(line) == _MAX_LINE_LENGTH:
-                problem = tr("a line of more than {n} characters").format(n=count_text(len(line)))
+                problem = tr("a line of more than {n} characters").format(
+                    n=count_text(len(line))
+                )
                 raise FormatError(self._path, 0, 0, problem, "text")
             self.n_characters += len(line)
-            self.has_odd_characters = self.has_odd_characters or "_" in line or not line.isascii()
+            self.has_odd_characters = (
+                self.has_odd_characters or "_" in line or not line.isascii()
+            )
             yield line
 
     def _beginning(self, lines: Iterator[str]) -> list[str]:
@@ -228,7 +253,11 @@ def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
 
 def _escaped_cell(cell: str, errors: str = "backslashreplace") -> str:
     """Return a cell in which bytes that are not UTF-8 are escaped, or replaced, as by ``errors``."""
-    return cell if cell.isascii() else cell.encode("utf-8", "surrogateescape").decode("utf-8", errors)
+    return (
+        cell
+        if cell.isascii()
+        else cell.encode("utf-8", "surrogateescape").decode("utf-8", errors)
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -252,15 +281,21 @@ class _CsvRows:
     progress : ReadProgress
     """
 
-    def __init__(self, path: Path, text: CsvText, part: PartFiles, progress: ReadProgress) -> None:
+    def __init__(
+        self, path: Path, text: CsvText, part: PartFiles, progress: ReadProgress
+    ) -> None:
         self._path = path
         self._text = text
         location = shown_path(path)
         names = text.head.names
         has_header = text.head.has_header
         with_sizes = part.sizes is not None
-        roles = recognise_columns(location, names, part.told, with_sizes=with_sizes, has_header=has_header)
-        self._text_columns = {i for i in (roles.qid, roles.comment, roles.part) if i is not None}
+        roles = recognise_columns(
+            location, names, part.told, with_sizes=with_sizes, has_header=has_header
+        )
+        self._text_columns = {
+            i for i in (roles.qid, roles.comment, roles.part) if i is not None
+        }
         labels = {i for i in (roles.label, *roles.judges) if i is not None}
         # The values of each column that is kept, in blocks of rows.
         self._values: dict[int, list[NDArray[Any]]] = {
@@ -303,7 +338,9 @@ class _CsvRows:
             # Convert the cells of each used column.
             columns = list(zip(*block, strict=True))
             for position, blocks in self._values.items():
-                blocks.append(self._converted(position, np.array(columns[position], dtype=object)))
+                blocks.append(
+                    self._converted(position, np.array(columns[position], dtype=object))
+                )
         return np.array(lines, dtype=np.int64)
 
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
@@ -315,14 +352,20 @@ class _CsvRows:
             texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
             cells = np.array(texts, dtype=object)
         may_be_odd = self._text.has_odd_characters
-        if may_be_odd and any("_" in cell or not cell.isascii() for cell in cells.tolist()):
-            return np.array([_escaped_cell(cell) for cell in cells.tolist()], dtype=object)
+        if may_be_odd and any(
+            "_" in cell or not cell.isascii() for cell in cells.tolist()
+        ):
+            return np.array(
+                [_escaped_cell(cell) for cell in cells.tolist()], dtype=object
+            )
         try:
             return cells.astype(np.float64)
         except ValueError:
             return cells
 
-    def _error(self, row: int, actual: str, expected: str, missing: bool = False) -> DataError:
+    def _error(
+        self, row: int, actual: str, expected: str, missing: bool = False
+    ) -> DataError:
         kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self._line(row), 0, actual, expected)
 
@@ -341,10 +384,13 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
     text = CsvText(path, io.BytesIO(beginning))
     head = text.head
     rows: list[list[str]] = []
-    with suppress(DataError):  # the beginning may end within a document; the reader reports other errors
+    # the beginning may end within a document; the reader reports other errors
+    with suppress(DataError):
         for _line, cells in islice(text.rows(), n_rows):
             rows.append([head.number_text(unguarded(cell)) for cell in cells])
-    return FirstRows(head.names, rows, head.has_header, "tsv" if head.delimiter == "\t" else "csv")
+    return FirstRows(
+        head.names, rows, head.has_header, "tsv" if head.delimiter == "\t" else "csv"
+    )
 
 
 def csv_width(head: bytes) -> int:
@@ -354,12 +400,15 @@ def csv_width(head: bytes) -> int:
 
 
 def read_csv(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+    part: PartFiles,
+    files: Iterable[SourceFile],
+    builder: TableBuilder,
+    progress: ReadProgress,
 ) -> TableFacts:
     """Read CSV text; see `FormatReader`.
 
-    The delimiter is a comma, tab, semicolon or bar; a first line of numbers is a document instead of a
-    header, with the label before the features.
+    The delimiter is a comma, tab, semicolon or bar; a first line of numbers is a
+    document instead of a header, with the label before the features.
     """
     reader = ColumnsReader(part, builder, progress)
     remarks: list[str] = []

@@ -11,7 +11,11 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.built_in import LETOR
-from rankstudio.engine.data.formats.joined_files import holds_logs, joined_format, logs_in
+from rankstudio.engine.data.formats.joined_files import (
+    holds_logs,
+    joined_format,
+    logs_in,
+)
 from rankstudio.engine.data.formats.judgments import judgments_beside
 from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
 from rankstudio.engine.data.formats.trec import (
@@ -63,7 +67,9 @@ def load_data(
     specified = specified if labels else specified.without_labels()
     path = Path(path)
     progress = ReadProgress(None, None, regular_file_size(path))
-    reader = PartReader(path, [(path,)], progress, specified, missing, normalize, cache=cache)
+    reader = PartReader(
+        path, [(path,)], progress, specified, missing, normalize, cache=cache
+    )
     (file_contents,) = reader.read().values()
     data = reader.dataset(file_contents, file_contents.table.X.shape[1])
     return identify(path, data).name_features(data)
@@ -81,22 +87,26 @@ def load_letor(
 ) -> RankingDataset:
     """Read a file in LETOR format, which SVM-light and RankLib also use.
 
-    A line is ``label qid:id feature:value … # comment``. Dense or sparse (omitted features are 0), with or
-    without comments, any line ends; query ids need not be numbers; ``NULL`` and ``nan`` are missing values;
-    files may be compressed by gzip, bzip2, xz or Zstandard. Every number becomes exactly the double returned
-    by ``float()``.
+    A line is ``label qid:id feature:value … # comment``. Dense or sparse (omitted
+    features are 0), with or without comments, any line ends; query ids need not be
+    numbers; ``NULL`` and ``nan`` are missing values; files may be compressed by gzip,
+    bzip2, xz or Zstandard. Every number becomes exactly the double returned by
+    ``float()``.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     missing : {"query_min", "zero", "refuse"}
-        Treatment of missing values: the smallest value of that feature within its query, as in LETOR's "min"
-        version (0 if the query has no value); 0; or an error.
+        Treatment of missing values: the smallest value of that feature within its
+        query, as in LETOR's "min" version (0 if the query has no value); 0; or an
+        error.
     n_features : int, optional
-        Number of features; by default the largest id in the file. A larger id is an error.
+        Number of features; by default the largest id in the file. A larger id is an
+        error.
     normalize : False or "query_minmax"
-        Whether to scale every feature to [0, 1] within every query (LETOR's QueryLevelNorm).
+        Whether to scale every feature to [0, 1] within every query (LETOR's
+        QueryLevelNorm).
     cache : bool
         Whether to read and write the cache of parsed files.
     progress : callable, optional
@@ -133,7 +143,9 @@ def load_letor(
         raise ParameterError("n_features", n_features, tr("a number of at least 1"))
     path = Path(path)
     reading = ReadProgress(progress, cancelled, regular_file_size(path))
-    part = PartFiles((path,), LETOR, refuse=missing == "refuse", most_features=n_features)
+    part = PartFiles(
+        (path,), LETOR, refuse=missing == "refuse", most_features=n_features
+    )
     file_contents = read_into_memory(part, reading, cache=cache)
     dataset = RankingDataset.of_table(
         file_contents.table,
@@ -169,7 +181,9 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     if not paths or not holds_logs(paths[0]):
         raise DatasetError(tr("{path}: found no feature logs.").format(path=logs))
     files = tuple(map(Path, judgments)) or (judgments_beside(paths[0]),)
-    rows: list[tuple[str, str, str]] = imported(joined_format(paths[0]).code.unmatched)(paths, files)
+    rows: list[tuple[str, str, str]] = imported(joined_format(paths[0]).code.unmatched)(
+        paths, files
+    )
     return rows
 
 
@@ -185,7 +199,8 @@ def load_trec(
     Parameters
     ----------
     qrels : Path
-        A file, or ``ir_datasets:`` followed by the id of a collection in the library ir_datasets.
+        A file, or ``ir_datasets:`` followed by the id of a collection in the library
+        ir_datasets.
     runs : Mapping of str to Path
         Runs by feature name.
     missing, normalize
@@ -203,4 +218,6 @@ def load_trec(
     text = collection_judgments(qrels) if is_collection(qrels) else read_lines(qrels)
     table = graded_documents(text, scores_of_run, refuse=missing == "refuse")
     source = Source(text.path, text.size, f"sha256:{text.checksum}")
-    return RankingDataset.of_table(table, source, missing=missing, n_features=None, normalize=normalize)
+    return RankingDataset.of_table(
+        table, source, missing=missing, n_features=None, normalize=normalize
+    )

@@ -39,7 +39,8 @@ def save_dataset(
     dataset : RankingDataset
         Numbers are written without loss. Missing values are written as filled.
     path : Path
-        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
+        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or
+        ``.zst``.
     form : DataFormat
     comments : bool
         Whether to write the comments, if the format supports them.
@@ -67,21 +68,31 @@ def save_dataset(
 
 def written_files(path: Path, form: DataFormat) -> tuple[Path, ...]:
     """Return the files of a dataset in a format: the data, and the query sizes if they are separate."""
-    return (path, path.with_name(without_ending(path.name) + form.sizes)) if form.sizes else (path,)
+    return (
+        (path, path.with_name(without_ending(path.name) + form.sizes))
+        if form.sizes
+        else (path,)
+    )
 
 
-def write_letor(_: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+def write_letor(
+    _: DataFormat, dataset: RankingDataset, path: Path, comments: bool
+) -> None:
     """Write LETOR text."""
     save_letor(dataset, path, comments=comments)
 
 
-def write_csv(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
+def write_csv(
+    form: DataFormat, dataset: RankingDataset, path: Path, comments: bool
+) -> None:
     """Write a table of text."""
     text = _csv_pieces(dataset, "," if form.key == "csv" else "\t", comments)
     write_pieces(path, packed_pieces(path, text))
 
 
-def write_with_sizes(form: DataFormat, dataset: RankingDataset, path: Path, _comments: bool) -> None:
+def write_with_sizes(
+    form: DataFormat, dataset: RankingDataset, path: Path, _comments: bool
+) -> None:
     """Write SVMlight text, and the file of query sizes beside it."""
     content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
     _, sizes_path = written_files(path, form)
@@ -104,7 +115,8 @@ def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
     is_present = {
         NAMES: dataset.feature_names != default_names(ids),
         "ids of features": not np.array_equal(ids, np.arange(1, len(ids) + 1)),
-        "ids of queries": dataset.query_ids != tuple(str(i + 1) for i in range(dataset.n_queries)),
+        "ids of queries": dataset.query_ids
+        != tuple(str(i + 1) for i in range(dataset.n_queries)),
         "comments": any(dataset.comments),
     }
     return tuple(aspect for aspect in form.loses if is_present[aspect])
@@ -114,7 +126,9 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     """Return feature names as unique column names without reserved words."""
     used = set()
     names = []
-    for i, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
+    for i, name in zip(
+        dataset.feature_ids.tolist(), dataset.feature_names, strict=True
+    ):
         column = clean_name(name)
         if column.lower() in _RESERVED or column in used:
             column = f"feature {i} {column}".strip()
@@ -125,18 +139,27 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iterator[bytes]:
+def _csv_pieces(
+    dataset: RankingDataset, delimiter: str, comments: bool
+) -> Iterator[bytes]:
     """Yield a header, then lines, one for each document."""
 
     def cell(text: str) -> str:
         # Quote texts with outer blanks, delimiters, quotes or line ends.
         text = str(guarded(text))
-        is_plain = text == text.strip() and not any(c in text for c in f'{delimiter}"\r\n')
+        is_plain = text == text.strip() and not any(
+            c in text for c in f'{delimiter}"\r\n'
+        )
         return text if is_plain else '"' + text.replace('"', '""') + '"'
 
     # The first line names the columns.
     with_comments = comments and any(dataset.comments)
-    header = ["qid", "label", *column_names(dataset), *([COMMENT_NAME] if with_comments else [])]
+    header = [
+        "qid",
+        "label",
+        *column_names(dataset),
+        *([COMMENT_NAME] if with_comments else []),
+    ]
     yield _encoded([delimiter.join(map(cell, header))])
     ids = [cell(query) for query in dataset.query_ids]
     texts = iter(dataset.comments)
@@ -145,7 +168,10 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
         rows = slice(first, first + _DOCUMENTS_AT_ONCE)
         lines = []
         for query, label, values in zip(
-            dataset.query_index[rows].tolist(), dataset.y[rows].tolist(), dataset.X[rows], strict=True
+            dataset.query_index[rows].tolist(),
+            dataset.y[rows].tolist(),
+            dataset.X[rows],
+            strict=True,
         ):
             numbers = map(shortest, (label, *values.tolist()))
             comment = [cell(next(texts))] if with_comments else []
@@ -155,22 +181,28 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
 
 
 def _encoded(lines: Sequence[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", errors="backslashreplace")
+    return "".join(f"{line}\n" for line in lines).encode(
+        "utf-8", errors="backslashreplace"
+    )
 
 
 _ENDS_TOKEN = frozenset(" \t\r\n#\0")
 
 
-def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comments: bool = True) -> None:
+def save_letor(
+    dataset: RankingDataset, path: str | os.PathLike[str], *, comments: bool = True
+) -> None:
     """Write a dataset as LETOR text, completely or not at all.
 
     Parameters
     ----------
     dataset : RankingDataset
-        Dataset to write. Numbers are written with the digits needed to read back the same double; zeros are
-        omitted if the source file omitted them. Missing values are written as filled.
+        Dataset to write. Numbers are written with the digits needed to read back the
+        same double; zeros are omitted if the source file omitted them. Missing values
+        are written as filled.
     path : str or path-like
-        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
+        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or
+        ``.zst``.
     comments : bool
         Whether to write the comments. Line ends within comments become blanks.
 
@@ -193,7 +225,9 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
     write_pieces(path, packed_pieces(path, letor_pieces(dataset, comments=comments)))
 
 
-def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: bool = True) -> Iterator[bytes]:
+def letor_pieces(
+    dataset: RankingDataset, *, comments: bool = True, queries: bool = True
+) -> Iterator[bytes]:
     """Yield the lines of a dataset; without ``queries`` in SVM-light's form, without query ids."""
     for begin in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
         end = min(begin + _DOCUMENTS_AT_ONCE, dataset.n_documents)
@@ -201,7 +235,9 @@ def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: boo
         release(dataset.X[begin:end])
 
 
-def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:
+def _letor_lines(
+    dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool
+) -> bytes:
     """Return the lines of the documents begin … end - 1.
 
     Zeros are left out if the source left them out.
@@ -213,22 +249,33 @@ def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, 
         # Write the stored entries, the values other than 0, or all values.
         if isinstance(dataset.X, SparseRows):
             columns, values = dataset.X.entries(row)
-            features = [f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)]
+            features = [
+                f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)
+            ]
         elif dataset.sparse:
             values = dataset.X[row]
             columns = _written_columns(values, is_first_row=row == 0)
             features = [f"{ids[j]}:{shortest(values[j].item())}" for j in columns]
         else:
-            features = [f"{i}:{shortest(v)}" for i, v in zip(ids, dataset.X[row].tolist(), strict=True)]
+            features = [
+                f"{i}:{shortest(v)}"
+                for i, v in zip(ids, dataset.X[row].tolist(), strict=True)
+            ]
         query = [f"qid:{query_id}"] if queries else []
         line = " ".join([shortest(dataset.y[row].item()), *query, *features])
         # A comment has to fit into its line.
-        comment = " ".join(dataset.comments[row].splitlines()) if comments and len(dataset.comments) else ""
+        comment = (
+            " ".join(dataset.comments[row].splitlines())
+            if comments and len(dataset.comments)
+            else ""
+        )
         lines.append(f"{line} #{comment}\n" if comment else f"{line}\n")
     return "".join(lines).encode("utf-8", errors="backslashreplace")
 
 
-def _written_columns(values: np.ndarray[tuple[int], np.dtype[np.float64]], is_first_row: bool) -> list[int]:
+def _written_columns(
+    values: np.ndarray[tuple[int], np.dtype[np.float64]], is_first_row: bool
+) -> list[int]:
     """Return the columns other than 0; in the first row also the last one, so that it is not lost."""
     is_written = (values != 0.0) | np.signbit(values)  # -0.0 is written, too
     is_written[-1] |= is_first_row

@@ -12,7 +12,13 @@ from typing import Any
 from rankstudio.engine.data.data_format import OF, DataFormat, FormatCode
 from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.data.formats.built_in import LETOR
-from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, one_line, shown
+from rankstudio.engine.errors import (
+    DatasetError,
+    ParameterError,
+    PlanError,
+    one_line,
+    shown,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
@@ -31,7 +37,9 @@ def data_formats() -> tuple[DataFormat, ...]:
     unusable = tr("A data format of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("data_formats", refuse_invalid, exists, unusable)
     return tuple(
-        entry if loaded.built_in else _from_package(entry, loaded.package, loaded.version)
+        entry
+        if loaded.built_in
+        else _from_package(entry, loaded.package, loaded.version)
         for loaded, entry in entries
     )
 
@@ -39,7 +47,9 @@ def data_formats() -> tuple[DataFormat, ...]:
 def _from_package(entry: DataFormat, package: str, version: str) -> DataFormat:
     """Return a format of a plug-in with the package that it comes from."""
     parsed_as = f"{package}=={version} {entry.key}"
-    return replace(entry, package=package, version=version, parsed_as=parsed_as, code=FormatCode())
+    return replace(
+        entry, package=package, version=version, parsed_as=parsed_as, code=FormatCode()
+    )
 
 
 def written_formats() -> tuple[DataFormat, ...]:
@@ -75,7 +85,14 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 
 def lacking_ability(key: str) -> str:
     """Return why a format of an ability cannot be used, as a sentence without its subject; "" if it can."""
-    name = next((recorded["plugin"] for recorded in recorded_formats() if recorded["key"] == key), "")
+    name = next(
+        (
+            recorded["plugin"]
+            for recorded in recorded_formats()
+            if recorded["key"] == key
+        ),
+        "",
+    )
     if not name or any(entry.key == key for entry in data_formats()):
         return ""
     return Origin(OriginKind.ABILITY, name, "", present=False).lacking
@@ -87,19 +104,28 @@ def absent_data_format(key: str) -> str:
     Return "" for any other key.
     """
     lacking = lacking_ability(key)
-    return lacking and tr("The format {format} {lacking}").format(format=key, lacking=lacking)
+    return lacking and tr("The format {format} {lacking}").format(
+        format=key, lacking=lacking
+    )
 
 
 def data_endings() -> frozenset[str]:
     """Return the endings of names of data files, without those of compressed files."""
     endings = {ending for entry in data_formats() for ending in entry.endings}
-    return frozenset(endings.union(*(recorded["endings"] for recorded in recorded_formats())))
+    return frozenset(
+        endings.union(*(recorded["endings"] for recorded in recorded_formats()))
+    )
 
 
 @cache
 def built_in_endings() -> frozenset[str]:
     """Return the endings of names of data files in RankStudio's own formats."""
-    return frozenset(ending for entry in data_formats() if not entry.package for ending in entry.endings)
+    return frozenset(
+        ending
+        for entry in data_formats()
+        if not entry.package
+        for ending in entry.endings
+    )
 
 
 def told_format(name: str, path: Path) -> DataFormat | None:
@@ -178,7 +204,9 @@ def _format_of_name(name: str) -> DataFormat | None:
     key, _, requirement = name.partition(OF)
     package = requirement.partition("==")[0]
     entries = (entry for entry in data_formats() if entry.key == key)
-    return next((entry for entry in entries if not package or entry.package == package), None)
+    return next(
+        (entry for entry in entries if not package or entry.package == package), None
+    )
 
 
 def format_of_name(name: str) -> DataFormat:
@@ -190,7 +218,12 @@ def format_of_name(name: str) -> DataFormat:
     ('csv', 'letor')
     """
     lower = without_ending(name).lower()
-    endings = ((len(e), entry) for entry in data_formats() for e in entry.endings if e and lower.endswith(e))
+    endings = (
+        (len(e), entry)
+        for entry in data_formats()
+        for e in entry.endings
+        if e and lower.endswith(e)
+    )
     return max(endings, key=lambda pair: pair[0], default=(0, LETOR))[1]
 
 
@@ -205,9 +238,13 @@ def format_to_write(name: str) -> DataFormat:
     form = format_of_name(name)
     lower = without_ending(name).lower()
     absent = (
-        recorded["key"] for recorded in recorded_formats() if lower.endswith(tuple(recorded["endings"]))
+        recorded["key"]
+        for recorded in recorded_formats()
+        if lower.endswith(tuple(recorded["endings"]))
     )
-    if form is LETOR and (reason := next(filter(None, map(absent_data_format, absent)), "")):
+    if form is LETOR and (
+        reason := next(filter(None, map(absent_data_format, absent)), "")
+    ):
         raise PlanError(reason)
     return form
 
@@ -221,23 +258,37 @@ def refuse_invalid(entry: object) -> None:
         Value that a plug-in provides as a :class:`DataFormat`.
     """
     if not isinstance(entry, DataFormat):
-        raise PlanError(tr("expected a DataFormat, got {value}.").format(value=shown(entry)))
+        raise PlanError(
+            tr("expected a DataFormat, got {value}.").format(value=shown(entry))
+        )
     # The key names the format in plans and on the command line.
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
-        text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
+        text = tr(
+            "key: expected lower-case letters, digits, dots and hyphens, got {key}."
+        )
         raise PlanError(text.format(key=shown(entry.key)))
     # The label has to fit into one line.
     label = entry.label
-    is_line = isinstance(label, str) and bool(label.strip()) and one_line(label) == label
+    is_line = (
+        isinstance(label, str) and bool(label.strip()) and one_line(label) == label
+    )
     if not is_line or len(label) > _MAX_LABEL_LENGTH:
-        text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-        raise PlanError(text.format(key=entry.key, field="label", most=_MAX_LABEL_LENGTH, value=shown(label)))
+        text = tr(
+            "{key}: {field}: expected a line of at most {most} characters, got {value}."
+        )
+        raise PlanError(
+            text.format(
+                key=entry.key, field="label", most=_MAX_LABEL_LENGTH, value=shown(label)
+            )
+        )
     endings = entry.endings
     are_endings = isinstance(endings, tuple) and all(
         isinstance(ending, str) and _ENDING.fullmatch(ending) for ending in endings
     )
     if not are_endings:
-        text = tr('{key}: endings: expected a tuple of endings such as (".npz",), got {value}.')
+        text = tr(
+            '{key}: endings: expected a tuple of endings such as (".npz",), got {value}.'
+        )
         raise PlanError(text.format(key=entry.key, value=shown(endings)))
     # Only the reader is required.
     for reference in [entry.reader, *filter(None, [entry.recognise, entry.writer])]:

@@ -1,7 +1,7 @@
 """Files whose documents are judged in other files: recognised by marks, and found with their judgments.
 
-The formats themselves belong to abilities. Files are also recognised if the folder of an ability is absent,
-so that messages can name the plug-in that reads them.
+The formats themselves belong to abilities. Files are also recognised if the folder of
+an ability is absent, so that messages can name the plug-in that reads them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,19 @@ from pathlib import Path
 from rankstudio.engine.data.data_format import Beginning, DataFormat
 from rankstudio.engine.data.file_access import children, read_beginning, without_ending
 from rankstudio.engine.data.formats.built_in import PLUGIN
-from rankstudio.engine.data.formats.format_catalog import data_formats, lacking_ability, recorded_formats
+from rankstudio.engine.data.formats.format_catalog import (
+    data_formats,
+    lacking_ability,
+    recorded_formats,
+)
 from rankstudio.engine.data.formats.judgments import judgment_files, judgments_beside
 from rankstudio.engine.data.formats.trec import runs_beside
-from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtraError, shown_path
+from rankstudio.engine.errors import (
+    DatasetError,
+    FileAccessError,
+    MissingExtraError,
+    shown_path,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import entries_of
 
@@ -36,7 +45,8 @@ class MarkedFormat:
     key, plugin : str
         Key of the format, and name of the ability.
     endings, marks : tuple of str
-        Endings of the names of its files, and texts, one of which occurs at the beginning of each file.
+        Endings of the names of its files, and texts, one of which occurs at the
+        beginning of each file.
     """
 
     key: str
@@ -54,7 +64,10 @@ class MarkedFormat:
     def is_named(self, name: str) -> bool:
         """Return whether the name of a file has an ending of the format, compressed or not."""
         plain = name.lower()
-        return any(plain.removesuffix(packed).endswith(self.endings) for packed in _COMPRESSED_ENDINGS)
+        return any(
+            plain.removesuffix(packed).endswith(self.endings)
+            for packed in _COMPRESSED_ENDINGS
+        )
 
 
 def formats_to_record() -> list[dict[str, object]]:
@@ -77,7 +90,10 @@ def marked_formats() -> tuple[MarkedFormat, ...]:
     """Return the marked formats of all abilities, also of those whose folders are absent."""
     return tuple(
         MarkedFormat(
-            recorded["key"], recorded["plugin"], tuple(recorded["endings"]), tuple(recorded["marks"])
+            recorded["key"],
+            recorded["plugin"],
+            tuple(recorded["endings"]),
+            tuple(recorded["marks"]),
         )
         for recorded in recorded_formats()
         if recorded["marks"]
@@ -87,7 +103,10 @@ def marked_formats() -> tuple[MarkedFormat, ...]:
 def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return 1 for a file that begins with a mark of the format, else 0."""
     return float(
-        any(marked.key == form.key and marked.is_begun_by(beginning.head) for marked in marked_formats())
+        any(
+            marked.key == form.key and marked.is_begun_by(beginning.head)
+            for marked in marked_formats()
+        )
     )
 
 
@@ -109,11 +128,17 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     name = without_ending(beginning.path.name).lower()
     for form in recorded_formats():
         magic = form["magic"].encode()
-        is_marked = form["key"] in marked or (magic and beginning.head.startswith(magic))
-        is_named = by_name and not form["marks"] and name.endswith(tuple(form["endings"]))
+        is_marked = form["key"] in marked or (
+            magic and beginning.head.startswith(magic)
+        )
+        is_named = (
+            by_name and not form["marks"] and name.endswith(tuple(form["endings"]))
+        )
         if (is_marked or is_named) and (lacking := lacking_ability(form["key"])):
             text = tr("{path}: the format of the data {reason}")
-            raise DatasetError(text.format(path=shown_path(beginning.path), reason=lacking))
+            raise DatasetError(
+                text.format(path=shown_path(beginning.path), reason=lacking)
+            )
 
 
 def joined_format(path: Path) -> DataFormat:
@@ -146,7 +171,11 @@ def holds_logs(path: Path) -> bool:
 
 def logs_in(folder: Path) -> tuple[Path, ...]:
     """Return the logs of features in a folder, in the order of their names."""
-    return tuple(path for path in children(folder) if not path.name.startswith(".") and holds_logs(path))
+    return tuple(
+        path
+        for path in children(folder)
+        if not path.name.startswith(".") and holds_logs(path)
+    )
 
 
 def logs_with_judgments(paths: Files) -> tuple[Files, Files]:

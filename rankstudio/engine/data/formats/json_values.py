@@ -19,7 +19,8 @@ CHUNK = 1 << 20  # characters at a time
 _BLANKS = re.compile(r"\s*")
 _UTF_16 = "\ufffd\ufffd"  # byte order mark of UTF-16, as it is decoded here
 _EXCERPT_LENGTH = 40  # characters before an error
-_CUT_CHARACTERS = 16  # an incomplete text has its error within this distance from its end
+# an incomplete text has its error within this distance from its end
+_CUT_CHARACTERS = 16
 _MEMORY_FACTOR = 16  # memory of values, as a multiple of that of their text
 
 
@@ -35,7 +36,9 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
         raise _RepeatedNameError(
-            next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+            next(
+                name for name, n in Counter(name for name, _ in pairs).items() if n > 1
+            )
         )
     return values
 
@@ -46,7 +49,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates)
 class JsonValues:
     """The values in a file, each with the line on which it begins.
 
-    A list is read element by element, so that a file may be one long list, or have a value on each line.
+    A list is read element by element, so that a file may be one long list, or have a
+    value on each line.
 
     Parameters
     ----------
@@ -117,7 +121,8 @@ class JsonValues:
             try:
                 value, end = _DECODER.raw_decode(self._rest, self._position)
                 if self._may_have_surrogates:
-                    json.dumps(value, ensure_ascii=False).encode()  # ValueError for half of a pair
+                    # ValueError for half of a pair
+                    json.dumps(value, ensure_ascii=False).encode()
             except json.JSONDecodeError as error:
                 # A value that is cut off is decoded again with more text.
                 is_near_end = not self._rest[error.pos + _CUT_CHARACTERS :].strip()
@@ -127,7 +132,10 @@ class JsonValues:
                 self._read_more()
             except _RepeatedNameError as error:
                 raise line_error(
-                    self._path, self._line, f'"{error}"', tr("each name once in an object")
+                    self._path,
+                    self._line,
+                    f'"{error}"',
+                    tr("each name once in an object"),
                 ) from None
             except (ValueError, RecursionError):
                 raise self._error(self._position) from None
@@ -140,7 +148,10 @@ class JsonValues:
         n_undecoded = len(self._rest) - self._position
         if _MEMORY_FACTOR * n_undecoded > memory.available():
             raise line_error(
-                self._path, self._line, memory.size(n_undecoded), "values of JSON that fit into memory"
+                self._path,
+                self._line,
+                memory.size(n_undecoded),
+                "values of JSON that fit into memory",
             )
         text = self._text.read(max(CHUNK, n_undecoded))
         self._rest = self._rest[self._position :] + text
@@ -160,8 +171,14 @@ class JsonValues:
         line = self._line + before.count("\n")
         if before:  # the beginning of the value is valid
             excerpt = before.rpartition("\n")[2].strip()
-            excerpt = f"…{excerpt[-_EXCERPT_LENGTH:]}" if len(excerpt) > _EXCERPT_LENGTH else excerpt
-            return FormatError(self._path, line, 0, repr(excerpt), tr("valid JSON after it"))
+            excerpt = (
+                f"…{excerpt[-_EXCERPT_LENGTH:]}"
+                if len(excerpt) > _EXCERPT_LENGTH
+                else excerpt
+            )
+            return FormatError(
+                self._path, line, 0, repr(excerpt), tr("valid JSON after it")
+            )
         end = self._rest.find("\n", self._position)
         excerpt = self._rest[self._position : end if end >= 0 else len(self._rest)]
         return line_error(self._path, line, excerpt, self._expected)

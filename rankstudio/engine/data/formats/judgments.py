@@ -42,7 +42,8 @@ def read_judgments(text: TextLines) -> Grades:
     Raises
     ------
     FormatError, DatasetError
-        If a line is no judgment, there are no judgments, or two different ones of a document of a query.
+        If a line is no judgment, there are no judgments, or two different ones of a
+        document of a query.
     """
     first = next((line.strip() for line in text.lines if line.strip()), "")
     if first[:1] in ("{", "["):
@@ -76,9 +77,13 @@ def judgments_beside(logs: Path) -> Path:
                 "qrel, judgment or rating in its name."
             )
             if not files
-            else tr("{path}: found {files} beside the feature logs, expected one file of judgments.")
+            else tr(
+                "{path}: found {files} beside the feature logs, expected one file of judgments."
+            )
         )
-        raise NoJudgmentsError(text.format(path=logs, files=", ".join(path.name for path in files)))
+        raise NoJudgmentsError(
+            text.format(path=logs, files=", ".join(path.name for path in files))
+        )
     return files[0]
 
 
@@ -88,7 +93,11 @@ def judged_by_any(judges: Sequence[Grades]) -> Grades:
     for query, documents in (item for grades in judges for item in grades.items()):
         judged_documents = judged.setdefault(query, {})
         judged_documents.update(
-            {document: grade for document, grade in documents.items() if document not in judged_documents}
+            {
+                document: grade
+                for document, grade in documents.items()
+                if document not in judged_documents
+            }
         )
     return judged
 
@@ -118,7 +127,11 @@ def _grades_by_query(
         if grade is None or math.isinf(grade):
             raise text.error(line, rating, tr("a number as the rating"))
         if grades.setdefault(query, {}).setdefault(document, grade) != grade:
-            raise text.error(line, f"{query} {document}", tr("one rating for each document of a query"))
+            raise text.error(
+                line,
+                f"{query} {document}",
+                tr("one rating for each document of a query"),
+            )
     return grades
 
 
@@ -132,7 +145,9 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
         # Find the column of each role by its common names.
         names = [re.sub(r"[\W_]+", "", cell).lower() for cell in next(rows, [])]
         column_of_role = {
-            role: next((names.index(name) for name in common_names if name in names), -1)
+            role: next(
+                (names.index(name) for name in common_names if name in names), -1
+            )
             for role, common_names in _COLUMNS.items()
         }
         if min(column_of_role.values()) < 0:
@@ -143,12 +158,20 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
             if not any(row):
                 continue
             if len(row) <= last_column:
-                raise text.error(rows.line_num, separator.join(row), tr("as many cells as in the first line"))
-            query, document, rating = (row[column_of_role[role]].strip() for role in _COLUMNS)
+                raise text.error(
+                    rows.line_num,
+                    separator.join(row),
+                    tr("as many cells as in the first line"),
+                )
+            query, document, rating = (
+                row[column_of_role[role]].strip() for role in _COLUMNS
+            )
             if rating:
                 yield rows.line_num, query, document, rating
     except csv.Error:
-        raise text.error(rows.line_num, text.lines[rows.line_num - 1], tr(EXPECTED)) from None
+        raise text.error(
+            rows.line_num, text.lines[rows.line_num - 1], tr(EXPECTED)
+        ) from None
 
 
 def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:

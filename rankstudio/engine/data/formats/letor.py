@@ -39,16 +39,24 @@ from rankstudio.engine.data.table_builder import (
     one_run,
     too_large,
 )
-from rankstudio.engine.errors import FormatError, MissingValueError, NoQueriesError, ZeroIdError
+from rankstudio.engine.errors import (
+    FormatError,
+    MissingValueError,
+    NoQueriesError,
+    ZeroIdError,
+)
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.sparse_rows import MOST_ID, worth_it
 
-_PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that cancellation takes effect at once
+# bytes: a few milliseconds of parsing, so that cancellation takes effect at once
+_PIECE = 1 << 20
 _WINDOW = 1 << 12  # 4 KiB: most lines are shorter
 _PEEK = 1 << 16  # 64 KiB, enough for some lines
-_FIRST_HARD_CAPACITY = 64  # numbers of a piece that the kernel leaves to Python; grows if there are more
-# A document after a carriage return, which is part of the comment of the document before.
+# numbers of a piece that the kernel leaves to Python; grows if there are more
+_FIRST_HARD_CAPACITY = 64
+# A document after a carriage return, which is part of the comment of the document
+# before.
 _HIDDEN_DOCUMENT = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")
 _OTHER_BYTES_PER_ROW = 41  # bytes of a row besides its features
 _BYTES_OF_VALUE = 4  # of the shortest text, " 1:0"
@@ -70,9 +78,13 @@ _EXPECTED = {
     ID_TOO_LARGE: translatable("a feature id of at most {most}"),
     ID_REPEATED: translatable("every feature at most once in a line"),
     OVERFLOW: translatable("a number from -1.8e308 to 1.8e308"),
-    MISSING: translatable("a value for every feature, because missing values are refused"),
+    MISSING: translatable(
+        "a value for every feature, because missing values are refused"
+    ),
     BINARY: translatable("text"),
-    OLD_LINE_END: translatable("lines that end with a line feed; save the file with such line ends"),
+    OLD_LINE_END: translatable(
+        "lines that end with a line feed; save the file with such line ends"
+    ),
 }
 
 
@@ -80,8 +92,8 @@ _EXPECTED = {
 class _LineRules:
     """Permitted contents of a line.
 
-    These are the greatest feature id, whether missing values are refused, what is added to ids (1 if they
-    begin at 0), and whether the line has a query id.
+    These are the greatest feature id, whether missing values are refused, what is added
+    to ids (1 if they begin at 0), and whether the line has a query id.
     """
 
     most_features: int = MOST_ID
@@ -91,7 +103,9 @@ class _LineRules:
 
     @classmethod
     def of(cls, part: PartFiles) -> _LineRules:
-        greatest_id = MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
+        greatest_id = (
+            MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
+        )
         return cls(
             most_features=greatest_id,
             refuse=part.refuse,
@@ -104,8 +118,9 @@ class _LineRules:
 class _Rows:
     """The arrays that the kernel writes to, with as many rows as there are lines; see `_line_kernel.parse`.
 
-    If values are stored without zeros, ``X`` has no columns, and ``lengths`` has the number of values of each
-    row; the values themselves are in the outcomes of the pieces. Otherwise ``lengths`` is empty.
+    If values are stored without zeros, ``X`` has no columns, and ``lengths`` has the
+    number of values of each row; the values themselves are in the outcomes of the
+    pieces. Otherwise ``lengths`` is empty.
     """
 
     X: Floats
@@ -126,7 +141,9 @@ class _Rows:
 
     def selected(self, rows: Ints) -> _Rows:
         lengths = self.lengths[rows] if self.lengths.size else self.lengths
-        return _Rows(self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows], lengths)
+        return _Rows(
+            self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows], lengths
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,15 +169,18 @@ class _Outcome:
 
 
 def read_letor(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+    part: PartFiles,
+    files: Iterable[SourceFile],
+    builder: TableBuilder,
+    progress: ReadProgress,
 ) -> TableFacts:
     """Read LETOR text; see `FormatReader`.
 
     Raises
     ------
     FormatError
-        For each file: at a zero byte, then at the first violation of LETOR text, then at a document in a
-        comment.
+        For each file: at a zero byte, then at the first violation of LETOR text, then
+        at a document in a comment.
     MissingValueError
         At the first missing value, with the policy to refuse them.
     DatasetError
@@ -179,9 +199,13 @@ def read_letor(
     width = reading.width
     if not builder.n_documents:
         problem = "an empty file" if reading.empty else "no documents"
-        raise FormatError(path, 0, 0, problem, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
+        raise FormatError(
+            path, 0, 0, problem, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25")
+        )
     if not width:
-        raise FormatError(path, 0, 0, tr("no features"), tr("at least one feature:value in some line"))
+        raise FormatError(
+            path, 0, 0, tr("no features"), tr("at least one feature:value in some line")
+        )
     # Ids from 0 are named, because positions of features count from 1.
     names = () if part.first_id else tuple(f"id {i}" for i in range(width))
     is_dense = reading.n_values == builder.n_documents * width
@@ -211,7 +235,8 @@ class _LetorText:
     def read(self, file: SourceFile, position: int) -> None:
         """Read a file, whose position among the files is given; see `read_letor` for the errors.
 
-        After the first invalid line, the rest is only searched for a zero byte, which is reported first.
+        After the first invalid line, the rest is only searched for a zero byte, which
+        is reported first.
         """
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
@@ -224,8 +249,9 @@ class _LetorText:
                 share = (position + file.done / max(file.size, 1)) / self._n_files
                 try:
                     lines = self._parse(file.path, text, progress, begins=number == 0)
-                    hidden_document_error = hidden_document_error or _document_in_comment(
-                        file.path, text, lines, n_lines_before
+                    hidden_document_error = (
+                        hidden_document_error
+                        or _document_in_comment(file.path, text, lines, n_lines_before)
                     )
                     self._builder.add(self._piece(text, lines, n_lines_before), share)
                 except FormatError as error:
@@ -243,7 +269,9 @@ class _LetorText:
         if first_error is not None:
             raise first_error
 
-    def _parse(self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool) -> _ParsedLines:
+    def _parse(
+        self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool
+    ) -> _ParsedLines:
         """Parse a chunk of text, and update the width and the number of values."""
         lines = _parse_lines(
             path,
@@ -259,7 +287,9 @@ class _LetorText:
         self.n_values += lines.n_values
         return lines
 
-    def _piece(self, text: Bytes, lines: _ParsedLines, n_lines_before: int) -> DocumentPiece:
+    def _piece(
+        self, text: Bytes, lines: _ParsedLines, n_lines_before: int
+    ) -> DocumentPiece:
         """Return the documents of a chunk of text that has some lines before it in its file."""
         rows = lines.rows
         if self._one_ranking:
@@ -285,7 +315,9 @@ class _LetorText:
             comments=lines.comments,
             missing=lines.missing,
             runs=zip(ids, lengths, strict=True) if self._rules.with_query else (),
-            place_of=lambda run: n_lines_before + line_of(text, int(query_spans[run, 0])),
+            place_of=lambda run: (
+                n_lines_before + line_of(text, int(query_spans[run, 0]))
+            ),
         )
 
 
@@ -341,9 +373,15 @@ def _parse_lines(
     width = max(width, int(first[kernels.GREATEST_ID]))
     n_first_lines = max(1, int(first[kernels.ROWS]))
     n_values = int(first[kernels.VALUES]) * n_lines // n_first_lines  # an estimate
-    while True:  # once, or again with more columns if a later line has a greater id than the first lines
+    # once, or again with more columns if a later line has a greater id than the first
+    # lines
+    while True:
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
-        rows = _Rows.empty(n_lines, 0, sparse=True) if sparse else _allocate(path, n_lines, width)
+        rows = (
+            _Rows.empty(n_lines, 0, sparse=True)
+            if sparse
+            else _allocate(path, n_lines, width)
+        )
         outcomes = _parse_pieces(text, pieces, rows, rules, pool, progress)
         greatest = max((int(o.tally[kernels.GREATEST_ID]) for o in outcomes), default=0)
         n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
@@ -354,9 +392,13 @@ def _parse_lines(
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
         position, problem = min(problems)
-        raise format_error(path, text, position, problem, rules.most_features - rules.shift)
+        raise format_error(
+            path, text, position, problem, rules.most_features - rules.shift
+        )
     # Blank lines have no row.
-    rows = _without_blank_lines(rows, pieces, [int(o.tally[kernels.ROWS]) for o in outcomes])
+    rows = _without_blank_lines(
+        rows, pieces, [int(o.tally[kernels.ROWS]) for o in outcomes]
+    )
     comments = _copied_comments(text, rows.spans)
     if sparse:
         X = _sorted_entries(path, text, rows, outcomes, rules, max(width, greatest))
@@ -365,7 +407,9 @@ def _parse_lines(
     return _ParsedLines(rows, rows.X, missing, n_values, comments)
 
 
-def _without_blank_lines(rows: _Rows, pieces: list[TextPiece], counts: list[int]) -> _Rows:
+def _without_blank_lines(
+    rows: _Rows, pieces: list[TextPiece], counts: list[int]
+) -> _Rows:
     """Return the rows with documents: ``counts`` of them at the beginning of the rows of each piece."""
     if counts == [p.lines for p in pieces]:
         return rows
@@ -387,16 +431,22 @@ def _sorted_entries(
     """
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
-    entries, row_with_repeated_id = sorted_rows(Entries(ids, values, rows.lengths, width))
+    entries, row_with_repeated_id = sorted_rows(
+        Entries(ids, values, rows.lengths, width)
+    )
     if row_with_repeated_id < 0:
         return entries
     earlier_ids: set[int] = set()
-    begin, end = rows.spans[row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]].tolist()
+    begin, end = rows.spans[
+        row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]
+    ].tolist()
     for token in re.finditer(rb"(\d+):\S*", text[begin:end].tobytes()):
         if int(token[1]) in earlier_ids:
             break
         earlier_ids.add(int(token[1]))
-    raise format_error(path, text, begin + token.start(), ID_REPEATED, rules.most_features)
+    raise format_error(
+        path, text, begin + token.start(), ID_REPEATED, rules.most_features
+    )
 
 
 def _parse_pieces(
@@ -427,7 +477,9 @@ def warm_up() -> None:
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
     with ThreadPoolExecutor(1) as pool:
-        _parse_lines(Path("warm-up"), text, pool, ReadProgress(), _LineRules(), begins=True)
+        _parse_lines(
+            Path("warm-up"), text, pool, ReadProgress(), _LineRules(), begins=True
+        )
 
 
 def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
@@ -438,7 +490,9 @@ def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Int
     end = line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
     lines = count_lines(text[first.begin : end])[0] + 1
     piece = TextPiece(first.begin, end, row=0, lines=lines)
-    return _parse_piece(text, piece, _Rows.empty(lines, 0), replace(rules, refuse=False)).tally
+    return _parse_piece(
+        text, piece, _Rows.empty(lines, 0), replace(rules, refuse=False)
+    ).tally
 
 
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
@@ -453,7 +507,9 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
         raise too_large(path, rows, width, needed, free) from None
 
 
-def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) -> _Outcome:
+def _parse_piece(
+    text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules
+) -> _Outcome:
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY
@@ -505,7 +561,9 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
     return _Outcome(tally, missing, ids, values, problems)
 
 
-def _convert_hard(text: Bytes, hard: Ints, rows: _Rows, values: Floats) -> Iterator[tuple[int, int]]:
+def _convert_hard(
+    text: Bytes, hard: Ints, rows: _Rows, values: Floats
+) -> Iterator[tuple[int, int]]:
     """Convert the numbers that the kernel left to ``float()``.
 
     Yield position and code of too large ones.
@@ -519,7 +577,9 @@ def _convert_hard(text: Bytes, hard: Ints, rows: _Rows, values: Floats) -> Itera
             rows.y[row] = value
         elif column < width:
             rows.X[row, column] = value
-        elif column - width - 1 < values.size:  # values of a line with an error are not counted
+        elif (
+            column - width - 1 < values.size
+        ):  # values of a line with an error are not counted
             values[column - width - 1] = value
 
 
@@ -580,14 +640,19 @@ def cut(
         ends.append(end)
     # Count the lines of all pieces at the same time.
     begins = [begin, *ends][: len(ends)]
-    counts = [pool.submit(count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
+    counts = [
+        pool.submit(count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)
+    ]
     # Each piece begins at the row behind the lines before it.
     pieces: list[TextPiece] = []
     row = 0
-    for b, e, (newlines, zero) in zip(begins, ends, progress.in_order(counts), strict=True):
+    for b, e, (newlines, zero) in zip(
+        begins, ends, progress.in_order(counts), strict=True
+    ):
         if zero:
             raise zero_byte_error(path, text, b, e)
-        lines = newlines + int(text[e - 1] != ord("\n"))  # the last line of a file may lack its end
+        # the last line of a file may lack its end
+        lines = newlines + int(text[e - 1] != ord("\n"))
         pieces.append(TextPiece(b, e, row, lines))
         row += lines
     return pieces
@@ -637,7 +702,11 @@ def line_of(text: Bytes, position: int) -> int:
     """Return the number of the line at a position, from 1. O(position)."""
     newlines = 0
     for begin in range(0, position, _SEARCHED_BYTES):
-        newlines += int(np.count_nonzero(text[begin : min(begin + _SEARCHED_BYTES, position)] == ord("\n")))
+        newlines += int(
+            np.count_nonzero(
+                text[begin : min(begin + _SEARCHED_BYTES, position)] == ord("\n")
+            )
+        )
     return newlines + 1
 
 
@@ -649,7 +718,9 @@ def token_at(text: Bytes, position: int) -> str:
     return token.decode("utf-8", errors="backslashreplace")
 
 
-def format_error(path: Path, text: Bytes, position: int, problem: int, most_features: int) -> FormatError:
+def format_error(
+    path: Path, text: Bytes, position: int, problem: int, most_features: int
+) -> FormatError:
     """Return the error of a problem at a position of the text.
 
     Parameters
@@ -668,9 +739,15 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     # The UTF-8 mark of a file does not count as a column.
     line_begin = _line_start(text, position)
     mark = _UTF8_MARK if line_begin == 0 else b""
-    before = text[line_begin:position].tobytes().removeprefix(mark).decode("utf-8", errors="replace")
+    before = (
+        text[line_begin:position]
+        .tobytes()
+        .removeprefix(mark)
+        .decode("utf-8", errors="replace")
+    )
     token = token_at(text, position)
-    feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")  # the id before an invalid value
+    # the id before an invalid value
+    feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}
     kind = kinds.get(problem, FormatError)
@@ -694,7 +771,9 @@ def _problem_text(problem: int, token: str) -> str:
     if not token:
         return tr("the end of the line") if problem == NO_QID else tr("nothing")
     excerpt = token if len(token) <= _EXCERPT_LENGTH else token[:_EXCERPT_LENGTH] + "…"
-    quoted = '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in excerpt) + '"'
+    quoted = (
+        '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in excerpt) + '"'
+    )
     if problem == ID_REPEATED:
         if ":" not in token:
             return tr("{token} a second time").format(token=quoted)

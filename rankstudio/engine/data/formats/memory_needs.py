@@ -6,12 +6,19 @@ import re
 from pathlib import Path
 
 from rankstudio.engine.data.data_format import ContentsNeed, DataFormat
-from rankstudio.engine.data.file_access import HEAD, read_beginning, regular_file_size, without_ending
+from rankstudio.engine.data.file_access import (
+    HEAD,
+    read_beginning,
+    regular_file_size,
+    without_ending,
+)
 from rankstudio.engine.support.sparse_rows import worth_it
 
-_COMPRESSION_FACTOR = 6  # approximate size of a text, as a multiple of its compressed file
+# approximate size of a text, as a multiple of its compressed file
+_COMPRESSION_FACTOR = 6
 _PER_DOCUMENT = 60  # bytes of a document besides its features
-_TABLE_BYTES_PER_JSON_BYTE = 0.5  # the text of a feature is a name and a value of several digits
+# the text of a feature is a name and a value of several digits
+_TABLE_BYTES_PER_JSON_BYTE = 0.5
 _ID = re.compile(rb"[ \t](\d{1,10}):")
 
 
@@ -53,4 +60,6 @@ def text_need(_: DataFormat, path: Path) -> ContentsNeed:
 def _text_size(path: Path) -> float:
     """Return the approximate size of the text of a file."""
     size = float(regular_file_size(path))
-    return size if without_ending(path.name) == path.name else _COMPRESSION_FACTOR * size
+    return (
+        size if without_ending(path.name) == path.name else _COMPRESSION_FACTOR * size
+    )

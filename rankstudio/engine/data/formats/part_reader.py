@@ -23,7 +23,11 @@ from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.built_in import LETOR
 from rankstudio.engine.data.formats.joined_files import joined_format
 from rankstudio.engine.data.formats.query_sizes import read_sizes, sizes_file
-from rankstudio.engine.data.formats.recognised_form import identity_of, read_as, recognised_form
+from rankstudio.engine.data.formats.recognised_form import (
+    identity_of,
+    read_as,
+    recognised_form,
+)
 from rankstudio.engine.data.judgments import Judgments
 from rankstudio.engine.data.kept_tables import (
     find_mapped,
@@ -33,7 +37,13 @@ from rankstudio.engine.data.kept_tables import (
     source_sizes,
 )
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import LoadedFile, StreamedFile, derived_checksum, quoted, read_text
+from rankstudio.engine.data.source_file import (
+    LoadedFile,
+    StreamedFile,
+    derived_checksum,
+    quoted,
+    read_text,
+)
 from rankstudio.engine.data.splitting.splits import select_documents
 from rankstudio.engine.data.table import Missing, Normalize, ReadAs, Source, Table
 from rankstudio.engine.data.table_builder import (
@@ -70,7 +80,8 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether data probably exceed their share of the memory limit, so that they are read from disk.
 
-    Text with mostly zeros stays in memory, where zeros are not stored: with zeros it would fill the disk.
+    Text with mostly zeros stays in memory, where zeros are not stored: with zeros it
+    would fill the disk.
 
     Parameters
     ----------
@@ -87,18 +98,27 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
-    parts = [logs_of(part, recognised_form(part[0], specified), specified)[0] or part for part in parts]
+    parts = [
+        logs_of(part, recognised_form(part[0], specified), specified)[0] or part
+        for part in parts
+    ]
     files = {path for part in parts for path in part}
     room = SHARE * memory.budget()
     size = sum(regular_file_size(path) for path in files)
-    if size < min(_ALWAYS_FITTING_BYTES, room / 64) or memory.available() < _MIN_FREE_BYTES:
+    if (
+        size < min(_ALWAYS_FITTING_BYTES, room / 64)
+        or memory.available() < _MIN_FREE_BYTES
+    ):
         return False
     # All tables are in memory, but the text of one part at a time.
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
-    texts = [sum(needs[path].text for path in part) for part in parts]  # parts are read one after the other
+    # parts are read one after the other
+    texts = [sum(needs[path].text for path in part) for part in parts]
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
     # Data that are mostly 0 are never read from disk.
-    thin = next((path for path, memory_need in needs.items() if memory_need.is_thin), None)
+    thin = next(
+        (path for path, memory_need in needs.items() if memory_need.is_thin), None
+    )
     if thin is None or need <= room:
         return need > room
     if need > memory.budget():
@@ -107,7 +127,11 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
             "Raise the limit, or leave out documents or features."
         )
         raise OutOfMemoryError(
-            text.format(path=thin, size=memory.size(int(need)), budget=memory.size(memory.budget()))
+            text.format(
+                path=thin,
+                size=memory.size(int(need)),
+                budget=memory.size(memory.budget()),
+            )
         )
     return False
 
@@ -148,8 +172,10 @@ class PartReader:
         self._treatment = Treatment(missing, bool(normalize))
         self._cache = cache
         self._several_folds = several_folds
-        self._datasets: dict[tuple[str, str], RankingDataset] = {}  # by checksum of the files, and part
-        self._judgments: dict[int, Judgments] = {}  # by the identity of a dataset's labels
+        # by checksum of the files, and part
+        self._datasets: dict[tuple[str, str], RankingDataset] = {}
+        # by the identity of a dataset's labels
+        self._judgments: dict[int, Judgments] = {}
 
     def read(self) -> dict[Files, FileContents]:
         """Read each part; for errors see `open_dataset`."""
@@ -168,7 +194,9 @@ class PartReader:
         for part in self._parts:
             if part not in contents_of_part:
                 contents_of_part[part] = self._contents(part, large)
-                _check_memory(self._path, list(contents_of_part.values()), self._several_folds)
+                _check_memory(
+                    self._path, list(contents_of_part.values()), self._several_folds
+                )
         return contents_of_part
 
     def datasets(
@@ -189,13 +217,20 @@ class PartReader:
         self._progress.check()
         # Other parts may be wider: write the mapped file again.
         if in_file(file_contents.table.X) and file_contents.table.X.shape[1] < width:
-            file_contents = self._to_disk(part, self._progress.silent(), width) or file_contents
+            file_contents = (
+                self._to_disk(part, self._progress.silent(), width) or file_contents
+            )
         datasets = {}
         for part_name, table in tables_by_part(file_contents.table, name).items():
             # Equal files are made into a dataset once.
-            key = (file_contents.source.checksum, part_name if file_contents.table.parts.size else "")
+            key = (
+                file_contents.source.checksum,
+                part_name if file_contents.table.parts.size else "",
+            )
             if key not in self._datasets:
-                self._datasets[key] = self.dataset(replace(file_contents, table=table), width)
+                self._datasets[key] = self.dataset(
+                    replace(file_contents, table=table), width
+                )
             data = self._datasets[key]
             # Documents that the judge in use did not label are counted in a note.
             n_unjudged = len(table.y) - data.n_documents
@@ -208,8 +243,9 @@ class PartReader:
     def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
         """Return the contents of a file as one dataset with a given number of features.
 
-        With several judges, the dataset has the documents and labels of the judge in use. Missing values are
-        filled from all documents, so that features do not depend on the judge.
+        With several judges, the dataset has the documents and labels of the judge in
+        use. Missing values are filled from all documents, so that features do not
+        depend on the judge.
         """
         # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
@@ -229,11 +265,15 @@ class PartReader:
         judged = np.flatnonzero(~np.isnan(labels[:, judge]))
         if not judged.size:
             raise DatasetError(
-                tr("{path}: found no label of {judge} for any document; expected at least one.").format(
+                tr(
+                    "{path}: found no label of {judge} for any document; expected at least one."
+                ).format(
                     path=file_contents.source.path, judge=quoted(self._specified.label)
                 )
             )
-        data = dataset if judged.size == len(labels) else select_documents(dataset, judged)
+        data = (
+            dataset if judged.size == len(labels) else select_documents(dataset, judged)
+        )
         # The array of labels identifies the judgments.
         judgments = Judgments(judges, labels, dataset.query_ptr, dataset.query_ids)
         self._judgments[id(data.y)] = judgments
@@ -243,7 +283,9 @@ class PartReader:
         """Return the source of documents; with several judges, its checksum depends on the one in use."""
         if not self._specified.judges:
             return file_contents.source
-        checksum = derived_checksum(file_contents.source.checksum, f"label {self._specified.label}")
+        checksum = derived_checksum(
+            file_contents.source.checksum, f"label {self._specified.label}"
+        )
         return replace(file_contents.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
@@ -263,14 +305,21 @@ class PartReader:
             n,
         )
         judge = quoted(self._specified.label)
-        return (text.format(path=file_contents.source.path, n=count_text(n), judge=judge),)
+        return (
+            text.format(path=file_contents.source.path, n=count_text(n), judge=judge),
+        )
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
         """Return a note on data mapped from files, with the reason.
 
         Return () if no data are mapped.
         """
-        parts = {id(part.X): part for fold in folds for part in fold.parts.values() if in_file(part.X)}
+        parts = {
+            id(part.X): part
+            for fold in folds
+            for part in fold.parts.values()
+            if in_file(part.X)
+        }
         if not parts:
             return ()
         return (
@@ -289,7 +338,9 @@ class PartReader:
 
     def _contents(self, part: Files, large: bool) -> FileContents:
         """Read the files of a part: into mapped files if the data are ``large`` and the format allows it."""
-        _refuse_judges(part[0], recognised_form(part[0], self._specified), self._specified)
+        _refuse_judges(
+            part[0], recognised_form(part[0], self._specified), self._specified
+        )
         on_disk = self._to_disk(part, self._progress) if large else None
         return on_disk or read_files(
             part,
@@ -299,7 +350,9 @@ class PartReader:
             cache=self._cache,
         )
 
-    def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
+    def _to_disk(
+        self, part: Files, progress: ReadProgress, width: int = 0
+    ) -> FileContents | None:
         """Read a part into mapped files with at least ``width`` columns; None if the format cannot be."""
         form = recognised_form(part[0], self._specified)
         part_files = part_of(part, form, self._specified, refuse=self._refuses)
@@ -316,7 +369,9 @@ def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None
     """Refuse label columns of several judges for a format with one label per document."""
     if specified.labels and not form.is_table:
         text = (
-            tr("{path}: feature logs have no label columns; name a file of judgments for each judge instead.")
+            tr(
+                "{path}: feature logs have no label columns; name a file of judgments for each judge instead."
+            )
             if form.is_joined
             else tr(
                 "{path}: LETOR and SVMlight text has one label per document, but {n} label columns are "
@@ -326,9 +381,13 @@ def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None
         raise DatasetError(text.format(path=shown_path(path), n=len(specified.labels)))
 
 
-def _check_memory(path: Path, parts_read: Sequence[FileContents], has_several_folds: bool) -> None:
+def _check_memory(
+    path: Path, parts_read: Sequence[FileContents], has_several_folds: bool
+) -> None:
     """Raise `DatasetError` if the parts read so far take nearly all the memory."""
-    needed = sum(part.table.X.nbytes for part in parts_read if not in_file(part.table.X))
+    needed = sum(
+        part.table.X.nbytes for part in parts_read if not in_file(part.table.X)
+    )
     free = memory.available()
     if needed > 0.9 * (needed + free):
         advice = (
@@ -340,7 +399,12 @@ def _check_memory(path: Path, parts_read: Sequence[FileContents], has_several_fo
             tr(
                 "{path}: not enough memory: the data read so far take {size}, and {size_2} are "
                 "free; {advice}."
-            ).format(path=path, size=memory.size(needed), size_2=memory.size(free), advice=advice)
+            ).format(
+                path=path,
+                size=memory.size(needed),
+                size_2=memory.size(free),
+                advice=advice,
+            )
         )
 
 
@@ -369,7 +433,9 @@ class FileContents:
     treated: bool = False
 
 
-def part_of(paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *, refuse: bool) -> PartFiles:
+def part_of(
+    paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *, refuse: bool
+) -> PartFiles:
     """Return files of a format as a part, with the accompanying query sizes, or judgments of logs.
 
     Raises
@@ -399,7 +465,9 @@ def part_of(paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *
     return PartFiles(paths, form, specified, sizes=sizes, refuse=refuse)
 
 
-def logs_of(paths: Files, form: DataFormat, specified: DataColumns) -> tuple[Files, Files]:
+def logs_of(
+    paths: Files, form: DataFormat, specified: DataColumns
+) -> tuple[Files, Files]:
     """Return feature logs and the files of their judgments; () and () for other data."""
     if specified.judgments:
         return paths, tuple(map(Path, specified.judgments))
@@ -432,16 +500,21 @@ def read_files(
     Raises
     ------
     DataError, MissingExtraError
-        If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to start at 0.
+        If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to
+        start at 0.
     """
-    part = part_of(paths, recognised_form(paths[0], specified), specified, refuse=refuse)
+    part = part_of(
+        paths, recognised_form(paths[0], specified), specified, refuse=refuse
+    )
     if not part.form.streams:
         table, source, as_read = part.form.read_whole(paths[0], progress, refuse=refuse)
         return FileContents(table, source, as_read)
     return read_into_memory(part, progress, cache=cache)
 
 
-def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) -> FileContents:
+def read_into_memory(
+    part: PartFiles, progress: ReadProgress, *, cache: bool
+) -> FileContents:
     """Read files into memory, or load them from the cache; see `read_files`."""
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         files = [_open_file(part, path, progress, pool) for path in part.paths]
@@ -456,14 +529,17 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
             # Load the table of the same bytes, or parse the files.
             table = _stored_table(key, progress, part) if cache else None
             if table is not None:
-                progress.advance(sum(file.size for file in files) / 2)  # the half that parsing would report
+                # the half that parsing would report
+                progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
                 read_table = part.form.table_reader()
                 facts = read_table(part, files, builder, progress)
                 table = builder.finish(facts, part.sizes)
                 if cache:
-                    keep_parsed(key, table, progress.check, sum(file.size for file in files))
+                    keep_parsed(
+                        key, table, progress.check, sum(file.size for file in files)
+                    )
             return _contents(part, table, _awaited_results(pending, progress))
         except BaseException:
             progress.stopped = True
@@ -511,7 +587,8 @@ def read_to_disk(
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         checksums = [store.recalled_checksum(path) for path in part.paths]
         sizes = tuple(regular_file_size(path) for path in part.paths)
-        # Reading the files only for their checksums is worthwhile if a table of files of these sizes exists.
+        # Reading the files only for their checksums is worthwhile if a table of files
+        # of these sizes exists.
         if not all(checksums) and sizes in source_sizes():
             checksums = []
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
@@ -527,7 +604,10 @@ def read_to_disk(
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
                 facts = part.form.table_reader()(
-                    part, _stream_files(part.paths, progress, pool, checksums), builder, progress
+                    part,
+                    _stream_files(part.paths, progress, pool, checksums),
+                    builder,
+                    progress,
                 )
                 table = builder.finish(
                     facts,
@@ -548,7 +628,11 @@ def _parsing_key(part: PartFiles) -> str:
     """
     identity = identity_of(part)
     parser = part.form.parsing()
-    return "" if parser == LETOR.parsed_as and not identity else f"{parser} {TABLES_VERSION} {identity}"
+    return (
+        ""
+        if parser == LETOR.parsed_as and not identity
+        else f"{parser} {TABLES_VERSION} {identity}"
+    )
 
 
 def _contents(
@@ -570,7 +654,9 @@ def _contents(
     # The checksum of other files covers how they are read, too.
     checksum_of_all = derived_checksum(_joint_checksum(checksums), identity_of(part))
     source = Source(part.paths[0], size, checksum_of_all)
-    as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
+    as_read = read_as(
+        part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries
+    )
     return FileContents(table, source, as_read, treated)
 
 
@@ -584,13 +670,19 @@ def _refuse_missing(path: Path, table: Table) -> None:
     if not table.missing.any():
         return
     for begin in range(0, len(table.y), _DOCUMENTS_AT_ONCE):
-        rows, columns = np.nonzero(np.isnan(table.X[begin : begin + _DOCUMENTS_AT_ONCE]))
+        rows, columns = np.nonzero(
+            np.isnan(table.X[begin : begin + _DOCUMENTS_AT_ONCE])
+        )
         if rows.size:
             row = begin + int(rows[0])
-            query = table.query_ids[int(np.searchsorted(table.query_ptr, row, side="right")) - 1]
+            query = table.query_ids[
+                int(np.searchsorted(table.query_ptr, row, side="right")) - 1
+            ]
             name = table.feature_names[int(columns[0])]
             location = quoted(f"{query} {document_id(table.comments[row])}: {name}")
-            raise MissingValueError(path, 0, 0, location, tr("a value of every feature"))
+            raise MissingValueError(
+                path, 0, 0, location, tr("a value of every feature")
+            )
 
 
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
@@ -623,13 +715,21 @@ def _key_of_mapped_table(
 ) -> str:
     """Return the key in the store of the mapped table of files with these checksums."""
     how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
-    return hashlib.sha256(json.dumps([_MAPPED_VERSION, list(checksums), *how]).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([_MAPPED_VERSION, list(checksums), *how]).encode()
+    ).hexdigest()
 
 
-def _awaited_results(pending: Sequence[Future[str]], progress: ReadProgress) -> list[str]:
+def _awaited_results(
+    pending: Sequence[Future[str]], progress: ReadProgress
+) -> list[str]:
     return [progress.result(future) for future in pending]
 
 
 def _joint_checksum(checksums: Sequence[str]) -> str:
     """Return one checksum for the checksums of one or several files."""
-    return checksums[0] if len(checksums) == 1 else derived_checksum("", json.dumps([*checksums]))
+    return (
+        checksums[0]
+        if len(checksums) == 1
+        else derived_checksum("", json.dumps([*checksums]))
+    )

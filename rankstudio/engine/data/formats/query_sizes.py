@@ -26,8 +26,17 @@ def sizes_file(path: Path) -> Path | None:
     """
     name = without_ending(path.name)
     stems = dict.fromkeys((path.name, name, Path(name).stem))
-    candidates = (path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS)
-    return next((candidate for candidate in candidates if candidate != path and candidate.is_file()), None)
+    candidates = (
+        path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS
+    )
+    return next(
+        (
+            candidate
+            for candidate in candidates
+            if candidate != path and candidate.is_file()
+        ),
+        None,
+    )
 
 
 def read_sizes(path: Path) -> Ints:
@@ -48,7 +57,9 @@ def read_sizes(path: Path) -> Ints:
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace")
     except OSError as error:
-        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
+        raise FileAccessError(
+            path, f"the file could not be read: {error.strerror}."
+        ) from None
     sizes: list[int] = []
     for number, line in enumerate(text.split("\n"), start=1):
         for word in line.split():
@@ -57,7 +68,9 @@ def read_sizes(path: Path) -> Ints:
                 raise FormatError(path, number, 0, repr(excerpt), _EXPECTED)
             sizes.append(int(word))
     if not sum(sizes):
-        raise DatasetError(f"{path}: found no query sizes; expected on each line {_EXPECTED}.")
+        raise DatasetError(
+            f"{path}: found no query sizes; expected on each line {_EXPECTED}."
+        )
     return np.array(sizes, dtype=np.int64)
 
 

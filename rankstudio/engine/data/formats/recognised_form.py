@@ -16,7 +16,11 @@ from rankstudio.engine.data.file_access import (
     read_beginning,
     refusal,
 )
-from rankstudio.engine.data.formats.format_catalog import data_formats, format_of_name, told_format
+from rankstudio.engine.data.formats.format_catalog import (
+    data_formats,
+    format_of_name,
+    told_format,
+)
 from rankstudio.engine.data.formats.joined_files import refuse_absent
 from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.recognition import BY_CONTENTS, BY_MARKS
@@ -25,7 +29,8 @@ from rankstudio.engine.data.table_builder import PartFiles
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
 from rankstudio.engine.language import tr
 
-_WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # ZIP archives, as which most are stored, and old ones
+# ZIP archives, as which most are stored, and old ones
+_WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 
 def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
@@ -40,16 +45,19 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     Raises
     ------
     FileAccessError, MissingExtraError
-        If the file cannot be read, or has the ending of a binary format that it does not have.
+        If the file cannot be read, or has the ending of a binary format that it does
+        not have.
     """
     beginning = beginning_of(path, specified)
     # Find the built-in format with the greatest confidence.
     own_formats = [form for form in data_formats() if not form.package]
     confidences = [(form.confidence(beginning), form) for form in own_formats]
     confidence, form = max(confidences, key=lambda pair: pair[0])
-    # A format that the user named is used in any case.
-    is_key = OF not in specified.format and bool(specified.format)  # without the package of a plan
-    specified_format = told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
+    # A format that the user named is used in any case. without the package of a plan
+    is_key = OF not in specified.format and bool(specified.format)
+    specified_format = (
+        told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
+    )
     if is_key and specified_format is not None:
         return specified_format
     # Otherwise a format of a plug-in may be more certain.
@@ -62,11 +70,14 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     return form
 
 
-def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat | None) -> DataFormat | None:
+def _plugin_format(
+    beginning: Beginning, confidence: float, recorded: DataFormat | None
+) -> DataFormat | None:
     """Return the plug-in's format that is more confident than all built-in formats; None without one.
 
-    A recogniser is asked only if a file has an ending or a mark of its format, or no built-in format is
-    certain. Of equally confident formats, the one that the plan records is returned.
+    A recogniser is asked only if a file has an ending or a mark of its format, or no
+    built-in format is certain. Of equally confident formats, the one that the plan
+    records is returned.
     """
     # Ask the formats of plug-ins that may recognise the file.
     candidates = [
@@ -89,7 +100,9 @@ def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat
         )
         values = {"first": first.label, "package": first.package, "key": first.key}
         second_fields = {"second": second.label, "other": second.package}
-        raise DatasetError(text.format(path=shown_path(beginning.path), **values, **second_fields))
+        raise DatasetError(
+            text.format(path=shown_path(beginning.path), **values, **second_fields)
+        )
     return best_formats[0]
 
 
@@ -135,8 +148,11 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
     if is_binary:
         raise FileAccessError(
             path,
-            tr("not a {format} file: it does not begin with {magic} and is not text.").format(
-                format=format_of_name(path.name).label, magic=f'"{magic.rstrip(bytes(1)).decode()}"'
+            tr(
+                "not a {format} file: it does not begin with {magic} and is not text."
+            ).format(
+                format=format_of_name(path.name).label,
+                magic=f'"{magic.rstrip(bytes(1)).decode()}"',
             ),
         )
 
@@ -147,7 +163,9 @@ def identity_of(part: PartFiles) -> str:
     specified = part.told.as_dict()
     # Two options concern formats that are no tables, all others only tables.
     values = {
-        name: value for name, value in specified.items() if is_table != (name in ("ids_from", "no_queries"))
+        name: value
+        for name, value in specified.items()
+        if is_table != (name in ("ids_from", "no_queries"))
     }
     values.pop("format", None)  # the contents are the same if the format was recognised
     if part.form.package:
@@ -165,7 +183,9 @@ def identity_of(part: PartFiles) -> str:
     return json.dumps(values, sort_keys=True) if values else ""
 
 
-def read_as(path: Path, form: DataFormat, told_by: tuple[str, ...], *, no_queries: bool = False) -> ReadAs:
+def read_as(
+    path: Path, form: DataFormat, told_by: tuple[str, ...], *, no_queries: bool = False
+) -> ReadAs:
     """Return the format of a file with the columns of query, label and part, if it has them."""
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""

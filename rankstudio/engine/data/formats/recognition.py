@@ -1,7 +1,7 @@
 """Confidence that a file has one of RankStudio's own formats, by its beginning and its name.
 
-First bytes and unmistakable marks make a format certain. The name of a file gives less confidence than a
-mark, and more than the form of its lines.
+First bytes and unmistakable marks make a format certain. The name of a file gives less
+confidence than a mark, and more than the form of its lines.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
         return 0.0
     specified = beginning.told
     is_likely = (
-        beginning.lacks_queries or specified.qid or specified.label or _names_a_query(beginning.first_line)
+        beginning.lacks_queries
+        or specified.qid
+        or specified.label
+        or _names_a_query(beginning.first_line)
     )
     return _CONFIDENCE_IF_LIKELY if is_likely else 0.0
 
@@ -60,11 +63,17 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     words = beginning.first_line.split()
     if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):
         return 0.0
-    return _CONFIDENCE_IF_LIKELY + 0.1 if len(words) <= 1 or _FEATURE.match(words[1]) else 0.0
+    return (
+        _CONFIDENCE_IF_LIKELY + 0.1
+        if len(words) <= 1 or _FEATURE.match(words[1])
+        else 0.0
+    )
 
 
 def _names_a_query(line: bytes) -> bool:
     """Return whether a line is a table's header with a common name for the query."""
     names = re.split(rb'[",;|\t]+', line.lower())
-    has_query_name = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
+    has_query_name = any(
+        name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names
+    )
     return has_query_name and len(names) > 2

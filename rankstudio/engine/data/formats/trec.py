@@ -1,7 +1,7 @@
 """TREC judgments (qrels) with runs: the judged documents, with the score in each run as a feature.
 
-Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgments are those of a file, or of a
-collection in the library ir_datasets.
+Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgments are those of a
+file, or of a collection in the library ir_datasets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import TextLines, derived_checksum, number, read_lines
+from rankstudio.engine.data.source_file import (
+    TextLines,
+    derived_checksum,
+    number,
+    read_lines,
+)
 from rankstudio.engine.data.table import ReadAs, Source, Table
 from rankstudio.engine.data.tabular.recognition import short
 from rankstudio.engine.errors import DatasetError, MissingExtraError, MissingValueError
@@ -51,7 +56,11 @@ def run_scores(text: TextLines) -> RunScores:
         For an empty file.
     """
     return _values_by_query(
-        text, lambda words: number(words[4]) if _MIN_WORDS <= len(words) <= _MAX_WORDS else None, EXPECTED
+        text,
+        lambda words: (
+            number(words[4]) if _MIN_WORDS <= len(words) <= _MAX_WORDS else None
+        ),
+        EXPECTED,
     )
 
 
@@ -71,13 +80,17 @@ def _values_by_query(
         query, _, document = words[:3]
         documents = values_of_query.setdefault(query, {})
         if document in documents:
-            raise text.error(line, f"{query} {document}", tr("each document at most once per query"))
+            raise text.error(
+                line, f"{query} {document}", tr("each document at most once per query")
+            )
         documents[document] = value
         if lines is not None:
             lines[query, document] = line
     if not values_of_query:
         raise DatasetError(
-            tr("{path}: found no lines, expected {expected}.").format(path=text.path, expected=tr(expected))
+            tr("{path}: found no lines, expected {expected}.").format(
+                path=text.path, expected=tr(expected)
+            )
         )
     return values_of_query
 
@@ -95,7 +108,11 @@ _QRELS_WORDS = 4
 def is_judgment(line: str) -> bool:
     """Return whether a line is a TREC judgment."""
     words = line.split()
-    return len(words) == _QRELS_WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
+    return (
+        len(words) == _QRELS_WORDS
+        and words[3].removeprefix("-").isdecimal()
+        and ":" not in words[1]
+    )
 
 
 def is_qrels_name(name: str) -> bool:
@@ -122,15 +139,17 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
         name = plain[: len(plain) - len(ending)] if ending else plain[len("run.") :]
         if name in runs:
             raise DatasetError(
-                tr("{folder}: found {a} and {b}, expected different names for the runs.").format(
-                    folder=qrels.parent, a=runs[name].name, b=path.name
-                )
+                tr(
+                    "{folder}: found {a} and {b}, expected different names for the runs."
+                ).format(folder=qrels.parent, a=runs[name].name, b=path.name)
             )
         runs[name] = path
     return runs
 
 
-def read_judged(path: Path, progress: ReadProgress, refuse: bool) -> tuple[Table, Source, ReadAs]:
+def read_judged(
+    path: Path, progress: ReadProgress, refuse: bool
+) -> tuple[Table, Source, ReadAs]:
     """Read judgments with the runs beside them.
 
     Raises
@@ -154,15 +173,20 @@ def read_judged(path: Path, progress: ReadProgress, refuse: bool) -> tuple[Table
     progress.advance(qrels.size / 2)
     # The checksum depends on the judgments and on all runs.
     identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
-    source = Source(path, qrels.size, derived_checksum(f"sha256:{qrels.checksum}", identity))
+    source = Source(
+        path, qrels.size, derived_checksum(f"sha256:{qrels.checksum}", identity)
+    )
     return table, source, ReadAs("trec", ", ".join(texts))
 
 
-def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse: bool = False) -> Table:
+def graded_documents(
+    qrels: TextLines, runs: Mapping[str, RunScores], *, refuse: bool = False
+) -> Table:
     """Return the judged documents, with their score in each run as features.
 
-    The dataset contains exactly the judged documents. A judged document that a run did not retrieve has a
-    missing value; retrieved documents without a judgment are left out and counted. Negative grades become 0.
+    The dataset contains exactly the judged documents. A judged document that a run did
+    not retrieve has a missing value; retrieved documents without a judgment are left
+    out and counted. Negative grades become 0.
 
     Parameters
     ----------
@@ -177,7 +201,8 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     FormatError
         At the first line that is not a judgment, or judges a document of a query twice.
     MissingValueError
-        At the first document missing from a run, with the policy to refuse missing values.
+        At the first document missing from a run, with the policy to refuse missing
+        values.
     DatasetError
         For an empty file, or a score that is not finite.
 
@@ -187,12 +212,20 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     """
     grades, lines = judgments(qrels)
     # The rows are the judged documents, query by query.
-    n_negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
-    rows = [(query, document) for query, documents in grades.items() for document in documents]
+    n_negative = sum(
+        grade < 0 for documents in grades.values() for grade in documents.values()
+    )
+    rows = [
+        (query, document)
+        for query, documents in grades.items()
+        for document in documents
+    ]
     # The columns are the runs, NaN for documents not retrieved.
     X = np.full((len(rows), len(runs)), np.nan)
     for column, (name, run) in enumerate(runs.items()):
-        X[:, column] = [run.get(query, {}).get(document, np.nan) for query, document in rows]
+        X[:, column] = [
+            run.get(query, {}).get(document, np.nan) for query, document in rows
+        ]
         _check_scores(name, X[:, column], rows)
     # Report the first missing value if missing values are refused.
     if refuse and np.isnan(X).any():
@@ -219,7 +252,9 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     )
 
 
-def judgments(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
+def judgments(
+    qrels: TextLines,
+) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
     """Return the grade of each document of each query, and the line of each document.
 
     Raises
@@ -245,18 +280,22 @@ def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> Non
     if np.isinf(values).any():
         query, document = rows[int(np.isinf(values).argmax())]
         raise DatasetError(
-            tr("{run}: expected a finite score of {document} in query {query}, got an infinite one.").format(
-                run=name, document=document, query=query
-            )
+            tr(
+                "{run}: expected a finite score of {document} in query {query}, got an infinite one."
+            ).format(run=name, document=document, query=query)
         )
 
 
 def _remarks(
-    grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], n_negative: int
+    grades: Mapping[str, Mapping[str, float]],
+    runs: Mapping[str, RunScores],
+    n_negative: int,
 ) -> tuple[str, ...]:
     """Return sentences on negative grades, and on retrieved documents without a judgment."""
     # Find the retrieved documents without a judgment.
-    retrieved = [query_documents for run in runs.values() for query_documents in run.items()]
+    retrieved = [
+        query_documents for run in runs.values() for query_documents in run.items()
+    ]
     unjudged = {
         (query, document)
         for query, documents in retrieved
@@ -278,7 +317,11 @@ def negative_grades(n_negative: int) -> tuple[str, ...]:
     """Return the remark on negative grades, if there are any."""
     if not n_negative:
         return ()
-    text = trn("{n} negative judgment counts as 0.", "{n} negative judgments count as 0.", n_negative)
+    text = trn(
+        "{n} negative judgment counts as 0.",
+        "{n} negative judgments count as 0.",
+        n_negative,
+    )
     return (text.format(n=count_text(n_negative)),)
 
 
@@ -299,7 +342,8 @@ def collection_judgments(path: Path) -> TextLines:
     Parameters
     ----------
     path : Path
-        Id after ``ir_datasets:``. The library downloads missing files of the collection.
+        Id after ``ir_datasets:``. The library downloads missing files of the
+        collection.
 
     Raises
     ------
@@ -312,7 +356,9 @@ def collection_judgments(path: Path) -> TextLines:
     try:
         import ir_datasets  # noqa: PLC0415 - an extra
     except ImportError:
-        raise MissingExtraError(f"A name that begins with {PREFIX}", "ir_datasets", "ir-datasets") from None
+        raise MissingExtraError(
+            f"A name that begins with {PREFIX}", "ir_datasets", "ir-datasets"
+        ) from None
     try:
         collection = ir_datasets.load(name)
     except KeyError:
@@ -365,5 +411,9 @@ def _checked_word(value: object) -> str:
 
 
 def _ir_datasets_error(path: Path, error: Exception) -> DatasetError:
-    reason = short(" ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH).rstrip(".")
-    return DatasetError(f"{path.as_posix()}: ir_datasets could not provide the judgments: {reason}.")
+    reason = short(
+        " ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH
+    ).rstrip(".")
+    return DatasetError(
+        f"{path.as_posix()}: ir_datasets could not provide the judgments: {reason}."
+    )

@@ -1,7 +1,7 @@
 """Leave-query-out: a fold for every query, none of which keeps a copy of the data.
 
-Test parts are views of the whole matrix. The matrix of a training part is assembled on demand, and only the
-last one assembled is kept.
+Test parts are views of the whole matrix. The matrix of a training part is assembled on
+demand, and only the last one assembled is kept.
 """
 
 from __future__ import annotations
@@ -25,10 +25,14 @@ def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
     O(Q) memory besides the data for Q queries; each training part costs O(mn) on first use.
     """
     matrix_cache = Kept()
-    return tuple(left_out_fold(data, query, matrix_cache) for query in range(data.n_queries))
+    return tuple(
+        left_out_fold(data, query, matrix_cache) for query in range(data.n_queries)
+    )
 
 
-def left_out_fold(data: RankingDataset, query: int, matrix_cache: Kept | None = None) -> Fold:
+def left_out_fold(
+    data: RankingDataset, query: int, matrix_cache: Kept | None = None
+) -> Fold:
     """Return the fold with a test query, by its index, and all other queries for training.
 
     Parameters
@@ -38,7 +42,12 @@ def left_out_fold(data: RankingDataset, query: int, matrix_cache: Kept | None = 
     matrix_cache : Kept, optional
         Cache shared with the other folds of these data.
     """
-    return Fold(query + 1, LeftOut(data, query, matrix_cache or Kept()), None, _single_query(data, query))
+    return Fold(
+        query + 1,
+        LeftOut(data, query, matrix_cache or Kept()),
+        None,
+        _single_query(data, query),
+    )
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,9 @@ class LeftOut(PartOfWhole):
     """
 
     def __init__(self, dataset: RankingDataset, query: int, matrix_cache: Kept) -> None:
-        super().__init__(dataset, query, EachQueryLeftOut(), matrix_cache, first=query == 0)
+        super().__init__(
+            dataset, query, EachQueryLeftOut(), matrix_cache, first=query == 0
+        )
 
     @property
     def query(self) -> int:  # noqa: D102 - of the class
@@ -111,7 +122,9 @@ def _single_query(data: RankingDataset, query: int) -> RankingDataset:
         y=data.y[begin:end],
         query_ptr=np.array([0, end - begin], dtype=np.int64),
         query_ids=(data.query_ids[query],),
-        comments=TakenComments(data.comments, np.arange(begin, end)) if len(data.comments) else (),
+        comments=TakenComments(data.comments, np.arange(begin, end))
+        if len(data.comments)
+        else (),
         source=None,
         missing=np.zeros(0, dtype=np.int64),
         warnings=(),

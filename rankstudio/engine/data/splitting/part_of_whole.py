@@ -1,7 +1,8 @@
 """Training parts that are some queries of one dataset, and whose matrix is assembled on demand.
 
-Folds that train on overlapping queries would keep many copies of the same documents. Each of these parts only
-knows its queries, and of all parts of a dataset only the last matrix that was assembled is kept.
+Folds that train on overlapping queries would keep many copies of the same documents.
+Each of these parts only knows its queries, and of all parts of a dataset only the last
+matrix that was assembled is kept.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Kept:
     """Cache of the most recently assembled matrix of the parts of a dataset."""
 
     def __init__(self) -> None:
-        self.last: tuple[int, Floats] | None = None  # number of the part, and its matrix
+        # number of the part, and its matrix
+        self.last: tuple[int, Floats] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kept, ()  # another process assembles matrices of its own
@@ -69,7 +71,8 @@ class PartOfWhole(RankingDataset):
             "feature_names": dataset.feature_names,
             "source": None,
             "missing": np.zeros(0, dtype=np.int64),
-            "warnings": dataset.warnings if first else (),  # of the whole dataset, shown once
+            # of the whole dataset, shown once
+            "warnings": dataset.warnings if first else (),
             "sparse": dataset.sparse,
             "file_rows": None,
             "greatest_grade": dataset.greatest_grade,

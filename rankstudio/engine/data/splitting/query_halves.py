@@ -41,7 +41,8 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     matrix_cache = Kept()
     division = Halves(seed)
     folds = (
-        Fold(number + 1, QueryHalf(data, number, division, matrix_cache)) for number in range(2 * n_halves)
+        Fold(number + 1, QueryHalf(data, number, division, matrix_cache))
+        for number in range(2 * n_halves)
     )
     return FoldedDataset("Data", None, tuple(folds))
 
@@ -62,7 +63,9 @@ class QueryHalf(PartOfWhole):
 
     division: Halves
 
-    def __init__(self, dataset: RankingDataset, number: int, division: Halves, matrix_cache: Kept) -> None:
+    def __init__(
+        self, dataset: RankingDataset, number: int, division: Halves, matrix_cache: Kept
+    ) -> None:
         super().__init__(dataset, number, division, matrix_cache, first=number == 0)
 
     @property

@@ -1,7 +1,8 @@
 """Folds that share their rows: a training part consists of validation and test parts of other folds.
 
-The five folds of LETOR hold every document five times. If the test parts are concatenated in the order in
-which training parts have them, and a few are repeated at the end, then every part is a slice of that array.
+The five folds of LETOR hold every document five times. If the test parts are
+concatenated in the order in which training parts have them, and a few are repeated at
+the end, then every part is a slice of that array.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-_MEMORY_SHARE = 0.25  # of the free memory: shared rows may take it while the original parts still exist
+# of the free memory: shared rows may take it while the original parts still exist
+_MEMORY_SHARE = 0.25
 _ROWS_AT_ONCE = 4096  # compared at a time
 
 
@@ -36,15 +38,17 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     Returns
     -------
     list of Fold
-        The original folds if no part is a union of others, too little memory is free, or they are mapped from
-        files.
+        The original folds if no part is a union of others, too little memory is free,
+        or they are mapped from files.
 
     Notes
     -----
     O(mn) to compare the rows, and to copy the shared ones.
     """
     parts = [part for fold in folds for part in fold.parts.values()]
-    if len(folds) < 2 or any(in_file(part.X) or isinstance(part.X, SparseRows) for part in parts):
+    if len(folds) < 2 or any(
+        in_file(part.X) or isinstance(part.X, SparseRows) for part in parts
+    ):
         return list(folds)
     # Every part has to be a sequence of validation and test parts.
     small_parts = (part for fold in folds for part in (fold.vali, fold.test))
@@ -69,7 +73,10 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
         _without_buffers(part, common[first : first + part.n_documents])
         for part, first in zip(parts, firsts, strict=True)
     )
-    return [Fold(fold.number, **{name: next(sliced) for name in fold.parts}) for fold in folds]
+    return [
+        Fold(fold.number, **{name: next(sliced) for name in fold.parts})
+        for fold in folds
+    ]
 
 
 class _Pieces:
@@ -80,7 +87,9 @@ class _Pieces:
         self._by_first_row: dict[bytes, list[int]] = {}
         for X in features:
             candidates = self._by_first_row.setdefault(X[:1].tobytes(), [])
-            if not any(_have_same_bits(self.matrices[piece], X) for piece in candidates):
+            if not any(
+                _have_same_bits(self.matrices[piece], X) for piece in candidates
+            ):
                 candidates.append(len(self.matrices))
                 self.matrices.append(X)
 
@@ -93,7 +102,9 @@ class _Pieces:
         row = 0
         while row < len(X):
             for piece in self._by_first_row.get(X[row : row + 1].tobytes(), []):
-                if _have_same_bits(self.matrices[piece], X[row : row + len(self.matrices[piece])]):
+                if _have_same_bits(
+                    self.matrices[piece], X[row : row + len(self.matrices[piece])]
+                ):
                     break
             else:
                 return None
@@ -106,7 +117,8 @@ def _have_same_bits(X: Floats, Y: Floats) -> bool:
     """Return whether two arrays have the same bits."""
     return X.shape == Y.shape and all(
         np.array_equal(
-            X[row : row + _ROWS_AT_ONCE].view(np.int64), Y[row : row + _ROWS_AT_ONCE].view(np.int64)
+            X[row : row + _ROWS_AT_ONCE].view(np.int64),
+            Y[row : row + _ROWS_AT_ONCE].view(np.int64),
         )
         for row in range(0, len(X), _ROWS_AT_ONCE)
     )
@@ -125,7 +137,11 @@ def _common_order(sequences: Sequence[list[int]]) -> list[int]:
         if _index_within(order, sequence) is not None:
             continue
         # The most pieces at the end of the order with which the sequence begins.
-        overlap = next(n for n in range(len(sequence), -1, -1) if order[len(order) - n :] == sequence[:n])
+        overlap = next(
+            n
+            for n in range(len(sequence), -1, -1)
+            if order[len(order) - n :] == sequence[:n]
+        )
         order += sequence[overlap:]
     return order
 
@@ -136,7 +152,9 @@ def _index_within(order: list[int], sequence: list[int]) -> int | None:
     Return None if it is not in it.
     """
     n = len(sequence)
-    return next((i for i in range(len(order) - n + 1) if order[i : i + n] == sequence), None)
+    return next(
+        (i for i in range(len(order) - n + 1) if order[i : i + n] == sequence), None
+    )
 
 
 def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:

@@ -1,11 +1,11 @@
 """New folds: k-fold, leave-query-out, a single split, a validation part or inner folds for training.
 
-Queries are dealt to the parts. The documents of a query stay together, and queries and documents keep their
-order. Missing values are filled and features scaled within a query, so that the values do not depend on the
-folds.
+Queries are dealt to the parts. The documents of a query stay together, and queries and
+documents keep their order. Missing values are filled and features scaled within a
+query, so that the values do not depend on the folds.
 
-All documents of a dataset with a single query are one global ranking. Then documents are dealt instead of
-queries, and each part has some documents of that query.
+All documents of a dataset with a single query are one global ranking. Then documents
+are dealt instead of queries, and each part has some documents of that query.
 """
 
 from __future__ import annotations
@@ -38,26 +38,28 @@ LEAVE_QUERY_OUT = "leave-query-out"
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Make k folds as in LETOR: each of the subsets S1 … Sk is the test part of one fold.
 
-    Fold i trains on k - 2 subsets, validates on the next one and tests on the following one. With k = 2 no
-    validation part is left: models are trained on one half, selected by their criterion, and tested on the
-    other half.
+    Fold i trains on k - 2 subsets, validates on the next one and tests on the following
+    one. With k = 2 no validation part is left: models are trained on one half, selected
+    by their criterion, and tested on the other half.
 
     Parameters
     ----------
     dataset : FoldedDataset
         Data whose documents are divided (see `whole`); existing folds are ignored.
     k : int
-        Number of folds, from 2 to the number of queries, or of documents if these are one ranking.
+        Number of folds, from 2 to the number of queries, or of documents if these are
+        one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up. The sizes of subsets differ by at most one
-        query.
+        Seed of the assignment of queries to subsets, from 0 up. The sizes of subsets
+        differ by at most one query.
 
     Raises
     ------
     ParameterError
         For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for memory or disk, or as in `whole`.
+        For fewer than k queries or documents, folds too large for memory or disk, or as
+        in `whole`.
 
     Notes
     -----
@@ -78,18 +80,22 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     subsets = np.array_split(shuffled(n, seed), k)
     folds = []
     for i in range(k):
-        rotated = [subsets[(i + j) % k] for j in range(k)]  # training subsets, validation, test
+        # training subsets, validation, test
+        rotated = [subsets[(i + j) % k] for j in range(k)]
         vali = rotated[-2] if k > 2 else rotated[0][:0]  # empty if no subset is left
         train = rotated[: max(k - 2, 1)]
-        folds.append(_fold(i + 1, data, train=np.concatenate(train), vali=vali, test=rotated[-1]))
+        folds.append(
+            _fold(i + 1, data, train=np.concatenate(train), vali=vali, test=rotated[-1])
+        )
     return _made(dataset, data, folds, f"{k}-fold, seed {seed}")
 
 
 def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     """Make a fold per query: it is tested by the model trained on all others.
 
-    There is no validation part; models are selected by their criterion. For RankRLS this protocol has a
-    closed form, its leave-query-out error; other methods have no such shortcut.
+    There is no validation part; models are selected by their criterion. For RankRLS
+    this protocol has a closed form, its leave-query-out error; other methods have no
+    such shortcut.
 
     Parameters
     ----------
@@ -114,10 +120,14 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
         )
         raise DatasetError(text.format(name=dataset.name, n_queries=data.n_queries))
     check_memory(dataset, 2 * data.X.nbytes)
-    return replace(dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT)
+    return replace(
+        dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT
+    )
 
 
-def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int = 0) -> FoldedDataset:
+def single_split(
+    dataset: FoldedDataset, shares: tuple[int, int, int], seed: int = 0
+) -> FoldedDataset:
     """Make one fold with given shares of the queries, or of the documents if these are one ranking.
 
     Parameters
@@ -125,7 +135,8 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
     dataset : FoldedDataset
         Data whose documents are divided (see `whole`); existing folds are ignored.
     shares : tuple of int
-        Percentages of train, vali and test that add up to 100; only vali may be 0, for no validation part.
+        Percentages of train, vali and test that add up to 100; only vali may be 0, for
+        no validation part.
     seed : int
         Seed of the assignment of queries, from 0 up.
 
@@ -145,22 +156,31 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
         raise ParameterError(
             "shares",
             shares,
-            tr("a total of {percent}, and more than 0 for train and test").format(percent=PERCENT),
+            tr("a total of {percent}, and more than 0 for train and test").format(
+                percent=PERCENT
+            ),
         )
     data = whole(dataset)
     ends = np.cumsum(_counts(dataset, data, shares))
     order = shuffled(_n_dealt(dataset, data), seed)
     train_end, vali_end, _ = ends
-    fold = _fold(1, data, train=order[:train_end], vali=order[train_end:vali_end], test=order[vali_end:])
+    fold = _fold(
+        1,
+        data,
+        train=order[:train_end],
+        vali=order[train_end:vali_end],
+        test=order[vali_end:],
+    )
     return _made(dataset, data, [fold], f"split {train}/{vali}/{test}, seed {seed}")
 
 
 def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Take a validation part from the training queries of each fold without one; test parts stay unchanged.
 
-    The selection is nested in the training part: the model is selected on queries used neither for training
-    nor for testing. There is one inner split per fold, and the selected model is not retrained on all
-    training queries; see `rankstudio.engine.data.splitting.splits` for an inner cross-validation.
+    The selection is nested in the training part: the model is selected on queries used
+    neither for training nor for testing. There is one inner split per fold, and the
+    selected model is not retrained on all training queries; see
+    `rankstudio.engine.data.splitting.splits` for an inner cross-validation.
 
     Parameters
     ----------
@@ -182,8 +202,13 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     O(mn) per fold.
     """
     between("share", share, 1, PERCENT - 1)
-    folds = [fold if fold.vali is not None else _inner(dataset, fold, share, seed) for fold in dataset.folds]
-    return replace(dataset, folds=tuple(folds), divided_by=f"nested {share}, seed {seed}")
+    folds = [
+        fold if fold.vali is not None else _inner(dataset, fold, share, seed)
+        for fold in dataset.folds
+    ]
+    return replace(
+        dataset, folds=tuple(folds), divided_by=f"nested {share}, seed {seed}"
+    )
 
 
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
@@ -199,8 +224,9 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve; other parts stay unchanged.
 
-    The queries of a smaller share are among those of a larger one with the same seed. An existing validation
-    part stays whole, unless it joins the training part for inner folds (`for_inner_folds`).
+    The queries of a smaller share are among those of a larger one with the same seed.
+    An existing validation part stays whole, unless it joins the training part for inner
+    folds (`for_inner_folds`).
 
     Parameters
     ----------
@@ -240,9 +266,13 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     n_kept = n * share // PERCENT
     if not n_kept:
         text = (
-            tr("{name}: found {n} training documents, too few to keep {share} %. Choose a larger share.")
+            tr(
+                "{name}: found {n} training documents, too few to keep {share} %. Choose a larger share."
+            )
             if is_one_ranking(dataset)
-            else tr("{name}: found {n} training queries, too few to keep {share} %. Choose a larger share.")
+            else tr(
+                "{name}: found {n} training queries, too few to keep {share} %. Choose a larger share."
+            )
         )
         raise DatasetError(text.format(name=dataset.name, share=share, n=n))
     train = dealt(data, shuffled(n, seed, fold.number)[:n_kept])
@@ -252,13 +282,14 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def whole(dataset: FoldedDataset) -> RankingDataset:
     """Return all documents of a dataset, each once.
 
-    For one fold they are the documents of all parts; for several folds those of all test parts, as for
-    LETOR's five subsets.
+    For one fold they are the documents of all parts; for several folds those of all
+    test parts, as for LETOR's five subsets.
 
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or a query is in two parts.
+        If the test parts of several folds do not contain all queries, or a query is in
+        two parts.
 
     Notes
     -----
@@ -271,13 +302,15 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 def every_query(dataset: FoldedDataset) -> RankingDataset:
     """Return all queries of all parts of a dataset, each once.
 
-    The queries of the test parts come first, then queries that only validation or training parts have. If the
-    test parts contain all queries, the result is that of `whole`.
+    The queries of the test parts come first, then queries that only validation or
+    training parts have. If the test parts contain all queries, the result is that of
+    `whole`.
 
     Raises
     ------
     DatasetError
-        If the queries of different parts cannot be matched, or a query has other documents in another part.
+        If the queries of different parts cannot be matched, or a query has other
+        documents in another part.
 
     Notes
     -----
@@ -310,11 +343,13 @@ def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
     return parts
 
 
-def _new_queries(dataset: FoldedDataset, part: RankingDataset, labels: dict[str, Floats]) -> list[int]:
+def _new_queries(
+    dataset: FoldedDataset, part: RankingDataset, labels: dict[str, Floats]
+) -> list[int]:
     """Return the positions of a part's queries that no earlier part has, and add their labels to ``labels``.
 
-    ``labels`` has the sorted labels of the queries of all earlier parts, by id. If an id occurs again with
-    other labels, it belongs to another query, which is an error.
+    ``labels`` has the sorted labels of the queries of all earlier parts, by id. If an
+    id occurs again with other labels, it belongs to another query, which is an error.
     """
     # Compare the labels of each query with those of the same id before.
     positions = []
@@ -339,7 +374,8 @@ def is_one_ranking(dataset: FoldedDataset) -> bool:
     """Return whether all documents of a dataset belong to one query, so that documents are dealt."""
     parts = [part for _, part in _named(dataset)]
     ids = {part.query_ids if part.n_queries == 1 else () for part in parts}
-    # Each file of query sizes numbers its queries from 1: equal ids in several parts are different queries.
+    # Each file of query sizes numbers its queries from 1: equal ids in several parts
+    # are different queries.
     has_comparable_ids = len(parts) == 1 or not dataset.origin.read_as.by_sizes
     return len(ids) == 1 and () not in ids and has_comparable_ids
 
@@ -356,7 +392,11 @@ def _all_dealt(data: RankingDataset) -> int:
 
 def dealt(data: RankingDataset, indices: Ints) -> RankingDataset:
     """Return some queries of a dataset, or some documents if these are one ranking, in their order."""
-    return select_queries(data, indices) if data.n_queries > 1 else _select_documents(data, indices)
+    return (
+        select_queries(data, indices)
+        if data.n_queries > 1
+        else _select_documents(data, indices)
+    )
 
 
 def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
@@ -371,7 +411,11 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
-    parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
+    parts = [
+        part
+        for name, part in _named(dataset)
+        if len(dataset.folds) == 1 or name.endswith("test")
+    ]
     # A single ranking has no queries to compare: count its documents.
     if is_one_ranking(dataset):
         _check_all_there(dataset, sum(part.n_documents for part in parts))
@@ -421,7 +465,12 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
                 "documents, but fold {number} has {found}. Open all folds with their test parts."
             )
             raise DatasetError(
-                text.format(name=dataset.name, n_documents=n_documents, number=fold.number, found=n_found)
+                text.format(
+                    name=dataset.name,
+                    n_documents=n_documents,
+                    number=fold.number,
+                    found=n_found,
+                )
             )
 
 
@@ -458,7 +507,8 @@ def _joined(features: Sequence[Floats]) -> Floats:
 def _missing_together(counts: Sequence[Ints]) -> Ints:
     """Return the number of missing values of each feature; an empty array if a part has no such counts.
 
-    A part that has only some queries of a file has no counts, while a part that is a whole file has them.
+    A part that has only some queries of a file has no counts, while a part that is a
+    whole file has them.
     """
     if any(not part_counts.size for part_counts in counts):
         return np.zeros(0, dtype=np.int64)
@@ -469,7 +519,8 @@ def _missing_together(counts: Sequence[Ints]) -> Ints:
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
-    If all datasets have the same single query, they are parts of one ranking, and the result has one query.
+    If all datasets have the same single query, they are parts of one ranking, and the
+    result has one query.
 
     Raises
     ------
@@ -479,7 +530,9 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     first = datasets[0]
     n_features = [d.n_features for d in datasets]
     if len(set(n_features)) > 1:
-        raise ParameterError("datasets", n_features, "the same number of features in all parts")
+        raise ParameterError(
+            "datasets", n_features, "the same number of features in all parts"
+        )
     # Join the queries and arrays; all arrays are read-only.
     sizes, ids = _joined_queries(datasets)
     arrays = (
@@ -530,7 +583,9 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
     demand.
     """
     chosen = np.sort(queries)
-    rows = np.flatnonzero(np.isin(np.arange(dataset.n_queries), chosen)[dataset.query_index])
+    rows = np.flatnonzero(
+        np.isin(np.arange(dataset.n_queries), chosen)[dataset.query_index]
+    )
     return _rows(dataset, rows, chosen, np.diff(dataset.query_ptr)[chosen])
 
 
@@ -543,12 +598,17 @@ def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDatase
 def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """Return some documents of a dataset, by ascending rows, and their queries.
 
-    Source, warnings and counts of missing values remain those of the whole file. O(m'n).
+    Source, warnings and counts of missing values remain those of the whole file.
+    O(m'n).
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
     # Argsort of argsort gives ranks: the positions among the selected rows of the file.
-    file_rows = None if dataset.file_rows is None else np.argsort(np.argsort(dataset.file_rows[rows]))
+    file_rows = (
+        None
+        if dataset.file_rows is None
+        else np.argsort(np.argsort(dataset.file_rows[rows]))
+    )
     return replace(
         selected,
         source=dataset.source,
@@ -559,10 +619,16 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     )
 
 
-def _rows(dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints) -> RankingDataset:
+def _rows(
+    dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints
+) -> RankingDataset:
     """Return some rows of a dataset; ``sizes`` are their numbers in ``queries``."""
     # Rows mapped from a file are copied to another file.
-    features = taken_rows(dataset.X, rows, store.scratch_folder()) if in_file(dataset.X) else dataset.X[rows]
+    features = (
+        taken_rows(dataset.X, rows, store.scratch_folder())
+        if in_file(dataset.X)
+        else dataset.X[rows]
+    )
     arrays = features, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes)])
     for array in arrays:
         array.flags.writeable = False
@@ -598,7 +664,9 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
     return dataset.with_features(columns)
 
 
-def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
+def _fold(
+    number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints
+) -> Fold:
     """Make a fold from the indices of its queries, or documents.
 
     There is no validation part if ``vali`` is empty.
@@ -611,7 +679,9 @@ def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints
     )
 
 
-def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], how: str) -> FoldedDataset:
+def _made(
+    dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], how: str
+) -> FoldedDataset:
     """Return a dataset with new folds, of which the first has the reader's warnings."""
     first = replace(folds[0], train=replace(folds[0].train, warnings=data.warnings))
     return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
@@ -623,7 +693,9 @@ def shuffled(n: int, *seeds: int) -> Ints:
     return np.random.default_rng(seeds).permutation(n)
 
 
-def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int]) -> list[int]:
+def _counts(
+    dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int]
+) -> list[int]:
     """Return the number of queries, or documents of one ranking, for each share in percent.
 
     Exact shares are rounded by largest remainder.
@@ -637,7 +709,9 @@ def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int])
     if any(share and not count for share, count in zip(shares, counts, strict=True)):
         text = "/".join(map(str, shares))
         template = (
-            tr("{name}: found {n} documents of one ranking, too few for parts of {text} percent.")
+            tr(
+                "{name}: found {n} documents of one ranking, too few for parts of {text} percent."
+            )
             if is_one_ranking(dataset)
             else tr("{name}: found {n} queries, too few for parts of {text} percent.")
         )
@@ -657,7 +731,12 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
                     "{name}: these folds of data on disk need {needed} in {folder}, which "
                     "has {free} free. Use fewer folds, a single split, or another folder "
                     "(RANKSTUDIO_CACHE_DIR)."
-                ).format(name=dataset.name, needed=memory.size(needed), folder=folder, free=memory.size(free))
+                ).format(
+                    name=dataset.name,
+                    needed=memory.size(needed),
+                    folder=folder,
+                    free=memory.size(free),
+                )
             )
         return
     if needed > _MEMORY_SHARE * memory.available():
@@ -685,31 +764,47 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
     Raises
     ------
     DatasetError
-        For a training part with fewer than k queries, or inner folds too large for memory.
+        For a training part with fewer than k queries, or inner folds too large for
+        memory.
 
     Notes
     -----
     O(mn) per fold with a validation part.
     """
-    folds = tuple(fold if fold.vali is None else _with_vali(fold, fold.vali) for fold in dataset.folds)
+    folds = tuple(
+        fold if fold.vali is None else _with_vali(fold, fold.vali)
+        for fold in dataset.folds
+    )
     for fold in folds:
         n = _n_dealt(dataset, fold.train)
         if n < k:
             text = (
-                tr("{name}: {k} inner folds need {k} training documents, found {n} in fold {number}.")
+                tr(
+                    "{name}: {k} inner folds need {k} training documents, found {n} in fold {number}."
+                )
                 if is_one_ranking(dataset)
-                else tr("{name}: {k} inner folds need {k} training queries, found {n} in fold {number}.")
+                else tr(
+                    "{name}: {k} inner folds need {k} training queries, found {n} in fold {number}."
+                )
             )
-            raise DatasetError(text.format(name=dataset.name, k=k, n=n, number=fold.number))
+            raise DatasetError(
+                text.format(name=dataset.name, k=k, n=n, number=fold.number)
+            )
     check_memory(dataset, k * max(fold.train.X.nbytes for fold in folds))
     outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
-    return replace(dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}")
+    return replace(
+        dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}"
+    )
 
 
 def _with_vali(fold: Fold, vali: RankingDataset) -> Fold:
     """Return a fold that trains on its validation part, too."""
     train = concatenate([fold.train, vali])
-    return replace(fold, train=replace(train, warnings=fold.train.warnings + vali.warnings), vali=None)
+    return replace(
+        fold,
+        train=replace(train, warnings=fold.train.warnings + vali.warnings),
+        vali=None,
+    )
 
 
 def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
@@ -720,9 +815,11 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     fold : Fold
         Fold whose training part is divided; its number seeds the inner folds.
     k : int
-        Number of inner folds, from 2 to the number of queries, or of documents if these are one ranking.
+        Number of inner folds, from 2 to the number of queries, or of documents if these
+        are one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up; each fold is drawn independently.
+        Seed of the assignment of queries to subsets, from 0 up; each fold is drawn
+        independently.
 
     Yields
     ------
@@ -736,4 +833,6 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     subsets = np.array_split(shuffled(_all_dealt(fold.train), seed, fold.number), k)
     for i, subset in enumerate(subsets):
         train = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
-        yield Fold(fold.number, train=dealt(fold.train, train), vali=dealt(fold.train, subset))
+        yield Fold(
+            fold.number, train=dealt(fold.train, train), vali=dealt(fold.train, subset)
+        )

@@ -40,11 +40,31 @@ from rankstudio.engine.data.tabular.recognition import (
 )
 from rankstudio.engine.data.tabular.table_columns import TableColumns
 from rankstudio.engine.data.tabular.vectors import with_vectors
-from rankstudio.engine.errors import ColumnValueError, DataError, DatasetError, ParameterError, shown_path
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DataError,
+    DatasetError,
+    ParameterError,
+    shown_path,
+)
 from rankstudio.engine.language import tr, translatable, trn
 from rankstudio.engine.support.name_lists import joined_names
 
-MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "None", "<NA>", "#N/A")
+MISSING = (
+    "",
+    "NULL",
+    "null",
+    "Null",
+    "NaN",
+    "nan",
+    "NAN",
+    "NA",
+    "N/A",
+    "n/a",
+    "None",
+    "<NA>",
+    "#N/A",
+)
 """Texts that mean a missing value."""
 
 
@@ -106,7 +126,11 @@ def read_documents(
     # Read the values; without a column of labels, labels are 0.
     has_labels = not specified.no_labels and roles.label is not None
     y = _labels(table, roles) if has_labels else np.zeros(table.n_rows)
-    starts, runs = (np.zeros(0, np.int64), ()) if roles.qid is None else _query_runs(table, roles.qid)
+    starts, runs = (
+        (np.zeros(0, np.int64), ())
+        if roles.qid is None
+        else _query_runs(table, roles.qid)
+    )
     if specified.no_queries:
         runs = one_run(table.n_rows)
     parts = _part_codes(table, roles.part)
@@ -117,7 +141,9 @@ def read_documents(
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
         position = roles.features[with_values[column]]
-        raise table.error(row, _cell_text(table, position, tr("nothing")), expected, True)
+        raise table.error(
+            row, _cell_text(table, position, tr("nothing")), expected, True
+        )
     comments = _comments(table, roles)
     piece = DocumentPiece(
         X=X,
@@ -136,7 +162,9 @@ def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     """Return the labels of documents, one column per judge of several."""
     expected = tr("a finite number as the relevance label")
     if roles.judges:  # a judge may have left documents out
-        return np.column_stack([_numbers(table, position, expected) for position in roles.judges])
+        return np.column_stack(
+            [_numbers(table, position, expected) for position in roles.judges]
+        )
     assert roles.label is not None
     y = _numbers(table, roles.label, expected)
     if np.isnan(y).any():
@@ -156,7 +184,9 @@ class ColumnsReader:
     progress : ReadProgress
     """
 
-    def __init__(self, part: PartFiles, builder: TableBuilder, progress: ReadProgress) -> None:
+    def __init__(
+        self, part: PartFiles, builder: TableBuilder, progress: ReadProgress
+    ) -> None:
         self._part = part
         self._builder = builder
         self._progress = progress
@@ -188,7 +218,9 @@ class ColumnsReader:
                     "columns in all rows and files of a part."
                 ).format(
                     path=shown_path(path),
-                    row=table.line(0) if table.unit == "row" else self._builder.n_documents + 1,
+                    row=table.line(0)
+                    if table.unit == "row"
+                    else self._builder.n_documents + 1,
                 )
             )
         # Only a table in memory can be divided by a column of parts.
@@ -198,7 +230,9 @@ class ColumnsReader:
                     "{path}: the column {column} gives the part of each document, and the file "
                     "exceeds the memory limit. Write each part to its own file, raise the "
                     "limit, or ignore the column."
-                ).format(path=shown_path(path), column=f'"{table.names[roles.part or 0]}"')
+                ).format(
+                    path=shown_path(path), column=f'"{table.names[roles.part or 0]}"'
+                )
             )
         self._builder.add(piece, share)
 
@@ -218,7 +252,11 @@ class ColumnsReader:
         feature_columns = [roles.features[i] for i in self._builder.features()]
         if not feature_columns:
             location = header.where
-            raise no_features(location) if self._builder.n_documents else _no_rows(location)
+            raise (
+                no_features(location)
+                if self._builder.n_documents
+                else _no_rows(location)
+            )
         # Columns that number rows or queries are left out with a note.
         text = tr('the column "{column}" numbers rows or queries and was left out.')
         numbering = [names[i] for i in roles.ignored if names[i]]
@@ -226,8 +264,12 @@ class ColumnsReader:
             n_features=len(feature_columns),
             dense=True,
             unit=unit,
-            feature_names=tuple(names[i] for i in feature_columns) if header.has_header else (),
-            left_out=tuple(names[i] for i in roles.features if i not in feature_columns),
+            feature_names=tuple(names[i] for i in feature_columns)
+            if header.has_header
+            else (),
+            left_out=tuple(
+                names[i] for i in roles.features if i not in feature_columns
+            ),
             said=tuple(text.format(column=name) for name in numbering),
             told_by=header.used()[:3],  # query, label, part
         )
@@ -250,15 +292,19 @@ class _Header:
 
 
 def _no_rows(location: str) -> DatasetError:
-    return DatasetError(tr("{path}: found no rows, expected at least one document.").format(path=location))
+    return DatasetError(
+        tr("{path}: found no rows, expected at least one document.").format(
+            path=location
+        )
+    )
 
 
 def no_features(location: str) -> DatasetError:
     """Return the error of a table without features."""
     return DatasetError(
-        tr("{where}: found no numeric column other than query and label; expected at least one.").format(
-            where=location
-        )
+        tr(
+            "{where}: found no numeric column other than query and label; expected at least one."
+        ).format(where=location)
     )
 
 
@@ -273,7 +319,9 @@ def _part_codes(table: TableColumns, position: int | None) -> Ints:
     codes = [part_code(value) for value in values]
     if None in codes:
         row = codes.index(None)
-        raise table.error(row, _cell_text(table, position, _quoted(values[row])), tr(PART_EXPECTED))
+        raise table.error(
+            row, _cell_text(table, position, _quoted(values[row])), tr(PART_EXPECTED)
+        )
     return np.array(codes, dtype=np.int64)
 
 
@@ -292,12 +340,16 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     if values.dtype.kind in "biuf":
         raise table.error(row, _cell_text(table, position, str(numbers[row])), expected)
     value = values.tolist()[row]
-    commas = isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
+    commas = (
+        isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
+    )
     expectation = tr(_WITHOUT_COMMAS) if commas else expected
     raise table.error(row, _cell_text(table, position, _quoted(value)), expectation)
 
 
-def _parsed_numbers(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int | None]:
+def _parsed_numbers(
+    table: TableColumns, values: NDArray[Any]
+) -> tuple[Floats, int | None]:
     """Return a column as numbers, NaN for missing values, and the first row with any other value, or None."""
     # Numbers are valid unless they are infinite.
     if values.dtype.kind in "biuf":
@@ -367,7 +419,11 @@ def _features(
     if not with_values:
         raise no_features(table.where)
     # Keep the columns that were written.
-    X = X if len(with_values) == X.shape[1] else np.ascontiguousarray(X[:, : len(with_values)])
+    X = (
+        X
+        if len(with_values) == X.shape[1]
+        else np.ascontiguousarray(X[:, : len(with_values)])
+    )
     return X, tuple(with_values)
 
 
@@ -414,13 +470,17 @@ def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
     """
     for position in positions[:_MAX_NAMED_COLUMNS]:
         values = table.column(position).tolist()
-        is_number = [_parsed_number(value, table.text_numbers) is not None for value in values]
+        is_number = [
+            _parsed_number(value, table.text_numbers) is not None for value in values
+        ]
         if any(is_number):
             return str(values[is_number.index(False)]).strip()
     return ""
 
 
-def _query_runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tuple[str, int]]]:
+def _query_runs(
+    table: TableColumns, position: int
+) -> tuple[Ints, Iterable[tuple[str, int]]]:
     """Return the first row, and the id and the length, of each run of documents of one query."""
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
@@ -429,7 +489,9 @@ def _query_runs(table: TableColumns, position: int) -> tuple[Ints, Iterable[tupl
     bad = (codes < 0) | np.isin(codes, [i for i, text in enumerate(texts) if not text])
     if bad.any():
         raise table.error(
-            int(bad.argmax()), _cell_text(table, position, tr("nothing")), tr("the id of a query")
+            int(bad.argmax()),
+            _cell_text(table, position, tr("nothing")),
+            tr("the id of a query"),
         )
     starts = np.flatnonzero(np.diff(codes, prepend=-1))  # codes are from 0 up
     ids = (texts[code] for code in codes[starts].tolist())
@@ -448,9 +510,12 @@ def _id_text(value: Any) -> str:
 def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
     """Return the comment of each document, or its id as LETOR writes it."""
     if roles.comment is None:
-        return TextComments(np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64))
+        return TextComments(
+            np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64)
+        )
     return TextComments.of(
-        _comment_text(value, roles.comment_is_id) for value in table.column(roles.comment).tolist()
+        _comment_text(value, roles.comment_is_id)
+        for value in table.column(roles.comment).tolist()
     )
 
 
@@ -462,7 +527,9 @@ def _comment_text(value: Any, is_id: bool) -> str:
 
 
 def _cell_text(table: TableColumns, position: int, description: str) -> str:
-    return tr('{what} in column "{name}"').format(what=description, name=short(table.names[position]))
+    return tr('{what} in column "{name}"').format(
+        what=description, name=short(table.names[position])
+    )
 
 
 def _quoted(value: Any) -> str:
@@ -482,7 +549,9 @@ def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table
     return builder.finish(reader.facts("row"))
 
 
-def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[str, Any]]]:
+def frames_of_folds(
+    frame: Any, part: str, fold: str
+) -> list[tuple[str, dict[str, Any]]]:
     """Return the name of each fold, and its rows by part; see :meth:`FoldedDataset.from_frame`.
 
     Raises
@@ -491,9 +560,13 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
         If a column is missing or contains other values, or a fold has no training part.
     """
     columns = frame_columns(frame)
-    positions = {column: _position(columns, column) for column in (part, fold) if column}
+    positions = {
+        column: _position(columns, column) for column in (part, fold) if column
+    }
     # Each row has the name of a part.
-    parts = [str(value).strip().lower() for value in columns.column(positions[part]).tolist()]
+    parts = [
+        str(value).strip().lower() for value in columns.column(positions[part]).tolist()
+    ]
     unknown = sorted(text for text in set(parts) if part_code(text) is None)
     if unknown:
         expected = "train, vali or test"
@@ -503,18 +576,28 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
     # Without a column of folds, all rows belong to fold 1.
     numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
     fold_of_row = np.array([f"{number}" for number in numbers])
-    ids = sorted(dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text))  # 2 before 10
+    # 2 before 10
+    ids = sorted(
+        dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text)
+    )
     # The name of each row's part; a code is a position in PART_WORDS.
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     # Select the rows of each part of each fold.
     frames = []
     for fold_id in ids:
         is_in_fold = fold_of_row == fold_id
-        rows = {kind: np.flatnonzero(is_in_fold & (kind_of_row == kind)) for kind in PART_WORDS}
+        rows = {
+            kind: np.flatnonzero(is_in_fold & (kind_of_row == kind))
+            for kind in PART_WORDS
+        }
         if not rows["train"].size:
-            raise DatasetError(f"{_LOCATION}: found no training part of fold {short(fold_id)}, expected one.")
+            raise DatasetError(
+                f"{_LOCATION}: found no training part of fold {short(fold_id)}, expected one."
+            )
         frames_by_part = {
-            kind: _frame_rows(frame, part_rows) for kind, part_rows in rows.items() if part_rows.size
+            kind: _frame_rows(frame, part_rows)
+            for kind, part_rows in rows.items()
+            if part_rows.size
         }
         frames.append((short(fold_id), frames_by_part))
     return frames
@@ -542,16 +625,30 @@ def frame_columns(frame: Any) -> TableColumns:
     ParameterError
         If the object is not a pandas or polars frame.
     """
-    if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__") or not hasattr(frame, "shape"):
-        raise ParameterError("frame", type(frame).__name__, "a frame of pandas or polars")
+    if (
+        not hasattr(frame, "columns")
+        or not hasattr(frame, "__getitem__")
+        or not hasattr(frame, "shape")
+    ):
+        raise ParameterError(
+            "frame", type(frame).__name__, "a frame of pandas or polars"
+        )
     names = column_names(frame.columns)
 
     def values(position: int) -> NDArray[Any]:
-        series = frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
+        series = (
+            frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
+        )
         return np.asarray(series.to_numpy())
 
-    def error(row: int, actual: str, expected: str, _missing: bool = False) -> DataError:
-        return DatasetError(f"{_LOCATION}, row {row + 1}: found {actual}, expected {expected}.")
+    def error(
+        row: int, actual: str, expected: str, _missing: bool = False
+    ) -> DataError:
+        return DatasetError(
+            f"{_LOCATION}, row {row + 1}: found {actual}, expected {expected}."
+        )
 
     n_rows = int(frame.shape[0])
-    return TableColumns(_LOCATION, names, n_rows, values, error, line=lambda row: row + 1)
+    return TableColumns(
+        _LOCATION, names, n_rows, values, error, line=lambda row: row + 1
+    )

@@ -20,7 +20,8 @@ from rankstudio.engine.data.table import Table
 from rankstudio.engine.errors import DatasetError, UnknownColumnsError
 from rankstudio.engine.language import tr, translatable, trn
 
-# The first four names are always ids of queries, the others may mean something else, too.
+# The first four names are always ids of queries, the others may mean something else,
+# too.
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
     "group_id", "groupid", "query", "query_text", "topic", "group",
@@ -29,7 +30,16 @@ LABEL_NAMES = (
     "label", "relevance", "rel", "relevance_label", "relevance_grade", "rel_grade", "grade", "judgment",
     "judgement", "target", "rating", "y",
 )  # fmt: skip
-DOCUMENT_NAMES = ("docid", "doc_id", "document_id", "documentid", "docno", "did", "doc", "document")
+DOCUMENT_NAMES = (
+    "docid",
+    "doc_id",
+    "document_id",
+    "documentid",
+    "docno",
+    "did",
+    "doc",
+    "document",
+)
 COMMENT_NAME = "comment"
 _INDEX_NAMES = re.compile(r"|Unnamed: 0|__index_level_0__|index")
 _N_SHOWN_NAMES = 8
@@ -56,7 +66,8 @@ class RecognisedColumns:
     features : tuple of int
         Feature columns, in order.
     unsure : tuple of int
-        Feature columns with a usual name of query, label, document or comment; dropped if they contain text.
+        Feature columns with a usual name of query, label, document or comment; dropped
+        if they contain text.
     ignored : tuple of int
         Unspecified columns that are not features, such as row numbers.
     part : int or None
@@ -96,17 +107,19 @@ def recognise_columns(
     specified : DataColumns
         Specified columns.
     with_sizes : bool
-        Whether a file of sizes determines the queries, so that no query column is needed.
+        Whether a file of sizes determines the queries, so that no query column is
+        needed.
     has_header : bool
         Whether the table has a header; without one, the label is the first column.
     says_parts : callable
-        Returns whether all values of a column are names of parts; called for columns with names such as
-        "split".
+        Returns whether all values of a column are names of parts; called for columns
+        with names such as "split".
 
     Raises
     ------
     UnknownColumnsError
-        If the query or the label is not found, or a specified name is missing or occurs twice.
+        If the query or the label is not found, or a specified name is missing or occurs
+        twice.
     """
     specified = _with_clean_names(specified)
     if specified.no_labels:
@@ -114,15 +127,22 @@ def recognise_columns(
     # Find the columns of queries, labels and parts, and the specified ones.
     positions = range(len(names))
     qid = _query_column(location, names, specified, with_sizes)
-    if not has_header and not specified.label:  # the first column of a table without a header
+    # the first column of a table without a header
+    if not has_header and not specified.label:
         specified = replace(specified, label=names[0])
     label = _label_column(location, names, specified, qid)
-    judges = tuple(_position(location, names, name, "labels") for name in specified.labels)
-    part = _position(location, names, specified.part, "part") if specified.part else None
+    judges = tuple(
+        _position(location, names, name, "labels") for name in specified.labels
+    )
+    part = (
+        _position(location, names, specified.part, "part") if specified.part else None
+    )
     ignored = set(_positions(location, names, specified.ignore, "ignore"))
     if specified.ignore:  # a name that is ignored also means its repetitions
         left_out = set(specified.ignore)
-        ignored |= {i for i, name in enumerate(original_names(names)) if name in left_out}
+        ignored |= {
+            i for i, name in enumerate(original_names(names)) if name in left_out
+        }
     features = tuple(_positions(location, names, specified.features, "features"))
     # A column has at most one role.
     single = [qid, part, *(judges or (label,))]
@@ -130,7 +150,8 @@ def recognise_columns(
     _check_once(location, names, single, used)
     used.update(i for i in single if i is not None)
     rest = [i for i in positions if i not in used]
-    # Among the columns without a role yet, the part and the comment are recognised by their names.
+    # Among the columns without a role yet, the part and the comment are recognised by
+    # their names.
     if part is None:
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
@@ -172,10 +193,14 @@ def _query_column(
     uses_sizes = with_sizes and not specified.qid and usual is None
     if specified.no_queries or uses_sizes:
         return None
-    return _required_position(location, names, specified.qid, "query", "qid", QUERY_NAMES)
+    return _required_position(
+        location, names, specified.qid, "query", "qid", QUERY_NAMES
+    )
 
 
-def _label_column(location: str, names: Sequence[str], specified: DataColumns, qid: int | None) -> int | None:
+def _label_column(
+    location: str, names: Sequence[str], specified: DataColumns, qid: int | None
+) -> int | None:
     """Return the column of the label.
 
     Return None only if labels are not needed, and no column has a usual name.
@@ -183,10 +208,14 @@ def _label_column(location: str, names: Sequence[str], specified: DataColumns, q
     if specified.no_labels and not specified.label:
         other_columns = [i for i in range(len(names)) if i != qid]
         return _first_common_position(names, LABEL_NAMES, other_columns)
-    return _required_position(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
+    return _required_position(
+        location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid
+    )
 
 
-def _without_missing_columns(names: Sequence[str], specified: DataColumns) -> DataColumns:
+def _without_missing_columns(
+    names: Sequence[str], specified: DataColumns
+) -> DataColumns:
     """Return the specification without names of missing columns, except those of query and features."""
     plain = {*names, *_plain_names(tuple(names))}
     single = {specified.label, specified.part, specified.document, *specified.ignore}
@@ -211,14 +240,16 @@ def _with_features(
     # The id of a query is not a feature, even if all documents are one ranking.
     numbering_names = QUERY_NAMES if no_queries else ()
     plain = _plain_names(tuple(names))
-    ignored = tuple(i for i in rest if _is_index(i, names) or plain[i] in numbering_names)
+    ignored = tuple(
+        i for i in rest if _is_index(i, names) or plain[i] in numbering_names
+    )
     ignored_positions = set(ignored)
     features = tuple(i for i in rest if i not in ignored_positions)
     if not features:
         raise UnknownColumnsError(
-            tr("{where}: found only query and label columns, expected at least one feature column.").format(
-                where=location
-            )
+            tr(
+                "{where}: found only query and label columns, expected at least one feature column."
+            ).format(where=location)
         )
     # A column with the name of another role may be no feature.
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
@@ -255,24 +286,33 @@ def _with_clean_names(specified: DataColumns) -> DataColumns:
 
 
 def _check_once(
-    location: str, names: Sequence[str], single: Sequence[int | None], other_positions: Collection[int]
+    location: str,
+    names: Sequence[str],
+    single: Sequence[int | None],
+    other_positions: Collection[int],
 ) -> None:
     """Refuse a column for the query, the label or the part that is used for something else, too."""
     single_positions = [i for i in single if i is not None]
-    twice = [i for i in single_positions if i in other_positions or single_positions.count(i) > 1]
+    twice = [
+        i
+        for i in single_positions
+        if i in other_positions or single_positions.count(i) > 1
+    ]
     if twice:
         name = names[twice[0]]
         raise UnknownColumnsError(
-            tr('{where}: the column "{name}" is used twice; expected each column at most once.').format(
-                where=location, name=short(name)
-            )
+            tr(
+                '{where}: the column "{name}" is used twice; expected each column at most once.'
+            ).format(where=location, name=short(name))
         )
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
     """Return whether a column numbers the rows, or is the empty rest after each line's last delimiter."""
     name = names[position]
-    return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (position == len(names) - 1 and not name)
+    return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (
+        position == len(names) - 1 and not name
+    )
 
 
 def _required_position(
@@ -295,34 +335,50 @@ def _required_position(
     position = _first_common_position(names, common, other_columns)
     if position is None:
         text = (
-            tr("{where}: found no column for the query among {names}; expected a name such as {common}.")
+            tr(
+                "{where}: found no column for the query among {names}; expected a name such as {common}."
+            )
             if role == "query"
-            else tr("{where}: found no column for the label among {names}; expected a name such as {common}.")
+            else tr(
+                "{where}: found no column for the label among {names}; expected a name such as {common}."
+            )
         )
         raise UnknownColumnsError(
-            text.format(where=location, names=listed(names), common=", ".join(common[:3])),
+            text.format(
+                where=location, names=listed(names), common=", ".join(common[:3])
+            ),
             f"Otherwise set {option}{_OR_NO_QUERIES if role == 'query' else ''}.",
             f"Otherwise add --{option} COLUMN{_OR_NO_QUERIES_OPTION if role == 'query' else ''}.",
         )
     return position
 
 
-def _first_common_position(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
+def _first_common_position(
+    names: Sequence[str], common: Sequence[str], among: Sequence[int]
+) -> int | None:
     """Return the position, among some, of the first common name that a column has.
 
     Return None if there is none.
     """
     plain_names = _plain_names(tuple(names))
-    position_of_name = {plain_names[i]: i for i in reversed(among)}  # the first of equal names
-    return next((position_of_name[name] for name in common if name in position_of_name), None)
+    # the first of equal names
+    position_of_name = {plain_names[i]: i for i in reversed(among)}
+    return next(
+        (position_of_name[name] for name in common if name in position_of_name), None
+    )
 
 
-def _positions(location: str, names: Sequence[str], specified: Sequence[str], option: str) -> list[int]:
+def _positions(
+    location: str, names: Sequence[str], specified: Sequence[str], option: str
+) -> list[int]:
     """Return the position of each specified column; O(n) if all names are exactly those of the table."""
     if not specified:
         return []
     exact = {name: i for i, name in reversed([*enumerate(names)])}
-    return [exact[name] if name in exact else _position(location, names, name, option) for name in specified]
+    return [
+        exact[name] if name in exact else _position(location, names, name, option)
+        for name in specified
+    ]
 
 
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
@@ -360,7 +416,10 @@ def original_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_repeated(
-    location: str, names: Sequence[str], single: Sequence[int | None], features: Sequence[int]
+    location: str,
+    names: Sequence[str],
+    single: Sequence[int | None],
+    features: Sequence[int],
 ) -> None:
     """Refuse a second column with the name of the query, the label or the part as a feature."""
     roles = {names[i] for i in single if i is not None}
@@ -372,14 +431,20 @@ def _check_repeated(
                 '{where}: found two columns named "{name}", expected one. Ignore the second, called '
                 '"{repeated}" here, or name the feature columns.'
             )
-            raise UnknownColumnsError(text.format(where=location, name=short(name), repeated=short(names[i])))
+            raise UnknownColumnsError(
+                text.format(where=location, name=short(name), repeated=short(names[i]))
+            )
 
 
 def listed(names: Sequence[str]) -> str:
     """Return some names for a message, the first ones if there are many."""
     first = ", ".join(f'"{short(name, 24)}"' for name in names[:_N_SHOWN_NAMES])
     n_more = len(names) - _N_SHOWN_NAMES
-    return tr("{names} and {n} more").format(names=first, n=n_more) if n_more > 0 else first
+    return (
+        tr("{names} and {n} more").format(names=first, n=n_more)
+        if n_more > 0
+        else first
+    )
 
 
 def short(text: str, max_length: int = _LONGEST_SHOWN) -> str:
@@ -396,14 +461,18 @@ def short(text: str, max_length: int = _LONGEST_SHOWN) -> str:
 
 def clean_name(name: object) -> str:
     """Return the name of a column as one line, shortened for display."""
-    return " ".join("".join(c if c.isprintable() else " " for c in str(name)[:_MAX_NAME_LENGTH]).split())
+    return " ".join(
+        "".join(
+            c if c.isprintable() else " " for c in str(name)[:_MAX_NAME_LENGTH]
+        ).split()
+    )
 
 
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return the names of columns for display; a nameless one between others is named by its position.
 
-    A nameless first or last column has no data: row numbers, or the rest after the last delimiter. A repeated
-    name gets its position.
+    A nameless first or last column has no data: row numbers, or the rest after the last
+    delimiter. A repeated name gets its position.
 
     Examples
     --------
@@ -413,7 +482,10 @@ def column_names(names: Sequence[object]) -> tuple[str, ...]:
     clean = [clean_name(name) for name in names]
     inner = range(1, len(clean) - 1)
     return _distinct_names(
-        [name or (f"column {i + 1}" if i in inner else "") for i, name in enumerate(clean)]
+        [
+            name or (f"column {i + 1}" if i in inner else "")
+            for i, name in enumerate(clean)
+        ]
     )
 
 
@@ -422,7 +494,9 @@ def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     first: set[str] = set()
     different = []
     for i, name in enumerate(names):
-        different.append(_name_with_position(name, i) if name and name in first else name)
+        different.append(
+            _name_with_position(name, i) if name and name in first else name
+        )
         first.add(name)
     return tuple(different)
 
@@ -441,8 +515,12 @@ PART_WORDS = {
 }
 """Words for each part."""
 
-PART_EXPECTED = translatable("train, vali or test (or training, valid, validation, dev …)")
-_PART_CODES = {word: code for code, words in enumerate(PART_WORDS.values()) for word in words}
+PART_EXPECTED = translatable(
+    "train, vali or test (or training, valid, validation, dev …)"
+)
+_PART_CODES = {
+    word: code for code, words in enumerate(PART_WORDS.values()) for word in words
+}
 
 
 def part_code(value: object) -> int | None:
@@ -497,7 +575,9 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
     Return () if there are none. O(m).
     """
     starts = table.query_ptr[:-1]
-    least, greatest = (function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum))
+    least, greatest = (
+        function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum)
+    )
     n = int(np.sum(least != greatest))
     if not n or len(table.query_ids) == 1:  # one ranking is divided by documents
         return ()
@@ -516,7 +596,9 @@ def _table_of_part(table: Table, code: int) -> Table:
     is_contiguous = rows[-1] - rows[0] + 1 == rows.size
     selection = slice(int(rows[0]), int(rows[-1]) + 1) if is_contiguous else rows
     # Queries without documents in this part are left out.
-    query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[selection]
+    query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[
+        selection
+    ]
     queries, counts = np.unique(query_of, return_counts=True)
     X = table.X[selection]
     file_rows = table.file_rows

@@ -14,7 +14,9 @@ from rankstudio.engine.errors import DataError
 class RowError(Protocol):
     """Creates the error of a row, from the value found and the value expected."""
 
-    def __call__(self, row: int, actual: str, expected: str, missing: bool = False, /) -> DataError:
+    def __call__(
+        self, row: int, actual: str, expected: str, missing: bool = False, /
+    ) -> DataError:
         """Return the error; ``missing`` for a missing value that is refused."""
         ...
 

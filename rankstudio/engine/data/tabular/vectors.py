@@ -1,6 +1,7 @@
 """Columns that hold a list of numbers for each document: they become one column per position in the lists.
 
-PyTerrier's frames, datasets of Hugging Face and records of JSON have features in this form.
+PyTerrier's frames, datasets of Hugging Face and records of JSON have features in this
+form.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from rankstudio.engine.language import tr, trn
 def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
     """Return the names of the columns that a column of lists becomes.
 
-    If only one column of a table has lists, the names are "feature 1" and so on; otherwise the column's name
-    is numbered.
+    If only one column of a table has lists, the names are "feature 1" and so on;
+    otherwise the column's name is numbered.
 
     Examples
     --------
@@ -42,21 +43,27 @@ def check_length(location: str, name: str, length: int) -> None:
     DatasetError
     """
     if length > MOST_FEATURES:
-        text = tr('{where}: found lists of {n} values in column "{name}", expected at most {most}.')
-        raise DatasetError(text.format(where=location, n=length, name=name, most=MOST_FEATURES))
+        text = tr(
+            '{where}: found lists of {n} values in column "{name}", expected at most {most}.'
+        )
+        raise DatasetError(
+            text.format(where=location, n=length, name=name, most=MOST_FEATURES)
+        )
 
 
 def length_expected(length: int) -> str:
     """Return the text on the expected length of a list, for messages."""
-    text = trn("{n} value, as in the rows before", "{n} values, as in the rows before", length)
+    text = trn(
+        "{n} value, as in the rows before", "{n} values, as in the rows before", length
+    )
     return text.format(n=length)
 
 
 def length_found(length: int, name: str) -> str:
     """Return the text on a list of another length, for messages."""
-    return trn('{n} value in column "{name}"', '{n} values in column "{name}"', length).format(
-        n=length, name=short(name)
-    )
+    return trn(
+        '{n} value in column "{name}"', '{n} values in column "{name}"', length
+    ).format(n=length, name=short(name))
 
 
 def with_vectors(table: TableColumns) -> TableColumns:
@@ -83,10 +90,13 @@ def with_vectors(table: TableColumns) -> TableColumns:
             lengths[position] = length
     if not lengths:
         return table
-    matrices = {i: _matrix(table, i, values, lengths[i]) for i, values in columns.items()}
+    matrices = {
+        i: _matrix(table, i, values, lengths[i]) for i, values in columns.items()
+    }
     # Name the new columns, and note the sources of their values.
     names: list[str] = []
-    sources: list[tuple[int, int | None]] = []  # original column, and the index in its lists
+    # original column, and the index in its lists
+    sources: list[tuple[int, int | None]] = []
     for position, name in enumerate(table.names):
         if position not in lengths:
             names.append(name)
@@ -104,7 +114,9 @@ def with_vectors(table: TableColumns) -> TableColumns:
 
 def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     """Return whether a value is a list, a tuple or an array that has a dimension."""
-    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return isinstance(value, list | tuple) or (
+        isinstance(value, np.ndarray) and value.ndim > 0
+    )
 
 
 def _list_length(values: NDArray[Any]) -> int | None:
@@ -120,7 +132,9 @@ def _list_length(values: NDArray[Any]) -> int | None:
     return len(first) if _is_list(first) else None
 
 
-def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: int) -> NDArray[Any]:
+def _matrix(
+    table: TableColumns, position: int, values: NDArray[Any], length: int
+) -> NDArray[Any]:
     """Return the lists of a column as the rows of an array, with missing values in rows without a list."""
     if values.ndim == 2:
         return values
@@ -132,10 +146,16 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
             rows.append(missing_row)
         elif not _is_list(value):
             name = short(table.names[position])
-            text = tr('{what} in column "{name}"').format(what=f'"{short(str(value))}"', name=name)
+            text = tr('{what} in column "{name}"').format(
+                what=f'"{short(str(value))}"', name=name
+            )
             raise table.error(row, text, length_expected(length))
         elif len(value) != length:
-            raise table.error(row, length_found(len(value), table.names[position]), length_expected(length))
+            raise table.error(
+                row,
+                length_found(len(value), table.names[position]),
+                length_expected(length),
+            )
         else:
             rows.append(value)
     return _array(rows, length)
@@ -146,7 +166,9 @@ def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
 
     The reader reports the values that are no numbers.
     """
-    are_arrays = all(isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows)
+    are_arrays = all(
+        isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows
+    )
     try:
         if are_arrays or {type(value) for row in rows for value in row} <= {int, float}:
             return np.array(rows, dtype=np.float64).reshape(len(rows), length)

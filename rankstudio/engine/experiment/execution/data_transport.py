@@ -115,7 +115,11 @@ class InMemory:
         """
         if self._given_up:
             raise Cancelled("The run")
-        progress = event if isinstance(event, WorkProgress) else WorkProgress(f"step {event.number}", 0.0)
+        progress = (
+            event
+            if isinstance(event, WorkProgress)
+            else WorkProgress(f"step {event.number}", 0.0)
+        )
         self._latest = unit, progress
 
     def key(self, number: int) -> Hashable:
@@ -152,7 +156,11 @@ class FoldFiles:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all parts, without repetition."""
-        return tuple(dict.fromkeys(name for names in self.parts.values() for name in names if name))
+        return tuple(
+            dict.fromkeys(
+                name for names in self.parts.values() for name in names if name
+            )
+        )
 
     def key(self, number: int) -> Hashable:
         """Return a key that is equal for folds with the same data."""
@@ -172,7 +180,8 @@ class FoldFiles:
             If a part is not on this machine, or is damaged.
         """
         train, vali, test = (
-            shared_parts.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
+            shared_parts.open_kept(self.path_of(name)) if name else None
+            for name in self.parts[number]
         )
         assert train is not None  # every fold has one
         return Fold(number=number, train=train, vali=vali, test=test)
@@ -204,7 +213,9 @@ class WholeFile(FoldFiles):
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number; see :meth:`FoldFiles.fold`."""
-        return self.division.fold(shared_parts.open_kept(self.path_of(self.whole)), number)
+        return self.division.fold(
+            shared_parts.open_kept(self.path_of(self.whole)), number
+        )
 
 
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:
@@ -218,14 +229,24 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     first = folds[0].train if folds else None
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
-        return WholeFile(folder=str(store.scratch_folder()), parts={}, whole=name, division=first.division)
+        return WholeFile(
+            folder=str(store.scratch_folder()),
+            parts={},
+            whole=name,
+            division=first.division,
+        )
     # A part that several folds share is written once.
     parts_by_id: dict[int, RankingDataset] = {
         id(part): part for fold in folds for part in fold.parts.values()
     }
-    names = dict(zip(parts_by_id, shared_parts.keep(list(parts_by_id.values())), strict=True))
+    names = dict(
+        zip(parts_by_id, shared_parts.keep(list(parts_by_id.values())), strict=True)
+    )
     parts = {
-        fold.number: tuple(names[id(fold.parts[name])] if name in fold.parts else "" for name in _PART_NAMES)
+        fold.number: tuple(
+            names[id(fold.parts[name])] if name in fold.parts else ""
+            for name in _PART_NAMES
+        )
         for fold in folds
     }
     return FoldFiles(str(store.scratch_folder()), parts)

@@ -13,7 +13,13 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing.connection import Connection
@@ -34,7 +40,10 @@ from rankstudio.engine.experiment.execution.data_transport import (
     Value,
     write_folds,
 )
-from rankstudio.engine.experiment.execution.shard_executors import Elsewhere, ProcessWorkers
+from rankstudio.engine.experiment.execution.shard_executors import (
+    Elsewhere,
+    ProcessWorkers,
+)
 from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import ShardExecutor
@@ -43,7 +52,8 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
-_MAX_WORKERS = 10_000  # more than any machine has processors: a larger number is a typing error
+# more than any machine has processors: a larger number is a typing error
+_MAX_WORKERS = 10_000
 _NICENESS = 5  # of the 19 by which a process can stand back
 
 
@@ -85,7 +95,9 @@ class _Processes(_Counted, ProcessPoolExecutor):
             try:
                 return write_folds(folds)
             except OutputError as error:
-                self._threads = self.stack.enter_context(_threads_with_warning(self.count, str(error)))
+                self._threads = self.stack.enter_context(
+                    _threads_with_warning(self.count, str(error))
+                )
         return InMemory(folds)
 
     def shard_executor(self) -> ShardExecutor:
@@ -132,8 +144,9 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
     """Provide processes: each takes a second or two to start, and then runs independently of the others.
 
-    They end with the block, even during their work, and with this process, however it ends. If they cannot be
-    started or cannot receive the data, threads of this process replace them, with a warning.
+    They end with the block, even during their work, and with this process, however it
+    ends. If they cannot be started or cannot receive the data, threads of this process
+    replace them, with a warning.
 
     Parameters
     ----------
@@ -146,25 +159,34 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     -----
     They are spawned: a forked copy would have the locks of this process's threads, but not the threads.
     """
-    # Loading a kernel determines the folder of compiled kernels, once: the processes inherit the setting.
+    # Loading a kernel determines the folder of compiled kernels, once: the processes
+    # inherit the setting.
     from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
     count = _checked_count(count)
     with ExitStack() as stack:
         try:
             pool = _start_processes(count, gently, stack)
-        except (OSError, BrokenExecutor) as error:  # no room for processes, or for semaphores between them
+        except (
+            OSError,
+            BrokenExecutor,
+        ) as error:  # no room for processes, or for semaphores between them
             stack.close()
             reason = getattr(error, "strerror", None) or error
             yield stack.enter_context(
-                _threads_with_warning(count, f"Worker processes cannot be started: {reason}.")
+                _threads_with_warning(
+                    count, f"Worker processes cannot be started: {reason}."
+                )
             )
         else:
             yield pool
 
 
 def _start_processes(
-    count: int, gently: bool, stack: ExitStack, get_ready: Callable[[], None] | None = None
+    count: int,
+    gently: bool,
+    stack: ExitStack,
+    get_ready: Callable[[], None] | None = None,
 ) -> _Processes:
     """Start worker processes and return their pool.
 
@@ -174,15 +196,22 @@ def _start_processes(
     worker_end, owner_end = context.Pipe(duplex=False)
     stack.callback(worker_end.close)
     stack.callback(owner_end.close)
-    pool = _Processes(count, mp_context=context, initializer=_become_worker, initargs=(worker_end, gently))
+    pool = _Processes(
+        count,
+        mp_context=context,
+        initializer=_become_worker,
+        initargs=(worker_end, gently),
+    )
     pool.count = count
     pool.stack = stack
     pool.gently = gently
     stack.callback(pool.shutdown, cancel_futures=True)
-    # The last callback runs first: closing the owner's end stops the processes in the middle of their work.
+    # The last callback runs first: closing the owner's end stops the processes in the
+    # middle of their work.
     stack.callback(owner_end.close)
     with _ignoring_ctrl_c():
-        for _ in range(count):  # one call each, so that they start now, while this process does other work
+        # one call each, so that they start now, while this process does other work
+        for _ in range(count):
             pool.submit(get_ready or _load_unit_modules)
     return pool
 
@@ -196,15 +225,19 @@ def _threads_with_warning(count: int, reason: str) -> Iterator[Executor]:
 
 
 @contextmanager
-def on_cluster(address: str, certificates: Certificates | None = None) -> Iterator[Executor]:
+def on_cluster(
+    address: str, certificates: Certificates | None = None
+) -> Iterator[Executor]:
     """Provide the workers of a running dask scheduler, and release them at the end.
 
     Parameters
     ----------
     address : str
-        Address of the scheduler: "tcp://10.0.0.1:8786", or "tls://10.0.0.1:8786" with certificates.
+        Address of the scheduler: "tcp://10.0.0.1:8786", or "tls://10.0.0.1:8786" with
+        certificates.
     certificates : Certificates, optional
-        Certificates for an address with "tls://"; by default those of dask's own settings.
+        Certificates for an address with "tls://"; by default those of dask's own
+        settings.
 
     Raises
     ------
@@ -213,13 +246,14 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     ParameterError
         For certificates with an address without TLS.
     WorkerError
-        If the scheduler does not answer, has no workers, or has workers with other versions, whose results
-        could differ.
+        If the scheduler does not answer, has no workers, or has workers with other
+        versions, whose results could differ.
 
     Warns
     -----
     OpenClusterWarning
-        Without TLS, unless the scheduler is on this machine: the network must be trusted.
+        Without TLS, unless the scheduler is on this machine: the network must be
+        trusted.
     """
     # Certificates are used only by an encrypted connection.
     is_encrypted = address.startswith("tls://")
@@ -230,11 +264,17 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     # The workers come from a plug-in, whose library may be missing.
     entry = cluster_entry()
     if entry is None:
-        raise WorkerError(tr("No cluster can be used: the plug-in cluster of RankStudio is not there."))
+        raise WorkerError(
+            tr(
+                "No cluster can be used: the plug-in cluster of RankStudio is not there."
+            )
+        )
     try:
         connect = imported(entry.connect)
     except ImportError as error:
-        raise MissingExtraError("A run on a cluster", entry.library, entry.extra) from error
+        raise MissingExtraError(
+            "A run on a cluster", entry.library, entry.extra
+        ) from error
 
     # An open connection is allowed, with a warning.
     with connect(address, certificates) as cluster:
@@ -258,7 +298,8 @@ def _is_loopback(address: str) -> bool:
 def _ignoring_ctrl_c() -> Iterator[None]:
     """Ignore Ctrl+C inside the block.
 
-    A process that starts in the block inherits the setting, until it makes its own setting.
+    A process that starts in the block inherits the setting, until it makes its own
+    setting.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -279,7 +320,9 @@ def _checked_count(count: int | None) -> int:
         return threads.available()
     if not 1 <= count <= _MAX_WORKERS:
         raise ParameterError(
-            "workers", count, tr("a whole number from 1 to {most:,}").format(most=_MAX_WORKERS)
+            "workers",
+            count,
+            tr("a whole number from 1 to {most:,}").format(most=_MAX_WORKERS),
         )
     return count
 
@@ -287,8 +330,8 @@ def _checked_count(count: int | None) -> int:
 def _become_worker(worker_end: Connection, gently: bool) -> None:
     """Make this process a worker: it has one thread, and exits when its owner's end of the pipe closes.
 
-    Only the owner has the other end of the pipe, which the system closes when the owner ends in any way: no
-    worker goes on without an owner. Ctrl+C is handled by the owner.
+    Only the owner has the other end of the pipe, which the system closes when the owner
+    ends in any way: no worker goes on without an owner. Ctrl+C is handled by the owner.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if gently and hasattr(os, "nice"):

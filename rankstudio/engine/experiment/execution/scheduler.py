@@ -21,12 +21,25 @@ from uuid import uuid4
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.data_transport import FoldSource, InMemory, unit_executor
+from rankstudio.engine.experiment.execution.data_transport import (
+    FoldSource,
+    InMemory,
+    unit_executor,
+)
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitProgress, UnitStarted
+from rankstudio.engine.experiment.results.events import (
+    Event,
+    UnitFinished,
+    UnitProgress,
+    UnitStarted,
+)
 from rankstudio.engine.experiment.results.results import Keeper, PathResult
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
+from rankstudio.engine.experiment.units.fold_context import (
+    FoldContext,
+    group_training,
+    make_fold_context,
+)
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.steps import Step
@@ -34,9 +47,11 @@ from rankstudio.engine.support import threads
 from rankstudio.engine.support.stop_request import heeding
 from rankstudio.engine.support.work import Note, WorkProgress
 
-_MAX_PREPARED_FOLDS = 2  # folds of a run that a worker has ready: the units come fold by fold
+# folds of a run that a worker has ready: the units come fold by fold
+_MAX_PREPARED_FOLDS = 2
 _POLL_SECONDS = 0.1  # seconds within which a stop is noticed
-_MAX_KEPT_BYTES = 1 << 29  # bytes of training features that a worker keeps for another run
+# bytes of training features that a worker keeps for another run
+_MAX_KEPT_BYTES = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +160,8 @@ class UnitScheduler:
     Attributes
     ----------
     paths : dict of (int, int) to PathResult
-        Finished and reported paths, by the number of the fold and the position of the combination.
+        Finished and reported paths, by the number of the fold and the position of the
+        combination.
 
     Raises
     ------
@@ -156,7 +172,12 @@ class UnitScheduler:
     """
 
     def __init__(
-        self, executor: Executor, plan: Plan, folds: Sequence[Fold], units: Sequence[Unit], keep: Keeper
+        self,
+        executor: Executor,
+        plan: Plan,
+        folds: Sequence[Fold],
+        units: Sequence[Unit],
+        keep: Keeper,
     ) -> None:
         self.paths: dict[tuple[int, int], PathResult] = {}
         self._keep = keep
@@ -167,13 +188,20 @@ class UnitScheduler:
             *self._executor.lost,
         )
 
-        # An OSError is one of the network: files that cannot be written raise OutputError.
-        unreachable_errors: tuple[type[BaseException], ...] = (*self._lost_worker_errors, OSError)
+        # An OSError is one of the network: files that cannot be written raise
+        # OutputError.
+        unreachable_errors: tuple[type[BaseException], ...] = (
+            *self._lost_worker_errors,
+            OSError,
+        )
         try:
-            # Compute the ranks of the document ids now: they are sent to the workers with the parts.
+            # Compute the ranks of the document ids now: they are sent to the workers
+            # with the parts.
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
-                (part.whole if isinstance(part, PartOfWhole) else part).grading.find_now(by_id=by_id)
+                (
+                    part.whole if isinstance(part, PartOfWhole) else part
+                ).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)
             self._max_submitted = self._executor.ahead()
         except unreachable_errors as error:
@@ -195,8 +223,8 @@ class UnitScheduler:
     def finish(self, fold: int) -> Iterator[Event]:
         """Wait for the units of a fold, and report finished units of other folds meanwhile.
 
-        Until something finishes there is a progress event every tenth of a second, so that the caller can
-        stop.
+        Until something finishes there is a progress event every tenth of a second, so
+        that the caller can stop.
 
         Raises
         ------
@@ -205,8 +233,13 @@ class UnitScheduler:
         RankStudioError
             Error of a unit.
         """
-        while any(unit.fold == fold for unit in (*self._futures.values(), *self._pending_units)):
-            ready, _ = wait(self._futures, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
+        while any(
+            unit.fold == fold
+            for unit in (*self._futures.values(), *self._pending_units)
+        ):
+            ready, _ = wait(
+                self._futures, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED
+            )
             # Progress of a unit while none is ready.
             if not ready:
                 unit, progress = self._latest_progress()
@@ -229,7 +262,9 @@ class UnitScheduler:
         """Submit as many units as the executor may have at a time."""
         try:
             while self._pending_units and len(self._futures) < self._max_submitted:
-                future = self._executor.submit(learn_unit, self._make_task(self._pending_units[0]))
+                future = self._executor.submit(
+                    learn_unit, self._make_task(self._pending_units[0])
+                )
                 self._futures[future] = self._pending_units.popleft()
         except self._lost_worker_errors as error:
             raise _lost_workers_error() from error
@@ -240,7 +275,10 @@ class UnitScheduler:
         Workers in other processes report none, only "waiting".
         """
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
-        return latest or (next(iter(self._futures.values())), WorkProgress("waiting for the workers", 0.0))
+        return latest or (
+            next(iter(self._futures.values())),
+            WorkProgress("waiting for the workers", 0.0),
+        )
 
     def _unit_key(self, future: Future[Learned]) -> tuple[int, int]:
         unit = self._futures[future]

@@ -20,7 +20,8 @@ from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
 _MAX_KEPT_PARTS = 1  # parts whose statistics a worker keeps
-_MAX_SESSIONS = 4  # sessions that a worker keeps: a session that its owner never ended becomes the oldest
+# sessions that a worker keeps: a session that its owner never ended becomes the oldest
+_MAX_SESSIONS = 4
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,13 @@ class PartFile:
             If the part is not on this machine, or is damaged.
         """
         part = KeptPart(self.path).dataset()
-        return TrainingData(part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading)
+        return TrainingData(
+            part.X,
+            part.y,
+            part.query_ptr,
+            documents=self.documents,
+            part_of=part.grading,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,25 +132,35 @@ class _Session:
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
                 self._part.check(self._data.shards[call.index].rows)
-            # A stored state is used if it has heard the same messages as the caller assumes.
+            # A stored state is used if it has heard the same messages as the caller
+            # assumes.
             data = self._data.shard(call.index)
             stored_state = self._states.pop(call.index, None)
-            if stored_state is not None and call.work.replayed and stored_state.heard != call.heard:
-                stored_state.scratch.close()  # it has heard fewer or more messages than the caller expects
+            if (
+                stored_state is not None
+                and call.work.replayed
+                and stored_state.heard != call.heard
+            ):
+                # it has heard fewer or more messages than the caller expects
+                stored_state.scratch.close()
                 stored_state = None
             # Without a state, begin anew; the caller must then send all messages.
             if stored_state is None:
                 if call.work.replayed and call.heard:
                     return None
                 scratch = Scratch(self._room)
-                stored_state = _StoredState(call.work.begin(data, scratch), scratch, heard=0)
+                stored_state = _StoredState(
+                    call.work.begin(data, scratch), scratch, heard=0
+                )
             # Pass the messages one after another; the last answer is returned.
             state, scratch, _ = stored_state
             for message in call.messages:
                 summands = state.step(data, message)
                 scratch.release()
                 self._data.release(call.index)
-            self._states[call.index] = _StoredState(state, scratch, call.heard + len(call.messages))
+            self._states[call.index] = _StoredState(
+                state, scratch, call.heard + len(call.messages)
+            )
             return summands
 
 
@@ -169,7 +186,8 @@ class _WorkerState:
     def _data_of(self, part: PartFile) -> TrainingData:
         """Return the data of a part.
 
-        The data are kept with their statistics: the next session may have another λ only.
+        The data are kept with their statistics: the next session may have another λ
+        only.
         """
         if part.columns is not None:
             if self._column_subset is None or self._column_subset[0] != part:

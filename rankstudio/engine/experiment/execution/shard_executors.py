@@ -16,8 +16,17 @@ from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
-from rankstudio.engine.experiment.results.memory_estimate import ALONE, MemoryEstimate, WorkersHere
+from rankstudio.engine.experiment.execution.shard_calls import (
+    PartFile,
+    ShardCall,
+    answer,
+    forget,
+)
+from rankstudio.engine.experiment.results.memory_estimate import (
+    ALONE,
+    MemoryEstimate,
+    WorkersHere,
+)
 from rankstudio.engine.methods.shards.training_data import (
     IN_PROCESS,
     InProcess,
@@ -30,7 +39,9 @@ from rankstudio.engine.methods.shards.work import ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_CALLS_AHEAD = 4  # calls submitted at a time for each worker, whose answers are added in order of the shards
+# calls submitted at a time for each worker, whose answers are added in order of the
+# shards
+_CALLS_AHEAD = 4
 _MAX_LOSSES = 4  # workers, one after the other, that may be lost with the same shard
 _POLL_SECONDS = 0.1  # seconds within which a stop is noticed
 
@@ -79,11 +90,13 @@ class ShardWorkers(Protocol):
         """Discard the states of a session on all workers."""
 
 
-def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = None) -> ShardExecutor:
+def shard_executor(
+    executor: Executor | None, estimate: MemoryEstimate | None = None
+) -> ShardExecutor:
     """Return the workers for the shards of a path on an executor of units.
 
-    They are its remote workers, if any, otherwise threads of this process. Their memory does not exceed the
-    estimate.
+    They are its remote workers, if any, otherwise threads of this process. Their memory
+    does not exceed the estimate.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()
@@ -92,7 +105,9 @@ def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = 
         return workers
     if estimate is None:
         return IN_PROCESS
-    has_default_limits = estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2
+    has_default_limits = (
+        estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2
+    )
     if has_default_limits:
         return IN_PROCESS
     return InProcess(lambda: estimate.room, estimate.threads)
@@ -101,7 +116,11 @@ def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = 
 def workers_here(executor: Executor | None) -> WorkersHere:
     """Return the workers of an executor that use the memory of this machine."""
     shares_shards = isinstance(executor, ProvidesShardExecutor)
-    return WorkersHere(getattr(executor, "count", 1), shares_shards) if executor is not None else ALONE
+    return (
+        WorkersHere(getattr(executor, "count", 1), shares_shards)
+        if executor is not None
+        else ALONE
+    )
 
 
 class Elsewhere:
@@ -114,7 +133,8 @@ class Elsewhere:
     Attributes
     ----------
     room : float or None
-        Memory limit for states of all workers of this machine in bytes; None for no further limit.
+        Memory limit for states of all workers of this machine in bytes; None for no
+        further limit.
     """
 
     def __init__(self, workers: ShardWorkers) -> None:
@@ -144,7 +164,9 @@ class Elsewhere:
 class _Session:
     """A session with remote workers: sends messages to all shards and sums the answers in shard order."""
 
-    def __init__(self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int) -> None:
+    def __init__(
+        self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int
+    ) -> None:
         self.name = uuid4().hex
         self._workers = workers
         self._part = part
@@ -162,7 +184,8 @@ class _Session:
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         """Send a message to every shard and return the sum of the answers, with progress meanwhile.
 
-        A few shards per worker are asked ahead; their answers are added in the order of the shards.
+        A few shards per worker are asked ahead; their answers are added in the order of
+        the shards.
         """
         # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)
@@ -174,12 +197,16 @@ class _Session:
         pending_answers: dict[int, Answer] = {}
         try:
             for index in range(self._count):
-                end_of_asked = min(self._count, index + _CALLS_AHEAD * self._workers.count)
+                end_of_asked = min(
+                    self._count, index + _CALLS_AHEAD * self._workers.count
+                )
                 for asked_index in range(index, end_of_asked):
                     if asked_index not in pending_answers:
                         pending_answers[asked_index] = self._ask(asked_index)
                 # Add in the order of the shards: the sum must have the same bits.
-                while (summands := self._settled_answer(index, pending_answers)) is None:
+                while (
+                    summands := self._settled_answer(index, pending_answers)
+                ) is None:
                     yield WorkProgress(activity, index / self._count)
                 del pending_answers[index]
                 self._losses = 0
@@ -191,7 +218,9 @@ class _Session:
                 future.cancel()
         return total.result()
 
-    def _settled_answer(self, index: int, pending_answers: dict[int, Answer]) -> Sums | None:
+    def _settled_answer(
+        self, index: int, pending_answers: dict[int, Answer]
+    ) -> Sums | None:
         """Return a shard's answer, or None if it is still pending.
 
         If the answer is lost, ask again.
@@ -253,7 +282,9 @@ class ProcessWorkers:
 
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
-    def __init__(self, start: Callable[[], Executor], count: int, room: Callable[[], float]) -> None:
+    def __init__(
+        self, start: Callable[[], Executor], count: int, room: Callable[[], float]
+    ) -> None:
         self._start = start
         self.count = count
         self._room = room
@@ -284,7 +315,10 @@ class ProcessWorkers:
         for process in self._processes:
             try:
                 process.submit(forget, session)
-            except (BrokenExecutor, RuntimeError):  # the process has ended, and its states with it
+            except (
+                BrokenExecutor,
+                RuntimeError,
+            ):  # the process has ended, and its states with it
                 continue
 
 
@@ -305,7 +339,8 @@ def written(data: TrainingData) -> PartFile:
     OutputError
         If the data cannot be written.
     """
-    if data.source is not None:  # some columns of other data: the workers select them from the other file
+    # some columns of other data: the workers select them from the other file
+    if data.source is not None:
         return replace(written(data.source), columns=data.columns)
 
     # A file that was written earlier is used again, while it exists in the same folder.
@@ -334,7 +369,9 @@ def written(data: TrainingData) -> PartFile:
     )
     part.grading.find_now(by_id=with_ids)
     part_file = PartFile(
-        folder=str(store.scratch_folder()), name=shared_parts.keep([part])[0], documents=data.documents
+        folder=str(store.scratch_folder()),
+        name=shared_parts.keep([part])[0],
+        documents=data.documents,
     )
     files[with_ids] = part_file
     return part_file

@@ -18,8 +18,18 @@ from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.engine.experiment.plan.plan import SAMPLE, WORDS, Plan
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
-from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter, is_added
-from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
+from rankstudio.engine.methods.catalog import (
+    GIVEN_MODEL,
+    Kind,
+    Method,
+    Parameter,
+    is_added,
+)
+from rankstudio.engine.support.escaping import (
+    comment_text,
+    markdown_escaped,
+    shell_command,
+)
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.name_lists import joined_names
 
@@ -67,36 +77,52 @@ def plan_words(plan: Plan) -> list[str]:
     """Return the options of a plan, but for its data, without default values."""
     words: list[str] = []
     convention_words = ["--convention", plan.convention] if plan.convention else []
-    given_ranking = plan.extension(GivenRanking)  # files of scores or models: no method learns
+    # files of scores or models: no method learns
+    given_ranking = plan.extension(GivenRanking)
     if given_ranking is not None:
         option = "--models" if plan.method == GIVEN_MODEL.key else "--scores"
-        words += [option, f"{given_ranking.name}={given_ranking.path}", *convention_words]
+        words += [
+            option,
+            f"{given_ranking.name}={given_ranking.path}",
+            *convention_words,
+        ]
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    words += parameter_words(plan.entry.parameters, plan.parameters, _first_grid_name(plan.entry, ranker))
+    words += parameter_words(
+        plan.entry.parameters, plan.parameters, _first_grid_name(plan.entry, ranker)
+    )
     if ranker:
         words += ["--ranker", plan.ranker]
         words += parameter_words(
-            ranker.parameters, plan.ranker_parameters, _first_grid_name(ranker), prefix="--ranker-"
+            ranker.parameters,
+            plan.ranker_parameters,
+            _first_grid_name(ranker),
+            prefix="--ranker-",
         )
 
-    # The terminal would take these two settings from the data, so they are always written.
+    # The terminal would take these two settings from the data, so they are always
+    # written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
     words += field_words(plan, [name for name in WORDS if name not in written_names])
     hand_choices = plan.extension(HandChoices)
-    words += [] if hand_choices is None else option_words("--hand-chosen", hand_choices.text)
+    words += (
+        [] if hand_choices is None else option_words("--hand-chosen", hand_choices.text)
+    )
     return [*words, *column_words(plan), *group_words(plan)]
 
 
 def _first_grid_name(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
     """Return the name of the first parameter if it is a grid: a grid is written even with its default value.
 
-    Return () otherwise, and for a grid of a method's own ranking if another ranker replaces that ranking.
+    Return () otherwise, and for a grid of a method's own ranking if another ranker
+    replaces that ranking.
     """
     first = entry.parameters[:1]
-    return tuple(p.name for p in first if p.kind is Kind.GRID and not (ranker and p.ranks))
+    return tuple(
+        p.name for p in first if p.kind is Kind.GRID and not (ranker and p.ranks)
+    )
 
 
 def option_words(option: str, value: str) -> list[str]:
@@ -155,7 +181,9 @@ def group_words(plan: Plan) -> Iterator[str]:
         yield from option_words("--eta", preferences_of(plan)["eta"])
 
 
-def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:
+def as_python(
+    plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN
+) -> str:
     """Return a short program that runs a plan and prints the selected model and its measures.
 
     Parameters
@@ -178,21 +206,30 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKN
     return program(_import_lines(out), lines, computed_with)
 
 
-def program(imports: Sequence[str], lines: Sequence[str], computed_with: Mapping[str, str] = UNKNOWN) -> str:
+def program(
+    imports: Sequence[str],
+    lines: Sequence[str],
+    computed_with: Mapping[str, str] = UNKNOWN,
+) -> str:
     """Return the lines as a program, with a comment on the versions that give the same bits, if known."""
     origin_text = origin(computed_with)
     comment = [f"# {comment_text(origin_text, 'python')}"] if origin_text else []
     return "\n".join([*comment, *imports, "", *lines]) + "\n"
 
 
-def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:
+def as_notebook(
+    plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN
+) -> str:
     """Return a Jupyter notebook that runs a plan and shows its results; parameters as for a program.
 
     Its format is version 4.5, and its text is always the same.
     """
     description = origin(computed_with) or "A run of RankStudio."
     return notebook(
-        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(description)}"),
+        (
+            "markdown",
+            f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(description)}",
+        ),
         ("code", "\n".join(_import_lines(out))),
         ("code", "\n".join([plan_code(plan), *_make_folder_lines(out)])),
         ("code", "result = run_plan(plan)\nresult"),
@@ -227,14 +264,20 @@ def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
 def _import_lines(out: str) -> list[str]:
     """Return the import lines of the program."""
     names = "Plan, run_plan, write_results" if out else "Plan, run_plan"
-    return [*(["from pathlib import Path", ""] if out else []), f"from rankstudio.engine import {names}"]
+    return [
+        *(["from pathlib import Path", ""] if out else []),
+        f"from rankstudio.engine import {names}",
+    ]
 
 
 def _make_folder_lines(out: str) -> list[str]:
     """Return the lines that make the folder of the results, before any work."""
     if not out:
         return []
-    return [f"out = Path({out!r})", "out.mkdir(parents=True)  # where there is one it stays, and this stops"]
+    return [
+        f"out = Path({out!r})",
+        "out.mkdir(parents=True)  # where there is one it stays, and this stops",
+    ]
 
 
 def origin(computed_with: Mapping[str, str]) -> str:
@@ -249,8 +292,8 @@ def origin(computed_with: Mapping[str, str]) -> str:
 def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
     """Return the lines of Python that make a plan.
 
-    Without `names`, all settings are written; otherwise the data and those of `names` that differ from the
-    defaults.
+    Without `names`, all settings are written; otherwise the data and those of `names`
+    that differ from the defaults.
     """
     usual = plan_as_dict(Plan(plan.data))
     arguments = []
@@ -260,9 +303,13 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
             continue
         argument = tuple(value) if isinstance(value, list) else value
         if isinstance(value, dict):
-            argument = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+            argument = {
+                k: tuple(v) if isinstance(v, list) else v for k, v in value.items()
+            }
         arguments.append(f"    {name}={argument!r},\n")
-    return "".join(_add_method_lines(plan)) + "plan = Plan(\n" + "".join(arguments) + ")"
+    return (
+        "".join(_add_method_lines(plan)) + "plan = Plan(\n" + "".join(arguments) + ")"
+    )
 
 
 def _add_method_lines(plan: Plan) -> Iterator[str]:
@@ -292,8 +339,8 @@ class PlanFormat:
     help : str
         Description in a sentence.
     text : callable
-        Returns a plan in this format, given the results folder ("" for none) and the versions that give the
-        same bits (empty if unknown).
+        Returns a plan in this format, given the results folder ("" for none) and the
+        versions that give the same bits (empty if unknown).
     """
 
     key: str

@@ -55,7 +55,9 @@ class Axis:
 def varied_axes(combinations: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
     """Return the positions of the axes on which combinations differ; the first one if they are equal."""
     numbers = (
-        number for number, values in enumerate(zip(*combinations, strict=True)) if len(set(values)) > 1
+        number
+        for number, values in enumerate(zip(*combinations, strict=True))
+        if len(set(values)) > 1
     )
     return tuple(numbers) or (0,)
 

@@ -10,7 +10,10 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import feature_groups_of, groups_in_words
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
+from rankstudio.engine.experiment.plan.preference_source import (
+    learned_from,
+    preferences_of,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.metrics.conventions import convention
@@ -22,7 +25,9 @@ PINS = ("pinned", "banned")
 """The parameters by which a person has a say in what is selected."""
 
 
-def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tuple[str, ...]:
+def differences(
+    plan: Plan, reference: Plan, names: Names | None = None
+) -> tuple[str, ...]:
     """Return the differences between two plans: "λ 1, 2", "pinned BM25 of anchor", "another method".
 
     Parameters
@@ -34,16 +39,22 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
     Returns
     -------
     tuple of str
-        Values of the first plan. For different methods no parameters are listed, because they are not
-        comparable.
+        Values of the first plan. For different methods no parameters are listed,
+        because they are not comparable.
     """
     if plan.method != reference.method:
         return (tr("another method"),)
-    method_parameters = [p for p in plan.entry.parameters if not (p.ranks and plan.ranker)]
-    texts = _changed_parameters(method_parameters, plan.parameters, reference.parameters, names or {})
+    method_parameters = [
+        p for p in plan.entry.parameters if not (p.ranks and plan.ranker)
+    ]
+    texts = _changed_parameters(
+        method_parameters, plan.parameters, reference.parameters, names or {}
+    )
     ranker = plan.ranker_entry
     if plan.ranker != reference.ranker:
-        texts.append(tr("final ranker: {label}").format(label=plan.entry.final_ranker(ranker)))
+        texts.append(
+            tr("final ranker: {label}").format(label=plan.entry.final_ranker(ranker))
+        )
     elif ranker:
         ranker_texts = _changed_parameters(
             ranker.parameters, plan.ranker_parameters, reference.ranker_parameters, {}
@@ -56,14 +67,21 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
     """Return label and value of each parameter in effect, the ranker's prefixed with its name."""
     ranker = plan.ranker_entry
     labelled_parameters = [
-        (tr(p.label), p, plan.parameters[p.name]) for p in plan.entry.parameters if not (ranker and p.ranks)
+        (tr(p.label), p, plan.parameters[p.name])
+        for p in plan.entry.parameters
+        if not (ranker and p.ranks)
     ]
     if ranker:
         labelled_parameters += [
-            (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name]) for p in ranker.parameters
+            (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name])
+            for p in ranker.parameters
         ]
     values = {label: p.said(value) for label, p, value in labelled_parameters}
-    values |= {tr("groups"): groups_in_words(feature_groups_of(plan))} if feature_groups_of(plan) else {}
+    values |= (
+        {tr("groups"): groups_in_words(feature_groups_of(plan))}
+        if feature_groups_of(plan)
+        else {}
+    )
     values |= _preference_source(plan)
     return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
 
@@ -80,19 +98,28 @@ def _preference_source(plan: Plan) -> dict[str, str]:
     if "pairs" not in preferences:
         return {tr("preferences"): name}
     text = tr("{file}: over {pairs}, η {eta}")
-    return {tr("clicks"): text.format(file=name, pairs=preferences["pairs"], eta=preferences["eta"])}
+    return {
+        tr("clicks"): text.format(
+            file=name, pairs=preferences["pairs"], eta=preferences["eta"]
+        )
+    }
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
     """Return label and value of each parameter in effect that differs from its default."""
     usual = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
-    return {label: text for label, text in parameter_texts(plan).items() if text != usual.get(label)}
+    return {
+        label: text
+        for label, text in parameter_texts(plan).items()
+        if text != usual.get(label)
+    }
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     """Return, by plan, the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
 
-    Parameters with equal values are left out, as are rule, chooser and convention if the plans agree on them.
+    Parameters with equal values are left out, as are rule, chooser and convention if
+    the plans agree on them.
     """
     # Rules and conventions are named only if the plans have several.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
@@ -102,12 +129,20 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     for keys in grouped(plans, lambda key: plans[key].title).values():
         # Only parameters that differ among plans of the same method distinguish them.
         labels = {label for key in keys for label in values[key]}
-        differing_labels = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
+        differing_labels = {
+            label
+            for label in labels
+            if len({values[key].get(label) for key in keys}) > 1
+        }
         if several_rules:
             differing_labels.add(tr("rule"))
         several_choosers = len({plans[key].select_by for key in keys}) > 1
         for key in keys:
-            parts = [f"{label} {v}" for label, v in values[key].items() if label in differing_labels]
+            parts = [
+                f"{label} {v}"
+                for label, v in values[key].items()
+                if label in differing_labels
+            ]
             if several_choosers:
                 parts.append(tr("by {chooser}").format(chooser=_chooser(plans[key])))
             if several_conventions:
@@ -125,37 +160,57 @@ def only_pins_differ(plan: Plan, reference: Plan) -> bool:
     """Return whether plans differ only in pinned or banned features."""
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
-    reference_pins = {name: reference.parameters[name] for name in PINS if name in plan.parameters}
-    plan_with_reference_pins = plan.changed(parameters={**plan.parameters, **reference_pins})
+    reference_pins = {
+        name: reference.parameters[name] for name in PINS if name in plan.parameters
+    }
+    plan_with_reference_pins = plan.changed(
+        parameters={**plan.parameters, **reference_pins}
+    )
     are_pins_different = plan.parameters != reference.parameters
     return are_pins_different and not differences(plan_with_reference_pins, reference)
 
 
 def _changed_parameters(
-    parameters: Sequence[Parameter], values: Mapping[str, Any], other_values: Mapping[str, Any], names: Names
+    parameters: Sequence[Parameter],
+    values: Mapping[str, Any],
+    other_values: Mapping[str, Any],
+    names: Names,
 ) -> list[str]:
     """Return the text of each parameter whose values differ, with the first plan's value."""
     differing = [p for p in parameters if values[p.name] != other_values[p.name]]
-    return [_parameter_text(p, values[p.name], other_values[p.name], names) for p in differing]
+    return [
+        _parameter_text(p, values[p.name], other_values[p.name], names)
+        for p in differing
+    ]
 
 
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     """Return a parameter with its value; for a set of features, name the added and the removed features."""
-    if parameter.kind is not Kind.FEATURES or parameter.several(value) or parameter.several(other):
+    if (
+        parameter.kind is not Kind.FEATURES
+        or parameter.several(value)
+        or parameter.several(other)
+    ):
         return f"{tr(parameter.label)} {parameter.said(value)}"
     added = _missing_from(other, value)
     removed = _missing_from(value, other)
     label = tr(parameter.label)
     parts = [f"{label} {_feature_names(added, names)}"] if added else []
     parts += (
-        [tr("not {label} {names}").format(label=label, names=_feature_names(removed, names))]
+        [
+            tr("not {label} {names}").format(
+                label=label, names=_feature_names(removed, names)
+            )
+        ]
         if removed
         else []
     )
     return ", ".join(parts) or tr("{label} in a different order").format(label=label)
 
 
-def _missing_from(features: Iterable[int], all_of_them: Iterable[int]) -> tuple[int, ...]:
+def _missing_from(
+    features: Iterable[int], all_of_them: Iterable[int]
+) -> tuple[int, ...]:
     return tuple(i for i in all_of_them if i not in features)
 
 
@@ -177,14 +232,21 @@ def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "seed": tr("seed {seed}").format(seed=plan.seed),
         "columns": tr("other columns"),
         "scores": tr("other files"),
-        "preferences": preference_text or tr("preferences: {file}").format(file=tr("none")),
-        "groups": tr("groups: {groups}").format(groups=groups_in_words(feature_groups_of(plan))),
+        "preferences": preference_text
+        or tr("preferences: {file}").format(file=tr("none")),
+        "groups": tr("groups: {groups}").format(
+            groups=groups_in_words(feature_groups_of(plan))
+        ),
         "costs": _costs_text(plan, reference),
         "hand_chosen": tr("features chosen by hand on {folds}").format(
             folds=hand_choices.text if hand_choices is not None else tr("no fold")
         ),
     }
-    return tuple(text for name, text in texts.items() if plan.named(name) != reference.named(name))
+    return tuple(
+        text
+        for name, text in texts.items()
+        if plan.named(name) != reference.named(name)
+    )
 
 
 def _costs_text(plan: Plan, reference: Plan) -> str:

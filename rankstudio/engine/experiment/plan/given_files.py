@@ -23,7 +23,8 @@ class GivenRanking:
     path : str
         A file or a folder.
     files : Mapping of str to str
-        SHA-256 of each file by its path in the folder; files with other contents are rejected.
+        SHA-256 of each file by its path in the folder; files with other contents are
+        rejected.
     """
 
     name: str
@@ -47,18 +48,36 @@ class GivenRanking:
         check_field("scores", values, expected, isinstance(values, Mapping))
         table = dict(values)
         if method not in FROM_FILES:
-            check_field("scores", table, tr("none with the method {method}").format(method=method), not table)
+            check_field(
+                "scores",
+                table,
+                tr("none with the method {method}").format(method=method),
+                not table,
+            )
         if not table:  # a method that needs files raises the error when it is run
             return None
 
         # A name, a path, and checksums by the name of the file.
         files = table.get("files", {})
-        has_names = all(isinstance(table.get(name), str) and table[name].strip() for name in ("name", "path"))
+        has_names = all(
+            isinstance(table.get(name), str) and table[name].strip()
+            for name in ("name", "path")
+        )
         has_known_keys = set(table) <= {"name", "path", "files"}
-        check_field("scores", table, expected, has_names and has_known_keys and isinstance(files, Mapping))
-        are_texts = all(isinstance(name, str) and isinstance(sha256, str) for name, sha256 in files.items())
+        check_field(
+            "scores",
+            table,
+            expected,
+            has_names and has_known_keys and isinstance(files, Mapping),
+        )
+        are_texts = all(
+            isinstance(name, str) and isinstance(sha256, str)
+            for name, sha256 in files.items()
+        )
         check_field("scores", table, expected, are_texts)
-        return cls(" ".join(table["name"].split()), table["path"], FrozenMapping(dict(files)))
+        return cls(
+            " ".join(table["name"].split()), table["path"], FrozenMapping(dict(files))
+        )
 
     def plain(self) -> dict[str, Any]:
         """Return the values as a plan's file has them."""

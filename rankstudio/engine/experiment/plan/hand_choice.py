@@ -1,7 +1,8 @@
 """Features that were chosen by hand, and the queries on which they were chosen.
 
-A set of features that a user makes from a model depends on the queries that the model was trained
-and chosen on. A run of the set on folds that test these queries measures too much.
+A set of features that a user makes from a model depends on the queries that the model
+was trained and chosen on. A run of the set on folds that test these queries measures
+too much.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from typing import Any, Self
 
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.checks import check_field
-from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
+from rankstudio.engine.experiment.plan.protocol import (
+    GIVEN,
+    LEAVE_QUERY_OUT,
+    parse_protocol,
+)
 from rankstudio.engine.language import tr
 
 _PROTOCOL_WITH_SEED = re.compile(r"(?P<protocol>.+), seed (?P<seed>\d{1,18})")
@@ -69,7 +74,8 @@ class HandChoices:
 
 def fold_origin(protocol: str, seed: int) -> str:
     """Return where folds come from: "given", or "5-fold, seed 0"."""
-    folds = replace(parse_protocol(protocol), train=100)  # the share of the training queries is no origin
+    # the share of the training queries is no origin
+    folds = replace(parse_protocol(protocol), train=100)
     return folds.divided_by(seed) or GIVEN
 
 
@@ -81,7 +87,12 @@ def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
     PlanError
         For any other text.
     """
-    choices = {choice for part in text.split(";") if part.strip() for choice in _parsed_choices(part, text)}
+    choices = {
+        choice
+        for part in text.split(";")
+        if part.strip()
+        for choice in _parsed_choices(part, text)
+    }
     return tuple(sorted(choices))
 
 
@@ -89,7 +100,8 @@ def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
     """Return the choices as a text that :func:`parse_hand_choices` reads."""
     parts = groupby(sorted(choices), key=lambda choice: choice.origin)
     return "; ".join(
-        f"{origin}: {', '.join(str(choice.fold) for choice in group)}" for origin, group in parts
+        f"{origin}: {', '.join(str(choice.fold) for choice in group)}"
+        for origin, group in parts
     )
 
 

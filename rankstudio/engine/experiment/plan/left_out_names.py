@@ -1,6 +1,7 @@
 """Measures of what was left out of training: a measure's name with "leave-query-out" before it.
 
-For data with a single query, pairs of documents are left out instead: "leave-pair-out AUC".
+For data with a single query, pairs of documents are left out instead: "leave-pair-out
+AUC".
 """
 
 from __future__ import annotations
@@ -51,8 +52,14 @@ def canonical_name(name: str) -> str:
     """
     measure_name = measure(plain_name(name)).name
     if is_pair_out(name) and measure_name not in PAIR_MEASURES:
-        raise ParameterError("select_by", name, f"{PAIR_PREFIX}{' or '.join(PAIR_MEASURES)}")
-    return left_out_name(measure_name, pairs=is_pair_out(name)) if is_left_out(name) else measure_name
+        raise ParameterError(
+            "select_by", name, f"{PAIR_PREFIX}{' or '.join(PAIR_MEASURES)}"
+        )
+    return (
+        left_out_name(measure_name, pairs=is_pair_out(name))
+        if is_left_out(name)
+        else measure_name
+    )
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:

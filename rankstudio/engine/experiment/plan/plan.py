@@ -29,7 +29,11 @@ from rankstudio.engine.experiment.plan.left_out_names import (
     left_out_name,
     plain_name,
 )
-from rankstudio.engine.experiment.plan.plan_extensions import KINDS, PLAN_EXTENSIONS, with_words
+from rankstudio.engine.experiment.plan.plan_extensions import (
+    KINDS,
+    PLAN_EXTENSIONS,
+    with_words,
+)
 from rankstudio.engine.experiment.plan.plan_parts import (
     MISSING,
     NORMALIZE,
@@ -39,8 +43,16 @@ from rankstudio.engine.experiment.plan.plan_parts import (
     ModelChoice,
     Normalize,
 )
-from rankstudio.engine.experiment.plan.preference_source import preferences_of, refusal_of_preferences
-from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
+from rankstudio.engine.experiment.plan.preference_source import (
+    preferences_of,
+    refusal_of_preferences,
+)
+from rankstudio.engine.experiment.plan.protocol import (
+    BEST,
+    GIVEN,
+    parse_protocol,
+    parse_rule,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import (
     GIVEN_MODEL,
@@ -53,7 +65,11 @@ from rankstudio.engine.methods.catalog import (
     methods,
     refusal_of_groups,
 )
-from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    ScoreSource,
+    StepKind,
+)
 from rankstudio.engine.methods.catalog.parameter import (
     GREATEST_INTEGER,
     MILLISECONDS,
@@ -64,7 +80,11 @@ from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import USUAL, convention
 from rankstudio.engine.metrics.measure_entry import MeasureEntry
 from rankstudio.engine.metrics.measure_registry import MEASURES
-from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, foreign_entries, measure
+from rankstudio.engine.metrics.names import (
+    ONE_RANKING_MEASURES,
+    foreign_entries,
+    measure,
+)
 from rankstudio.engine.plugins.origin import CodeSource
 from rankstudio.engine.plugins.pair_sources import AbsentPairSource, pair_source
 from rankstudio.engine.support.extensions import Extensions, Value
@@ -258,34 +278,56 @@ class Plan:
 
         # How the data are read.
         columns = DataColumns.of(self.columns).as_dict()
-        frozen_columns = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
+        frozen_columns = {
+            name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()
+        }
         keep("reading", replace(self.reading, columns=FrozenMapping(frozen_columns)))
         keep("extensions", with_words(self.extensions, words, self.method))
 
-        # Choice of the model; the call of convention() only checks that the name is known.
+        # Choice of the model; the call of convention() only checks that the name is
+        # known.
         convention(self.convention)
-        select_by = self.select_by if self.select_by == CRITERION else canonical_name(self.select_by)
+        select_by = (
+            self.select_by
+            if self.select_by == CRITERION
+            else canonical_name(self.select_by)
+        )
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
 
         # Words out of a fixed list, and the number of combinations.
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
-            check_field(name, value, tr("one of {keys}").format(keys=", ".join(keys)), value in keys)
+            check_field(
+                name,
+                value,
+                tr("one of {keys}").format(keys=", ".join(keys)),
+                value in keys,
+            )
         n_combinations = prod(len(axis.values) for axis in self.axes)
         axis_labels = ", ".join(axis.label for axis in self.axes)
-        expected = tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS)
-        check_field(axis_labels, n_combinations, expected, n_combinations <= MOST_COMBINATIONS)
+        expected = tr("at most {most} combinations of values").format(
+            most=MOST_COMBINATIONS
+        )
+        check_field(
+            axis_labels, n_combinations, expected, n_combinations <= MOST_COMBINATIONS
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields of the plan: a process that unpickles it derives the rest.
 
-        Methods that are not of a plug-in go along, so that a worker has them, and descriptions of measures,
-        so that a worker without one can say what is missing.
+        Methods that are not of a plug-in go along, so that a worker has them, and
+        descriptions of measures, so that a worker without one can say what is missing.
         """
-        values = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
+        values = {
+            attribute.name: getattr(self, attribute.name) for attribute in fields(self)
+        }
         added_entries = tuple(entry for entry in self.entries if is_added(entry))
-        return {**values, _ADDED_METHODS_KEY: added_entries, _FOREIGN_MEASURES_KEY: self.foreign_measures}
+        return {
+            **values,
+            _ADDED_METHODS_KEY: added_entries,
+            _FOREIGN_MEASURES_KEY: self.foreign_measures,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state of :meth:`__getstate__`, and add its methods to this process."""
@@ -368,11 +410,15 @@ class Plan:
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
         """Entries of the measures that are not RankStudio's own, those of parameters included."""
         measure_names = list(
-            self.evaluated if self.chosen_by == CRITERION else (*self.evaluated, self.chosen_by)
+            self.evaluated
+            if self.chosen_by == CRITERION
+            else (*self.evaluated, self.chosen_by)
         )
         ranker = self.ranker_entry
         methods_with_values = [(self.entry, self.parameters)]
-        methods_with_values += [] if ranker is None else [(ranker, self.ranker_parameters)]
+        methods_with_values += (
+            [] if ranker is None else [(ranker, self.ranker_parameters)]
+        )
         for entry, values in methods_with_values:
             for p in entry.parameters:
                 if p.kind is Kind.MEASURE:
@@ -383,7 +429,11 @@ class Plan:
     def sources(self) -> tuple[CodeSource, ...]:
         """Code that computes a run: methods, foreign measures, a data format, a missing source of pairs."""
         data_sources = format_sources(str(self.columns.get("format", "")))
-        pairs = (AbsentPairSource(),) if preferences_of(self) and pair_source() is None else ()
+        pairs = (
+            (AbsentPairSource(),)
+            if preferences_of(self) and pair_source() is None
+            else ()
+        )
         return (*self.entries, *self.foreign_measures, *data_sources, *pairs)
 
     @property
@@ -402,11 +452,17 @@ class Plan:
         ranker = self.ranker_entry
         files = self.extension(GivenRanking)
         if files is not None:
-            text = tr("{name} (model)") if self.method == GIVEN_MODEL.key else tr("{name} (given scores)")
+            text = (
+                tr("{name} (model)")
+                if self.method == GIVEN_MODEL.key
+                else tr("{name} (given scores)")
+            )
             return text.format(name=files.name)
         if ranker is None:
             return self.entry.label
-        return tr("{selector}, then {ranker}").format(selector=self.entry.label, ranker=ranker.label)
+        return tr("{selector}, then {ranker}").format(
+            selector=self.entry.label, ranker=ranker.label
+        )
 
     @property
     def step_kind(self) -> StepKind:
@@ -422,7 +478,9 @@ class Plan:
         score = self.entry.candidate_score
         if score is not None:
             score = replace(score, name=self._left_out_as(score.name, ranks=False))
-        return replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
+        return (
+            replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
+        )
 
     @property
     def live(self) -> bool:
@@ -451,22 +509,29 @@ class Plan:
     @property
     def criterion(self) -> str:
         """Axis title of the criterion."""
-        return self._left_out_as((self.ranker_entry or self.entry).criterion.name, ranks=True)
+        return self._left_out_as(
+            (self.ranker_entry or self.entry).criterion.name, ranks=True
+        )
 
     def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
         """Return the name of a criterion by what it leaves out: queries, pairs of documents, or documents.
 
-        For one ranking, documents are left out if the loss is pointwise, otherwise pairs. ``ranks`` means the
-        criterion of the final ranker, if there is one.
+        For one ranking, documents are left out if the loss is pointwise, otherwise
+        pairs. ``ranks`` means the criterion of the final ranker, if there is one.
         """
         entry = self.entry
         values = self.parameters
         if ranks and self.ranker_entry is not None:
             entry = self.ranker_entry
             values = self.ranker_parameters
-        pairs_name, documents_name = LEFT_OUT_CRITERIA.get(criterion, (criterion, criterion))
+        pairs_name, documents_name = LEFT_OUT_CRITERIA.get(
+            criterion, (criterion, criterion)
+        )
         has_pairs = "pairs" in values
-        is_pointwise = has_pairs and entry.parameter("pairs").values(values["pairs"])[0] == "pointwise"
+        is_pointwise = (
+            has_pairs
+            and entry.parameter("pairs").values(values["pairs"])[0] == "pointwise"
+        )
         if is_pointwise and (self.one_ranking or entry.selects):
             return documents_name
         return pairs_name if self.one_ranking else criterion
@@ -479,7 +544,9 @@ class Plan:
     @property
     def evaluated(self) -> tuple[str, ...]:
         """Measures to compute: the reported ones, and the selection criterion."""
-        extra = () if self.chosen_by in (CRITERION, *self.measures) else (self.chosen_by,)
+        extra = (
+            () if self.chosen_by in (CRITERION, *self.measures) else (self.chosen_by,)
+        )
         return self.measures + extra
 
     @property
@@ -500,7 +567,8 @@ class Plan:
     def left_out_by(self, name: str) -> str:
         """Return a measure's name on left-out queries or pairs, such as "leave-query-out MAP".
 
-        If the plan leaves out pairs, and the measure is no pair measure, return the plan's own criterion.
+        If the plan leaves out pairs, and the measure is no pair measure, return the
+        plan's own criterion.
         """
         if self.pairs_out and name not in PAIR_MEASURES:
             return self.select_by
@@ -515,8 +583,8 @@ class Plan:
     def axes(self) -> tuple[Axis, ...]:
         """Parameters with several values, in the order of the form: the method's, then the ranker's.
 
-        Parameters without effect are left out: those of the method's own model with a final ranker, and those
-        that depend on other parameters.
+        Parameters without effect are left out: those of the method's own model with a
+        final ranker, and those that depend on other parameters.
         """
         ranker = self.ranker_entry
         parameters = [p for p in self.entry.parameters if not (ranker and p.ranks)]
@@ -524,9 +592,17 @@ class Plan:
         method_values = [(p, self.parameters[p.name]) for p in parameters]
         axes = [Axis(p, p.values(v)) for p, v in method_values if p.several(v)]
         if ranker:
-            ranker_parameters = [p for p in ranker.parameters if p.counts(self.ranker_parameters)]
-            ranker_values = [(p, self.ranker_parameters[p.name]) for p in ranker_parameters]
-            axes += [Axis(p, p.values(v), ranker.label) for p, v in ranker_values if p.several(v)]
+            ranker_parameters = [
+                p for p in ranker.parameters if p.counts(self.ranker_parameters)
+            ]
+            ranker_values = [
+                (p, self.ranker_parameters[p.name]) for p in ranker_parameters
+            ]
+            axes += [
+                Axis(p, p.values(v), ranker.label)
+                for p, v in ranker_values
+                if p.several(v)
+            ]
         return tuple(axes)
 
     @cached_property
@@ -535,14 +611,25 @@ class Plan:
 
         The last axis varies fastest.
         """
-        return tuple(self.combination(values) for values in product(*(axis.values for axis in self.axes)))
+        return tuple(
+            self.combination(values)
+            for values in product(*(axis.values for axis in self.axes))
+        )
 
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
         """Return the combination with these values on the axes, on or off the grids."""
-        first_values = {p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters}
+        first_values = {
+            p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
+        }
         values_on_axes = list(zip(self.axes, values, strict=True))
-        method_values = {axis.parameter.name: value for axis, value in values_on_axes if not axis.ranker}
-        ranker_values = {axis.parameter.name: value for axis, value in values_on_axes if axis.ranker}
+        method_values = {
+            axis.parameter.name: value
+            for axis, value in values_on_axes
+            if not axis.ranker
+        }
+        ranker_values = {
+            axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
+        }
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
@@ -564,19 +651,25 @@ class Plan:
 
     def resolved(self, convention: str) -> Plan:
         """Return the plan with the convention of its data, if the plan names none."""
-        return self if self.convention or not convention else self.changed(convention=convention)
+        return (
+            self
+            if self.convention or not convention
+            else self.changed(convention=convention)
+        )
 
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced.
 
-        Some extensions are dropped: given scores if the method changes, and the folds of a choice by hand if
-        no feature is pinned.
+        Some extensions are dropped: given scores if the method changes, and the folds
+        of a choice by hand if no feature is pinned.
         """
         is_other_method = changes.get("method", self.method) != self.method
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
         for extension in PLAN_EXTENSIONS:
-            if extension.word not in changes and not extension.lasts(is_other_method, parameters):
+            if extension.word not in changes and not extension.lasts(
+                is_other_method, parameters
+            ):
                 extensions = extensions.without(extension.kind)
         return Plan(**{**self.words, "extensions": extensions, **changes})
 
@@ -584,7 +677,8 @@ class Plan:
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     """Return a plan with the usual measures of its kind of data, unless a user has chosen other measures.
 
-    If the first of the replaced measures selects the model, the first of the new measures does so.
+    If the first of the replaced measures selects the model, the first of the new
+    measures does so.
 
     Parameters
     ----------
@@ -593,7 +687,10 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
         Whether all documents of the data are one ranking.
     """
     suitable_measures = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
-    if plan.measures == suitable_measures or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
+    if plan.measures == suitable_measures or plan.measures not in (
+        USUAL_MEASURES,
+        ONE_RANKING_MEASURES,
+    ):
         return plan
     is_chosen_by_first = plan.select_by == plan.measures[0]
     select_by = suitable_measures[0] if is_chosen_by_first else plan.select_by
@@ -603,8 +700,9 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
 def counting_plan(plan: Plan) -> Plan:
     """Return the plan with defaults for all parameters without effect.
 
-    These are parameters of the method's own model with a final ranker, and parameters that depend on other
-    values of other parameters. Plans that differ only in such parameters define the same work.
+    These are parameters of the method's own model with a final ranker, and parameters
+    that depend on other values of other parameters. Plans that differ only in such
+    parameters define the same work.
     """
     ranker = plan.ranker_entry
     method_defaults = {
@@ -640,7 +738,9 @@ def path_plan(plan: Plan) -> Plan:
 
 def has_map(plan: Plan) -> bool:
     """Return whether the models of a plan form a map of several parameters and sizes."""
-    return bool(plan.axes) and plan.step_kind is StepKind.FEATURES and plan.entry.selects
+    return (
+        bool(plan.axes) and plan.step_kind is StepKind.FEATURES and plan.entry.selects
+    )
 
 
 def longest_path(plan: Plan, n_features: int) -> int:
@@ -657,13 +757,18 @@ def longest_path(plan: Plan, n_features: int) -> int:
     int
         Features, iterations or rounds; 1 for a method that uses all features at once.
     """
-    limits = [combination.parameters.get(plan.step_kind.limit) for combination in plan.combinations]
+    limits = [
+        combination.parameters.get(plan.step_kind.limit)
+        for combination in plan.combinations
+    ]
     if plan.step_kind is not StepKind.FEATURES:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
     max_features = max(limit or n_features for limit in limits)
-    return greatest_size(n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features)
+    return greatest_size(
+        n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features
+    )
 
 
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
@@ -675,7 +780,8 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
         Plan with this method, or with another one that it would replace.
     entry : Method
     selects : bool
-        Whether the method replaces that of the plan, not its final ranker, which supports any groups.
+        Whether the method replaces that of the plan, not its final ranker, which
+        supports any groups.
     """
     n_joint_groups = sum(len(ids) > 1 for ids in feature_groups_of(plan).values())
     if preferences_of(plan) and not entry.learns_preferences:
@@ -701,12 +807,17 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
         if plan.ranker_entry is not None:
             estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
         max_steps = max(max_steps, learner.n_steps(feature_ids.size))
-    # A final ranker makes steps of features from the iterations or rounds of a selector.
-    has_steps_of_features = plan.ranker and plan.entry.step_kind is not StepKind.FEATURES
+    # A final ranker makes steps of features from the iterations or rounds of a
+    # selector.
+    has_steps_of_features = (
+        plan.ranker and plan.entry.step_kind is not StepKind.FEATURES
+    )
     return feature_ids.size if has_steps_of_features else max_steps
 
 
-def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
+def estimator(
+    plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints
+) -> LinearRanker:
     """Create an estimator with one value per parameter; feature ids become columns.
 
     Raises
@@ -714,8 +825,8 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     ParameterError
         For a feature that the data do not have.
     PlanError
-        If a required library is not installed, or the method does not support the plan's groups or
-        preferences.
+        If a required library is not installed, or the method does not support the
+        plan's groups or preferences.
     """
     if reason := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(reason)
@@ -723,13 +834,19 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     groups_by_name = feature_groups_of(plan)
     _check_bans(parameters, groups_by_name)
     # Costs in milliseconds are replaced by the prices of the features.
-    parameters = {name: _feature_prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
+    parameters = {
+        name: _feature_prices(plan) if v == MILLISECONDS else v
+        for name, v in parameters.items()
+    }
     names_with_features = [
-        p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)
+        p.name
+        for p in entry.parameters
+        if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)
     ]
     columns: dict[int, int] = {}
 
-    # For a million features this takes long, so it is done only if a value needs the columns.
+    # For a million features this takes long, so it is done only if a value needs the
+    # columns.
     if groups_by_name or any(parameters.get(name) for name in names_with_features):
         columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
 
@@ -750,19 +867,27 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     return learner
 
 
-def _check_bans(parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]) -> None:
+def _check_bans(
+    parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]
+) -> None:
     """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
 
     The method checks the same by columns, which count from 0.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
-    group_of = {feature: name for name, features in groups.items() for feature in features}
+    group_of = {
+        feature: name for name, features in groups.items() for feature in features
+    }
     # A feature without a group is a group of its own.
     pinned_groups = {group_of.get(feature, feature) for feature in pinned}
-    conflicts = sorted(feature for feature in banned if group_of.get(feature, feature) in pinned_groups)
+    conflicts = sorted(
+        feature for feature in banned if group_of.get(feature, feature) in pinned_groups
+    )
     if conflicts:
-        raise ParameterError("banned", list(banned), f"features that are not pinned ({conflicts[0]} is)")
+        raise ParameterError(
+            "banned", list(banned), f"features that are not pinned ({conflicts[0]} is)"
+        )
 
 
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
@@ -822,29 +947,53 @@ def _check_kinds(plan: Plan) -> None:
         value = getattr(plan, name)
         check_field(name, value, tr("a table"), isinstance(value, Mapping))
     has_measures = isinstance(plan.measures, tuple | list) and len(plan.measures) > 0
-    check_field("measures", plan.measures, tr("a list of names such as MAP, NDCG@10"), has_measures)
-    are_numbers = isinstance(plan.folds, tuple | list) and all(_is_integer(f) and f >= 1 for f in plan.folds)
+    check_field(
+        "measures",
+        plan.measures,
+        tr("a list of names such as MAP, NDCG@10"),
+        has_measures,
+    )
+    are_numbers = isinstance(plan.folds, tuple | list) and all(
+        _is_integer(f) and f >= 1 for f in plan.folds
+    )
     check_field("folds", plan.folds, tr("a list of numbers from 1 up"), are_numbers)
-    check_field("seed", plan.seed, tr("a whole number from 0 up"), _is_integer(plan.seed) and plan.seed >= 0)
+    check_field(
+        "seed",
+        plan.seed,
+        tr("a whole number from 0 up"),
+        _is_integer(plan.seed) and plan.seed >= 0,
+    )
 
 
 def _check_ranker(plan: Plan) -> Method | None:
     """Return the entry of the final ranker, None without one.
 
-    Raise a PlanError if it is not a ranker, or if the plan's method selects no features for it.
+    Raise a PlanError if it is not a ranker, or if the plan's method selects no features
+    for it.
     """
     ranker = plan.ranker_entry
     if ranker is None:
         parameters = dict(plan.ranker_parameters)
-        check_field("ranker_parameters", parameters, tr("no value without a ranker"), not parameters)
+        check_field(
+            "ranker_parameters",
+            parameters,
+            tr("no value without a ranker"),
+            not parameters,
+        )
         return None
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
     expected = tr("a ranker, one of {rankers}").format(rankers=rankers)
     check_field("ranker", plan.ranker, expected, not ranker.selects)
-    expected = tr("no ranker, because {label} does not select features").format(label=plan.entry.label)
+    expected = tr("no ranker, because {label} does not select features").format(
+        label=plan.entry.label
+    )
     check_field("ranker", plan.ranker, expected, plan.entry.selects)
     return ranker
 
 
 def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= GREATEST_INTEGER
+    return (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and abs(value) <= GREATEST_INTEGER
+    )

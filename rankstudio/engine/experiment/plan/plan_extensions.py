@@ -29,12 +29,13 @@ class PlanExtension:
     kind : type
         Type of its value; see :meth:`Plan.extension`.
     parsed : callable
-        Returns the value from plain values and the key of the plan's method; None for nothing.
+        Returns the value from plain values and the key of the plan's method; None for
+        nothing.
     plain : callable
         Returns the plain values of a value.
     lasts : callable
-        Returns whether the value stays in a changed plan, given whether the method changed, and the new
-        parameters.
+        Returns whether the value stays in a changed plan, given whether the method
+        changed, and the new parameters.
     """
 
     word: str
@@ -80,19 +81,28 @@ PLAN_EXTENSIONS: tuple[PlanExtension, ...] = (
 )
 """In the order of a plan's file."""
 
-KINDS: Mapping[str, type[Any]] = {extension.word: extension.kind for extension in PLAN_EXTENSIONS}
+KINDS: Mapping[str, type[Any]] = {
+    extension.word: extension.kind for extension in PLAN_EXTENSIONS
+}
 """Types of the values by their words."""
 
 
-def with_words(extensions: Extensions, values: Mapping[str, Any], method: str) -> Extensions:
+def with_words(
+    extensions: Extensions, values: Mapping[str, Any], method: str
+) -> Extensions:
     """Return the extensions with the values of ``values`` by word; an empty value removes an extension.
 
-    The values may be plain, as in a file for a plan with this method, or extensions already.
+    The values may be plain, as in a file for a plan with this method, or extensions
+    already.
     """
     for extension in PLAN_EXTENSIONS:
         if extension.word in values:
             argument = values[extension.word]
-            value = argument if isinstance(argument, extension.kind) else extension.parsed(argument, method)
+            value = (
+                argument
+                if isinstance(argument, extension.kind)
+                else extension.parsed(argument, method)
+            )
             extensions = extensions.without(extension.kind).extended(value)
     return extensions
 

@@ -26,7 +26,8 @@ class DataReading:
     normalize : str
         "none", or "query_minmax" to scale each feature to [0, 1] within each query.
     columns : Mapping of str to object
-        Columns of tables, if their names are not recognised; see `rankstudio.engine.data.columns`.
+        Columns of tables, if their names are not recognised; see
+        `rankstudio.engine.data.columns`.
     """
 
     missing: Missing = "query_min"

@@ -25,9 +25,9 @@ class PreferenceSource:
     Attributes
     ----------
     told : Mapping of str to str
-        ``path`` of a CSV file, and ``checksum``, its SHA-256; if present, a file with other contents is
-        rejected. For clicks, ``pairs`` and ``eta``: how the plug-in that reads the file pairs and weights
-        them.
+        ``path`` of a CSV file, and ``checksum``, its SHA-256; if present, a file with
+        other contents is rejected. For clicks, ``pairs`` and ``eta``: how the plug-in
+        that reads the file pairs and weights them.
     """
 
     told: Mapping[str, str]
@@ -52,7 +52,9 @@ class PreferenceSource:
         is_valid = has_known_keys and are_texts and bool(values["path"].strip())
         check_field("preferences", values, expected, is_valid)
         # Values that are empty are left out.
-        settings = {name: values[name] for name in ("path", "checksum") if values.get(name)}
+        settings = {
+            name: values[name] for name in ("path", "checksum") if values.get(name)
+        }
         # The rule that makes pairs belongs to a plug-in, which checks its values.
         if "pairs" in values or "eta" in values:
             rule = {name: values[name] for name in ("pairs", "eta") if name in values}
@@ -72,20 +74,28 @@ def preferences_of(extended: Extended) -> Mapping[str, str]:
 
 def refusal_of_preferences(entry: Method) -> str:
     """Return the message that a method does not support preferences."""
-    labels_text = ", ".join(other.label for other in methods() if other.learns_preferences)
-    return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
-        label=entry.label, able=labels_text
+    labels_text = ", ".join(
+        other.label for other in methods() if other.learns_preferences
     )
+    return tr(
+        "{label} cannot learn from preferences. Choose {able}, or remove the preferences."
+    ).format(label=entry.label, able=labels_text)
 
 
-def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
+def preferences_in_words(
+    preferences: Mapping[str, str], entries: Iterable[Method]
+) -> str:
     """Return a sentence on the preferences that a plan learns from, or the reason why it cannot."""
     if pair_source() is None:
         return AbsentPairSource().lacking
-    unable_entry = next((entry for entry in entries if not entry.learns_preferences), None)
+    unable_entry = next(
+        (entry for entry in entries if not entry.learns_preferences), None
+    )
     if unable_entry is not None:
         return refusal_of_preferences(unable_entry)
-    text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
+    text = tr(
+        "Learns from the preferences in {file} instead of labels; measures use the labels."
+    )
     if "pairs" in preferences:
         text = tr(
             "Learns from the clicks in {file}, weighted by position, instead of labels; measures use the "
@@ -110,7 +120,9 @@ def learned_from(preferences: Mapping[str, str]) -> str:
             else tr("clicks over unclicked: {file}, {eta}")
         )
     eta = preferences.get("eta", "")  # "estimated", "given", or a number as text
-    weights = {"": "", "estimated": tr("η estimated"), "given": tr("given propensities")}.get(
-        eta, f"η = {eta}"
-    )
+    weights = {
+        "": "",
+        "estimated": tr("η estimated"),
+        "given": tr("given propensities"),
+    }.get(eta, f"η = {eta}")
     return text.format(file=Path(preferences["path"]).name, eta=weights)

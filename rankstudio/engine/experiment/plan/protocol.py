@@ -25,7 +25,9 @@ _TRAIN = re.compile(r"train (\d{1,3}) ?%?")
 BEST = "best"
 ONE_SE = "one-se"
 SMALLEST = "smallest"
-_RULES = translatable('"best", "smallest", "one-se" or "at most 10" (or another number from 1 up)')
+_RULES = translatable(
+    '"best", "smallest", "one-se" or "at most 10" (or another number from 1 up)'
+)
 _AT_MOST = re.compile(r"at most (\d{1,9})(?: features?)?")
 
 
@@ -36,17 +38,20 @@ class Protocol:
     Attributes
     ----------
     kind : str
-        "given": the folds of the files. "k-fold", "leave-query-out", "split": see `k_fold`, `leave_query_out`
-        and `single_split` of `rankstudio.engine.data.splitting.splits`. "nested": the given folds, with a
-        validation part taken from the training queries of folds without one (`nested` there).
+        "given": the folds of the files. "k-fold", "leave-query-out", "split": see
+        `k_fold`, `leave_query_out` and `single_split` of
+        `rankstudio.engine.data.splitting.splits`. "nested": the given folds, with a
+        validation part taken from the training queries of folds without one (`nested`
+        there).
     numbers : tuple of int
-        k; the percentages of train, vali and test; the percentage for validation; none for the given folds.
+        k; the percentages of train, vali and test; the percentage for validation; none
+        for the given folds.
     inner : int
-        Number of inner folds that select the model, see `rankstudio.engine.data.splitting.splits`; 0 for
-        none.
+        Number of inner folds that select the model, see
+        `rankstudio.engine.data.splitting.splits`; 0 for none.
     train : int
-        Percentage of the training queries that each fold keeps; 100 for all of them. Runs that differ only
-        in it are the points of a learning curve.
+        Percentage of the training queries that each fold keeps; 100 for all of them.
+        Runs that differ only in it are the points of a learning curve.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
@@ -56,7 +61,11 @@ class Protocol:
 
     def __str__(self) -> str:
         numbers = "/".join(map(str, self.numbers))
-        outer = f"{numbers}-fold" if self.kind == "k-fold" else f"{self.kind} {numbers}".strip()
+        outer = (
+            f"{numbers}-fold"
+            if self.kind == "k-fold"
+            else f"{self.kind} {numbers}".strip()
+        )
         inner = f", nested {self.inner}-fold" if self.inner else ""
         train = f", train {self.train}%" if self.train < 100 else ""
         return f"{outer}{inner}{train}".removeprefix(f"{GIVEN}, ")
@@ -89,7 +98,8 @@ class Protocol:
         DatasetError
             If the queries of the dataset cannot be divided this way.
         PlanError
-            If the folds were created by another protocol or seed, so the given folds are not available.
+            If the folds were created by another protocol or seed, so the given folds
+            are not available.
         """
         # Data that were divided otherwise cannot be divided again.
         how = self.divided_by(seed)
@@ -101,7 +111,11 @@ class Protocol:
                 "{how}. Open the data again."
             )
             raise PlanError(
-                text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
+                text.format(
+                    name=dataset.name,
+                    divided_by=dataset.divided_by,
+                    how=how or tr("the files"),
+                )
             )
 
         # Folds first, then the share of their training queries, then the inner folds.
@@ -136,8 +150,9 @@ class Protocol:
 def parse_protocol(text: str) -> Protocol:
     """Parse "given", "10-fold", "leave-query-out", "split 60/20/20", "nested 20" or "nested 5-fold".
 
-    "nested 5-fold" may follow any other protocol except "nested 20", after a comma: "10-fold, nested 5-fold".
-    "train 20%" may follow any protocol except "leave-query-out": "10-fold, train 20%".
+    "nested 5-fold" may follow any other protocol except "nested 20", after a comma:
+    "10-fold, nested 5-fold". "train 20%" may follow any protocol except
+    "leave-query-out": "10-fold, train 20%".
 
     Raises
     ------
@@ -146,8 +161,8 @@ def parse_protocol(text: str) -> Protocol:
     """
     plain_text = " ".join(text.lower().split())
 
-    # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of "5-fold, nested 4-fold".
-    # A training share or inner folds may follow a protocol.
+    # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of
+    # "5-fold, nested 4-fold". A training share or inner folds may follow a protocol.
     outer, comma, last = plain_text.rpartition(",")
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()
@@ -182,7 +197,8 @@ def parse_protocol(text: str) -> Protocol:
     # Nothing matched: suggest the nearest protocol.
     message = tr("protocol: expected {protocols}, got {text}.")
     message = message.format(protocols=tr(_PROTOCOLS), text=shown(text))
-    number = next(iter(re.findall(r"\d{1,6}", plain_text)), "5")  # the suggestion keeps a number of the text
+    # the suggestion keeps a number of the text
+    number = next(iter(re.findall(r"\d{1,6}", plain_text)), "5")
     examples = (
         f"{number}-fold",
         GIVEN,
@@ -201,9 +217,10 @@ class Rule:
     Attributes
     ----------
     kind : str
-        "best": the best by the plan's measure. "smallest": the smallest model on the best one's path that is
-        not significantly worse, paired over the queries. "one-se": the smallest model on that path within one
-        standard error of the best. "at most": the best one with at most that number of features.
+        "best": the best by the plan's measure. "smallest": the smallest model on the
+        best one's path that is not significantly worse, paired over the queries.
+        "one-se": the smallest model on that path within one standard error of the best.
+        "at most": the best one with at most that number of features.
     most : int or None
         Maximum number of features of "at most".
     """
@@ -242,6 +259,8 @@ def parse_rule(text: str) -> Rule:
         return Rule("one-se")
     if (match := _AT_MOST.fullmatch(plain_text)) and int(match[1]) > 0:
         return Rule("at most", int(match[1]))
-    message = tr("rule: expected {rules}, got {text}.").format(rules=tr(_RULES), text=shown(text))
+    message = tr("rule: expected {rules}, got {text}.").format(
+        rules=tr(_RULES), text=shown(text)
+    )
     examples = (BEST, SMALLEST, ONE_SE, "at most 10")
     raise PlanError(f"{message} {did_you_mean(nearest(plain_text, examples))}".rstrip())

@@ -24,33 +24,55 @@ from rankstudio.engine.support.files import is_there, read_text, write_text
 PACKAGES = "packages"
 """Table of a plan's file with the package and version of each method and measure of a plug-in."""
 
-_FIRST_TABLES = ("scores", "preferences", "columns", "groups", "costs")  # in the order of a plan's file
-_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})")
+# in the order of a plan's file
+_FIRST_TABLES = ("scores", "preferences", "columns", "groups", "costs")
+_REQUIREMENT = re.compile(
+    r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})"
+)
 _N_DIGITS = 12  # digits of a Python file's checksum in a plan
-_FILE_REQUIREMENT = re.compile(r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})")
+_FILE_REQUIREMENT = re.compile(
+    r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})"
+)
 _ABSENT_MEASURE = MeasureEntry("absent", "absent", "")
 _MAX_PLAN_BYTES = 4 << 20  # 4 MB, which take some seconds to parse
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None."""
-    extension_values = {word: as_lists(value) for word, value in in_words(plan.extensions)}
+    extension_values = {
+        word: as_lists(value) for word, value in in_words(plan.extensions)
+    }
     values = {word: as_lists(value) for word, value in plan.words.items()}
-    values |= {word: value for word, value in extension_values.items() if not isinstance(value, dict)}
+    values |= {
+        word: value
+        for word, value in extension_values.items()
+        if not isinstance(value, dict)
+    }
 
     # TOML requires the tables after the plain values, so each table is added last.
-    for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
+    for table, entry in (
+        ("parameters", plan.entry),
+        ("ranker_parameters", plan.ranker_entry),
+    ):
         parameters = getattr(plan, table)
         del values[table]
         if entry:
             written_parameters = [
-                p for p in entry.parameters if parameters[p.name] is not None or p.default is not None
+                p
+                for p in entry.parameters
+                if parameters[p.name] is not None or p.default is not None
             ]
-            values[table] = {p.name: _plain_value(p, parameters[p.name]) for p in written_parameters}
+            values[table] = {
+                p.name: _plain_value(p, parameters[p.name]) for p in written_parameters
+            }
     if not values["ranker"]:
         del values["ranker"]
     tables = {"columns": values.pop("columns")}
-    tables |= {word: value for word, value in extension_values.items() if isinstance(value, dict)}
+    tables |= {
+        word: value
+        for word, value in extension_values.items()
+        if isinstance(value, dict)
+    }
     table_names = dict.fromkeys((*_FIRST_TABLES, *tables))
     return values | {name: tables[name] for name in table_names if tables.get(name)}
 
@@ -84,17 +106,27 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     for name in values:
         if name not in field_names:
             text = tr("A plan has no field {name}; the fields are {sorted}.")
-            raise PlanError(text.format(name=shown(name), sorted=", ".join(sorted(field_names))))
+            raise PlanError(
+                text.format(name=shown(name), sorted=", ".join(sorted(field_names)))
+            )
     if "data" not in values:
-        raise PlanError(tr('The plan names no data: it needs a line such as data = "MQ2008".'))
-    arguments: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        raise PlanError(
+            tr('The plan names no data: it needs a line such as data = "MQ2008".')
+        )
+    arguments: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+    }
     return Plan(**arguments)
 
 
 def measure_keys(plan: Plan) -> list[str]:
     """Return the keys of code of the measures of files in a plan, as :func:`method_keys` has them."""
     packages = _package_requirements(plan)
-    return [f"measure:{source}" for source in packages.values() if _FILE_REQUIREMENT.fullmatch(source)]
+    return [
+        f"measure:{source}"
+        for source in packages.values()
+        if _FILE_REQUIREMENT.fullmatch(source)
+    ]
 
 
 def _package_requirements(plan: Plan) -> dict[str, str]:
@@ -111,7 +143,9 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
     return files | {
         entry.key: f"{entry.origin.name}=={entry.origin.version}"
         for entry in entries
-        if entry.origin is not None and entry.origin.kind is OriginKind.PACKAGE and entry.origin.version
+        if entry.origin is not None
+        and entry.origin.kind is OriginKind.PACKAGE
+        and entry.origin.version
     }
 
 
@@ -120,18 +154,30 @@ def _refuse_absent(packages: Any) -> None:
 
     Nothing is imported: the keys are looked up among the entries of this installation.
     """
-    text = tr('{name}: expected lines such as mrmr = "rankstudio-selectors==1.0", got {value}.')
+    text = tr(
+        '{name}: expected lines such as mrmr = "rankstudio-selectors==1.0", got {value}.'
+    )
     if not isinstance(packages, Mapping):
         raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
     for key, requirement in packages.items():
         # A requirement is a package with its version, or a file with its checksum.
-        match = _REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
-        file = _FILE_REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
+        match = (
+            _REQUIREMENT.fullmatch(requirement)
+            if isinstance(requirement, str)
+            else None
+        )
+        file = (
+            _FILE_REQUIREMENT.fullmatch(requirement)
+            if isinstance(requirement, str)
+            else None
+        )
         # A measure of a file that was not loaded.
         if file is not None:
             if MEASURES.find(key) is None:
                 origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
-                raise PlanError(replace(_ABSENT_MEASURE, key=key, origin=origin).lacking)
+                raise PlanError(
+                    replace(_ABSENT_MEASURE, key=key, origin=origin).lacking
+                )
             continue
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
@@ -146,7 +192,9 @@ def plan_as_toml(plan: Plan) -> str:
     import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
 
     packages = _package_requirements(plan)
-    text: str = tomli_w.dumps(plan_as_dict(plan) | ({PACKAGES: packages} if packages else {}))
+    text: str = tomli_w.dumps(
+        plan_as_dict(plan) | ({PACKAGES: packages} if packages else {})
+    )
     return text
 
 
@@ -173,12 +221,18 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(read_text(path, _MAX_PLAN_BYTES))
     except OSError as error:
         raise PlanError(
-            tr("{path}: the plan cannot be read: {strerror}.").format(path=path, strerror=error.strerror)
+            tr("{path}: the plan cannot be read: {strerror}.").format(
+                path=path, strerror=error.strerror
+            )
         ) from error
     except RecursionError as error:
-        raise PlanError(tr("{path}: not a TOML plan: it is nested too deeply.").format(path=path)) from error
+        raise PlanError(
+            tr("{path}: not a TOML plan: it is nested too deeply.").format(path=path)
+        ) from error
     except ValueError as error:  # also of bytes that are not UTF-8, and of a number with too many digits
-        raise PlanError(tr("{path}: not a TOML plan: {error}.").format(path=path, error=error)) from error
+        raise PlanError(
+            tr("{path}: not a TOML plan: {error}.").format(path=path, error=error)
+        ) from error
 
 
 def method_keys(values: Any) -> Iterator[str]:
@@ -228,10 +282,16 @@ def with_data_beside(plan: Plan, path: str | Path) -> Plan:
         return str(sibling) if is_there(sibling) else name
 
     if plan.columns:
-        plan = plan.changed(columns=DataColumns.of(plan.columns).beside(path_beside).as_dict())
+        plan = plan.changed(
+            columns=DataColumns.of(plan.columns).beside(path_beside).as_dict()
+        )
     if preferences_of(plan):
         file = (folder / preferences_of(plan)["path"]).absolute()
         if is_there(file):
             plan = plan.changed(preferences={**preferences_of(plan), "path": str(file)})
     data_path = (folder / plan.data).absolute()
-    return plan.changed(data=str(data_path)) if plan.data != SAMPLE and is_there(data_path) else plan
+    return (
+        plan.changed(data=str(data_path))
+        if plan.data != SAMPLE and is_there(data_path)
+        else plan
+    )

@@ -1,10 +1,11 @@
 """Measures per query by models that were chosen without the query: estimates while the test part is sealed.
 
-The mean of the chosen model on the part that chose it is a maximum over all configurations, and too high.
-Here the validation queries are divided into groups; for each group the plan's rule chooses a model by the
-other groups, and the measure of that model counts on the group (Varma and Simon, BMC Bioinformatics 7:91,
-2006; Tsamardinos, Greasidou and Borboudakis, Machine Learning 107, 2018). Repeated with random divisions and
-averaged, this gives one value for each query, from choices that never saw it.
+The mean of the chosen model on the part that chose it is a maximum over all
+configurations, and too high. Here the validation queries are divided into groups; for
+each group the plan's rule chooses a model by the other groups, and the measure of that
+model counts on the group (Varma and Simon, BMC Bioinformatics 7:91, 2006; Tsamardinos,
+Greasidou and Borboudakis, Machine Learning 107, 2018). Repeated with random divisions
+and averaged, this gives one value for each query, from choices that never saw it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.protocol import ONE_SE, Rule, parse_rule
-from rankstudio.engine.experiment.results.model_selection import SIGNIFICANCE, selectable_positions
+from rankstudio.engine.experiment.results.model_selection import (
+    SIGNIFICANCE,
+    selectable_positions,
+)
 from rankstudio.engine.experiment.results.results import Chosen, PathResult
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.metrics.evaluator import average, standard_error
@@ -43,15 +47,18 @@ _MAX_INTEGER = np.iinfo(np.int64).max
 def query_groups(n_queries: int) -> Ints:
     """Return the group of each query in each division, shape (R, Q).
 
-    20 random divisions into 5 groups that depend on the number of queries only. Fewer queries than groups
-    are left out one by one, in a single division; a single query has no other to choose by, so R is 0.
+    20 random divisions into 5 groups that depend on the number of queries only. Fewer
+    queries than groups are left out one by one, in a single division; a single query
+    has no other to choose by, so R is 0.
     """
     if n_queries < N_GROUPS:
         division = np.arange(n_queries, dtype=np.int64)[None, :]
         return unwritable(division if n_queries > 1 else division[:0])
     rng = np.random.default_rng([_DIVISION_SEED, n_queries])
     balanced_groups = np.arange(n_queries, dtype=np.int64) % N_GROUPS
-    return unwritable(np.stack([rng.permutation(balanced_groups) for _ in range(N_SPLITS)]))
+    return unwritable(
+        np.stack([rng.permutation(balanced_groups) for _ in range(N_SPLITS)])
+    )
 
 
 @lru_cache(maxsize=8)
@@ -66,21 +73,24 @@ def query_subsets(n_queries: int) -> Bools:
     return unwritable(chosen_by.reshape(-1, n_queries))
 
 
-def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> SubsetChoices | None:
+def choose_on_subsets(
+    plan: Plan, path: PathResult, queries: Sequence[Floats]
+) -> SubsetChoices | None:
     """Choose a model of a path on each subset of the validation queries, by the plan's rule.
 
-    The choices are those of `select_model` for the means, standard errors and p values of the subset's
-    queries, ties included.
+    The choices are those of `select_model` for the means, standard errors and p values
+    of the subset's queries, ties included.
 
     Parameters
     ----------
     plan : Plan
-        Plan whose `select_by` is a measure on validation queries, and whose `rule` is used.
+        Plan whose `select_by` is a measure on validation queries, and whose `rule` is
+        used.
     path : PathResult
         Path of K steps.
     queries : sequence of ndarray of shape (K, Q)
-        Values of that measure in each query: one array for a validation part, several for inner folds. NaN
-        where it is undefined.
+        Values of that measure in each query: one array for a validation part, several
+        for inner folds. NaN where it is undefined.
 
     Returns
     -------
@@ -100,17 +110,25 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
     rule = parse_rule(plan.rule)
     models = selectable_positions(path, rule.most)
     if not models.size:
-        return SubsetChoices(np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf))
+        return SubsetChoices(
+            np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf)
+        )
 
     # Choose on blocks of subsets that have equally many queries.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
-    selectable_values = [values if len(models) == len(values) else values[models] for values in queries]
+    selectable_values = [
+        values if len(models) == len(values) else values[models] for values in queries
+    ]
     rows = _Rows(selectable_values, sign)
     positions = np.empty(n_subsets, dtype=np.int64)
     gains = np.empty(n_subsets)
     with STEADY:  # small products, for which several threads take longer
-        for block in _blocks_of_equal_sizes(tuple(values.shape[1] for values in queries)):
-            choices, gains[block.numbers] = _choose_models(rule, rows, path.sizes[models], block)
+        for block in _blocks_of_equal_sizes(
+            tuple(values.shape[1] for values in queries)
+        ):
+            choices, gains[block.numbers] = _choose_models(
+                rule, rows, path.sizes[models], block
+            )
             positions[block.numbers] = models[choices]
     return SubsetChoices(positions, gains)
 
@@ -128,12 +146,16 @@ def is_chosen_on_validation(plan: Plan) -> bool:
 
 
 def cross_fitted_values(
-    plan: Plan, chosen: Chosen, paths: Sequence[PathResult], n_queries: int, measure_models: PathMeasures
+    plan: Plan,
+    chosen: Chosen,
+    paths: Sequence[PathResult],
+    n_queries: int,
+    measure_models: PathMeasures,
 ) -> dict[str, Floats]:
     """Return the measures in each validation query, of models that were chosen without the query.
 
-    The values are those of the selected model if the validation queries did not choose it, or if there is no
-    other model.
+    The values are those of the selected model if the validation queries did not choose
+    it, or if there is no other model.
 
     Parameters
     ----------
@@ -150,13 +172,16 @@ def cross_fitted_values(
     Returns
     -------
     dict of str to ndarray of shape (Q,)
-        Empty if the choices or the models are not available, or the only query chose the model.
+        Empty if the choices or the models are not available, or the only query chose
+        the model.
     """
     # Without a choice the chosen model is the same for all queries.
     max_features = parse_rule(plan.rule).most
     n_models = sum(selectable_positions(path, max_features).size for path in paths)
     if n_models == 1 or not is_chosen_on_validation(plan):
-        path = next(path for path in paths if path.unit.position == chosen.unit.position)
+        path = next(
+            path for path in paths if path.unit.position == chosen.unit.position
+        )
         values = measure_models(path, [path.steps.position(chosen.step.number)])
         return {name: table[0] for name, table in values.items()}
 
@@ -170,8 +195,13 @@ def cross_fitted_values(
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
         positions = [model.position for model in members]
-        values = choices[index].measures_at(positions) or measure_models(paths[index], positions)
-        rows += [{name: table[row] for name, table in values.items()} for row in range(len(positions))]
+        values = choices[index].measures_at(positions) or measure_models(
+            paths[index], positions
+        )
+        rows += [
+            {name: table[row] for name, table in values.items()}
+            for row in range(len(positions))
+        ]
     return weighted_values(models, rows) if all(rows) else {}
 
 
@@ -193,11 +223,13 @@ class ChosenModel(NamedTuple):
     shares: Floats
 
 
-def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[ChosenModel]:
+def chosen_models(
+    choices: Sequence[SubsetChoices], n_queries: int
+) -> list[ChosenModel]:
     """Return the different models that the subsets choose among several paths.
 
-    Ties go to the earlier path, as in `select_model`. Empty if no path has a model, or the choices are
-    of another number of queries.
+    Ties go to the earlier path, as in `select_model`. Empty if no path has a model, or
+    the choices are of another number of queries.
     """
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
@@ -217,15 +249,23 @@ def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[Chos
     if (paths < 0).any():
         return []
 
-    # Each different model once, with the share of divisions in which it measures a query.
-    models, model_of_subset = np.unique(np.stack([paths, positions], axis=1), axis=0, return_inverse=True)
+    # Each different model once, with the share of divisions in which it measures a
+    # query.
+    models, model_of_subset = np.unique(
+        np.stack([paths, positions], axis=1), axis=0, return_inverse=True
+    )
     n_groups = min(n_queries, N_GROUPS)
 
-    # Shape (R, Q): the subset that chooses the model for each query in each division, see `query_subsets`.
+    # Shape (R, Q): the subset that chooses the model for each query in each division,
+    # see `query_subsets`.
     subsets = np.arange(len(groups))[:, None] * n_groups + groups
     model_numbers = model_of_subset.reshape(-1)[subsets]
     return [
-        ChosenModel(int(path), int(position), np.count_nonzero(model_numbers == number, axis=0) / len(groups))
+        ChosenModel(
+            int(path),
+            int(position),
+            np.count_nonzero(model_numbers == number, axis=0) / len(groups),
+        )
         for number, (path, position) in enumerate(models)
     ]
 
@@ -239,21 +279,32 @@ def weighted_values(
     ----------
     models : iterable of ChosenModel
     values : iterable of Mapping of str to ndarray of shape (Q,)
-        Measures of each of these models in each query. NaN does not count; a query without any value is NaN.
+        Measures of each of these models in each query. NaN does not count; a query
+        without any value is NaN.
     """
     totals: dict[str, Floats] = {}
     undefined_shares: dict[str, Floats] = {}
     for model, measures in zip(models, values, strict=True):
         for name, row in measures.items():
             is_undefined = np.isnan(row)
-            totals[name] = totals.get(name, 0.0) + model.shares * np.where(is_undefined, 0.0, row)
-            undefined_shares[name] = undefined_shares.get(name, 0.0) + model.shares * is_undefined
+            totals[name] = totals.get(name, 0.0) + model.shares * np.where(
+                is_undefined, 0.0, row
+            )
+            undefined_shares[name] = (
+                undefined_shares.get(name, 0.0) + model.shares * is_undefined
+            )
     means = {}
     for name, total in totals.items():
-        # The shares sum to 1 up to rounding: the value of a single model must not change by the rounding.
-        defined_share = np.where(undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0)
-        is_defined = defined_share > 1.0 / (2 * N_SPLITS)  # less than half a division is only rounding
-        means[name] = np.divide(total, defined_share, out=np.full(total.shape, np.nan), where=is_defined)
+        # The shares sum to 1 up to rounding: the value of a single model must not
+        # change by the rounding.
+        defined_share = np.where(
+            undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0
+        )
+        # less than half a division is only rounding
+        is_defined = defined_share > 1.0 / (2 * N_SPLITS)
+        means[name] = np.divide(
+            total, defined_share, out=np.full(total.shape, np.nan), where=is_defined
+        )
     return means
 
 
@@ -275,8 +326,9 @@ class _Rows:
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
         """Return the gain of each of P models, each on its own subset of the queries.
 
-        For each part of the queries, ``columns`` has an array (P, n) with the columns of the subset of each
-        model. The operations are those of `average` on a path: gains have equal bits, and hence equal ties.
+        For each part of the queries, ``columns`` has an array (P, n) with the columns
+        of the subset of each model. The operations are those of `average` on a path:
+        gains have equal bits, and hence equal ties.
         """
         means = [
             _mean_or_nan(values[models[:, None], subset])
@@ -306,12 +358,19 @@ class _Rows:
                 counts = mask @ is_defined.T.astype(np.float64)
                 undefined = np.full(counts.shape, np.nan)
                 with np.errstate(invalid="ignore"):
-                    means.append(np.divide(mask @ filled.T, counts, out=undefined, where=counts > 0))
+                    means.append(
+                        np.divide(
+                            mask @ filled.T, counts, out=undefined, where=counts > 0
+                        )
+                    )
             # The mean over all parts of the queries; undefined gains never win.
-            gains[:, block] = self.sign * (means[0] if len(means) == 1 else average(np.stack(means, axis=-1)))
+            gains[:, block] = self.sign * (
+                means[0] if len(means) == 1 else average(np.stack(means, axis=-1))
+            )
         gains[np.isnan(gains)] = -np.inf
 
-        # A sum of Q terms up to the scale has an error below Q ε scale; the factor 16 leaves a wide margin.
+        # A sum of Q terms up to the scale has an error below Q ε scale; the factor 16
+        # leaves a wide margin.
         return gains, 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
 
 
@@ -346,15 +405,20 @@ def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ..
     blocks = []
     for kind in range(len(kinds)):
         members = np.flatnonzero(numbers.reshape(-1) == kind)
-        columns = [np.nonzero(part[members])[1].reshape(len(members), -1) for part in parts]
+        columns = [
+            np.nonzero(part[members])[1].reshape(len(members), -1) for part in parts
+        ]
         blocks.append(_SubsetBlock(members, subsets[members], columns))
     return tuple(blocks)
 
 
-def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) -> tuple[Ints, Floats]:
+def _choose_models(
+    rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock
+) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one.
 
-    Approximate values decide wherever their rounding leaves no doubt; the others are computed exactly.
+    Approximate values decide wherever their rounding leaves no doubt; the others are
+    computed exactly.
     """
     # Exact gains are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
@@ -370,7 +434,9 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
 
     # Models that the rule accepts besides the best one.
     if rule.kind == ONE_SE:
-        errors = np.array([_standard_error(rows, block, s, model) for s, model in enumerate(best)])
+        errors = np.array(
+            [_standard_error(rows, block, s, model) for s, model in enumerate(best)]
+        )
         min_gains = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
         is_enough = rough_gains > min_gains + margin
         is_unclear = ~is_enough & ~(rough_gains < min_gains - margin)
@@ -387,8 +453,12 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
     is_smallest = is_enough & (sizes == min_sizes)
 
     # Of equally small models the one with the largest exact gain is chosen.
-    exact_gains = np.where(is_near, gains, _exact_gains(rows, block, is_smallest & ~is_near))
-    largest_gains = np.where(is_smallest, exact_gains, -np.inf).max(axis=1, keepdims=True)
+    exact_gains = np.where(
+        is_near, gains, _exact_gains(rows, block, is_smallest & ~is_near)
+    )
+    largest_gains = np.where(is_smallest, exact_gains, -np.inf).max(
+        axis=1, keepdims=True
+    )
     smallest = (is_smallest & (exact_gains == largest_gains)).argmax(axis=1)
     return np.where(np.isfinite(gain), smallest, best), gain
 
@@ -397,18 +467,24 @@ def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
     """Return the exact gains of some models on each subset, (S, K); -inf for the others."""
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
-        gains[numbers, models] = rows.gains(models, [columns[numbers] for columns in block.columns])
+        gains[numbers, models] = rows.gains(
+            models, [columns[numbers] for columns in block.columns]
+        )
     return gains
 
 
-def _find_equal_models(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
+def _find_equal_models(
+    rows: _Rows, block: _SubsetBlock, best: Ints
+) -> tuple[Bools, Bools]:
     """Return which models are not significantly worse than the best one on each subset, (S, K).
 
     The second value says which subsets have enough queries for a test, (S,).
     """
-    # The values of each subset's best model in the subset's queries, by part: arrays of shape (S, n).
+    # The values of each subset's best model in the subset's queries, by part: arrays of
+    # shape (S, n).
     lines = [
-        values[best[:, None], subset] for values, subset in zip(rows.queries, block.columns, strict=True)
+        values[best[:, None], subset]
+        for values, subset in zip(rows.queries, block.columns, strict=True)
     ]
     n = sum(np.count_nonzero(~np.isnan(line), axis=1) for line in lines)
     is_tested: Bools = np.asarray(n >= LEAST_PAIRS)
@@ -416,7 +492,9 @@ def _find_equal_models(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bo
     for numbers, models in _pairs_in_blocks(is_unclear & is_tested[:, None], block):
         differences = [
             values[models[:, None], subset[numbers]] - line[numbers]
-            for values, subset, line in zip(rows.queries, block.columns, lines, strict=True)
+            for values, subset, line in zip(
+                rows.queries, block.columns, lines, strict=True
+            )
         ]
         is_equal[numbers, models] = mean_p_values(differences) >= SIGNIFICANCE
     return is_equal, is_tested
@@ -425,7 +503,8 @@ def _find_equal_models(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bo
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than the best one, and which need an exact test.
 
-    Student's paired t is computed by matrix products. With several inner folds, every test must be exact.
+    Student's paired t is computed by matrix products. With several inner folds, every
+    test must be exact.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 
@@ -455,7 +534,8 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
                 ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
-                # Deviations that are small beside the squares consist mostly of rounding.
+                # Deviations that are small beside the squares consist mostly of
+                # rounding.
                 is_clear = (
                     (deviations > _CANCELLATION_SHARE * squares)
                     & (np.abs(ratio - 1.0) > _CANCELLATION_SHARE)
@@ -481,7 +561,10 @@ def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints,
 
 def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -> float:
     """Return the standard error of a model's measure on a subset: over its queries, or over inner folds."""
-    values = [line[model, columns[number]] for line, columns in zip(rows.queries, block.columns, strict=True)]
+    values = [
+        line[model, columns[number]]
+        for line, columns in zip(rows.queries, block.columns, strict=True)
+    ]
     if len(values) == 1:
         return standard_error(values[0])
     return standard_error(np.array([float(_mean_or_nan(part)) for part in values]))

@@ -10,7 +10,12 @@ import numpy as np
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
-from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.results import (
+    Baseline,
+    FoldResult,
+    PathResult,
+    RunResult,
+)
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
@@ -73,7 +78,11 @@ class StepDone:
     @property
     def x_value(self) -> int:
         """Position on the x axis of the curves."""
-        return len(self.step.selected) if self.step_kind is StepKind.FEATURES else self.step.number
+        return (
+            len(self.step.selected)
+            if self.step_kind is StepKind.FEATURES
+            else self.step.number
+        )
 
 
 @dataclass(frozen=True, eq=False)

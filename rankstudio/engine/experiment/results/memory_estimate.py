@@ -17,7 +17,13 @@ from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.language import either, tr
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading, whole_need
+from rankstudio.engine.methods.memory_need import (
+    NUMBER,
+    DataShape,
+    MemoryNeed,
+    Reading,
+    whole_need,
+)
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.number_format import count_text
@@ -27,8 +33,10 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 if TYPE_CHECKING:
     from rankstudio.engine.methods.base import LinearRanker
 
-_BYTES_PER_MEASURED_DOCUMENT = 80.0  # in a part that is measured: labels, orders, scores and rankings
-_NEVER_REFUSED_BYTES = float(1 << 25)  # bytes that are never refused: a program with its libraries takes more
+# in a part that is measured: labels, orders, scores and rankings
+_BYTES_PER_MEASURED_DOCUMENT = 80.0
+# bytes that are never refused: a program with its libraries takes more
+_NEVER_REFUSED_BYTES = float(1 << 25)
 _MENTIONED_FILE_BYTES = float(1 << 27)  # disk space is mentioned if it is larger
 _MAX_COUNTED_STEPS = 100  # steps of a path whose weights are counted
 _MAX_NAMED_METHODS = 4  # methods that a sentence names
@@ -47,13 +55,16 @@ class MemoryEstimate:
     on_disk : bool
         Whether its documents are read from disk on demand.
     need : MemoryNeed
-        Requirements of all workers of this machine together, including the measures of models.
+        Requirements of all workers of this machine together, including the measures of
+        models.
     budget : float
         Memory limit in bytes.
     limit : float
-        Maximum memory for shards in bytes: the limit if specified, otherwise the free memory.
+        Maximum memory for shards in bytes: the limit if specified, otherwise the free
+        memory.
     threads : int
-        Number of threads or processes that work on shards at a time; fewer threads under a small limit.
+        Number of threads or processes that work on shards at a time; fewer threads
+        under a small limit.
     sparse : bool
         Whether the documents are sparse.
     """
@@ -101,10 +112,15 @@ class MemoryEstimate:
         """How the run executes, and its memory; or the reason for its rejection."""
         if not self.runs:
             return self.refusal
-        sizes = {"about": memory.size(self.resident), "budget": memory.size(self.budget)}
+        sizes = {
+            "about": memory.size(self.resident),
+            "budget": memory.size(self.budget),
+        }
         figures = tr("about {about} of memory, limit {budget}").format(**sizes)
         if self.in_files > _MENTIONED_FILE_BYTES:
-            text = tr("about {about} of memory and {files} of disk space, limit {budget}")
+            text = tr(
+                "about {about} of memory and {files} of disk space, limit {budget}"
+            )
             figures = text.format(**sizes, files=memory.size(self.in_files))
         return f"{self.way}; {figures}."
 
@@ -160,7 +176,9 @@ class MemoryEstimate:
         # A higher limit helps only if the memory is there.
         suggestions = []
         if self.least <= memory.available():
-            text = tr("a memory limit of {size} (--memory, or Run, Workers in the window)")
+            text = tr(
+                "a memory limit of {size} (--memory, or Run, Workers in the window)"
+            )
             suggestions.append(text.format(size=memory.size(_rounded_up(self.least))))
         if self.need.fits:
             suggestions.append(self.need.fits)
@@ -168,17 +186,28 @@ class MemoryEstimate:
 
         # Methods that need less for such data.
         if self.sparse:
-            labels = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
+            labels = [
+                entry.label for entry in _own_methods() if entry.load().accepts_sparse
+            ]
             text = tr("a method that takes sparse data, such as {methods}")
-            suggestions.append(text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS])))
+            suggestions.append(
+                text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS]))
+            )
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
             shape = DataShape(m=self.m, n=self.n, Q=self.m, s=DOCUMENTS)
-            needs = [(entry.label, entry.load()().memory_need(shape)) for entry in _own_methods()]
+            needs = [
+                (entry.label, entry.load()().memory_need(shape))
+                for entry in _own_methods()
+            ]
             labels = [label for label, need in needs if need.reading is Reading.SHARED]
             # A label with a comma would be unclear in the list.
-            labels = [label for label in labels if "," not in label and label != self.label]
+            labels = [
+                label for label in labels if "," not in label and label != self.label
+            ]
             text = tr("a method that processes the data in blocks, such as {methods}")
-            suggestions.append(text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS])))
+            suggestions.append(
+                text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS]))
+            )
         return suggestions
 
 
@@ -221,7 +250,9 @@ class WorkersHere:
 ALONE = WorkersHere()
 
 
-def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = ALONE) -> MemoryEstimate:
+def memory_estimate(
+    plan: Plan, folds: Sequence[Fold], workers: WorkersHere = ALONE
+) -> MemoryEstimate:
     """Return the memory requirements of a plan on some folds, before any work.
 
     Parameters
@@ -240,7 +271,10 @@ def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = AL
     -----
     O(S log Q) for S shards of Q queries; no document is read.
     """
-    return max((_fold_estimate(plan, fold, workers) for fold in folds), key=lambda estimate: estimate.least)
+    return max(
+        (_fold_estimate(plan, fold, workers) for fold in folds),
+        key=lambda estimate: estimate.least,
+    )
 
 
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
@@ -252,10 +286,13 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
 
-    # Each inner fold has a copy of its documents, and so has a part of a whole, unless the copy is in a file.
+    # Each inner fold has a copy of its documents, and so has a part of a whole, unless
+    # the copy is in a file.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
-    other_bytes += sum(_part_need(part) for name, part in fold.parts.items() if name != "train")
+    other_bytes += sum(
+        _part_need(part) for name, part in fold.parts.items() if name != "train"
+    )
     limit = budget if memory.is_asked() else free
     largest = _largest_shard(train)
     count = workers.count if workers.share_shards else threads.available()
@@ -286,8 +323,11 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
             threads=count,
             sparse=bool(stored),
         )
-        # Fewer threads hold fewer shards at a time and change no bit. The number of processes is the user's.
-        is_count_fixed = workers.share_shards or count == 1 or need.reading is Reading.WHOLE
+        # Fewer threads hold fewer shards at a time and change no bit. The number of
+        # processes is the user's.
+        is_count_fixed = (
+            workers.share_shards or count == 1 or need.reading is Reading.WHOLE
+        )
         if is_count_fixed or estimate.least <= budget:
             return estimate
         count //= 2
@@ -303,9 +343,13 @@ def _largest_shard(train: RankingDataset) -> int:
 def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
     """Return whether all training of a plan consists of sums over shards, which workers can share."""
     largest = _largest_shard(train)
-    shape = DataShape(m=train.n_documents, n=train.n_features, Q=train.n_queries, s=largest)
+    shape = DataShape(
+        m=train.n_documents, n=train.n_features, Q=train.n_queries, s=largest
+    )
     return shape.sharded and all(
-        estimator(plan, plan.entry, combination.parameters, train.feature_ids).memory_need(shape).reading
+        estimator(plan, plan.entry, combination.parameters, train.feature_ids)
+        .memory_need(shape)
+        .reading
         is Reading.SHARED
         for combination in plan.combinations
     )
@@ -317,12 +361,15 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
         return method.memory_need(shape)
     if method.accepts_sparse:
         n_counted_steps = min(method.n_steps(shape.n), _MAX_COUNTED_STEPS)
-        # The values by rows, by columns, and shifted columns; and weights and candidates of each step.
+        # The values by rows, by columns, and shifted columns; and weights and
+        # candidates of each step.
         return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * n_counted_steps)
     return method.memory_need(replace(shape, free=inf)).plus(shape.documents)
 
 
-def _largest_need(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[str, MemoryNeed]:
+def _largest_need(
+    plan: Plan, shape: DataShape, ids: Ints, stored: float
+) -> tuple[str, MemoryNeed]:
     """Return the learner of a plan that needs the most memory, and its need."""
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
@@ -335,13 +382,19 @@ def _largest_need(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tup
         # Needs of the final ranker, for the largest set that the method selects.
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            is_growing = plan.entry.step_kind is StepKind.FEATURES and not feature_groups_of(plan)
+            is_growing = (
+                plan.entry.step_kind is StepKind.FEATURES
+                and not feature_groups_of(plan)
+            )
             k = selector.n_steps(shape.n) if is_growing else shape.n
-            needs.append((plan.ranker_entry.label, _ranker_need(learner, shape, k, bool(stored))))
+            needs.append(
+                (plan.ranker_entry.label, _ranker_need(learner, shape, k, bool(stored)))
+            )
         # Some computations need more than the shards at once.
         if shape.sharded and plan.leaves_out:
             needs.append((plan.title, learner.left_out_need(shape)))
-        if shape.sharded and preferences_of(plan):  # preferences may join documents of any two shards
+        # preferences may join documents of any two shards
+        if shape.sharded and preferences_of(plan):
             needs.append((plan.title, whole_need(shape)))
 
     # By size; of equal needs one that reads all data.
@@ -352,12 +405,15 @@ def _largest_need(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tup
     return max(needs, key=size)
 
 
-def _ranker_need(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> MemoryNeed:
+def _ranker_need(
+    ranker: LinearRanker, shape: DataShape, k: int, sparse: bool
+) -> MemoryNeed:
     """Return the memory of a ranker on k selected features, with the copy of these features."""
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
-    # To a file, each thread copies one shard at a time; in memory, the copy has all documents.
+    # To a file, each thread copies one shard at a time; in memory, the copy has all
+    # documents.
     n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
     return need.plus(NUMBER * n_copied)
 

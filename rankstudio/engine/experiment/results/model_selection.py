@@ -22,12 +22,14 @@ SIGNIFICANCE = 0.05
 
 
 def select_model(
-    plan: Plan, paths: Sequence[PathResult], standard_error: Callable[[Step], float] | None = None
+    plan: Plan,
+    paths: Sequence[PathResult],
+    standard_error: Callable[[Step], float] | None = None,
 ) -> Chosen:
     """Return the model selected by the plan's rule and measure.
 
-    Ties go to the earlier combination, then to the earlier step: to the smaller λ, then to fewer features.
-    For an optimiser only the last iteration is a model.
+    Ties go to the earlier combination, then to the earlier step: to the smaller λ, then
+    to fewer features. For an optimiser only the last iteration is a model.
 
     Parameters
     ----------
@@ -36,9 +38,10 @@ def select_model(
     paths : sequence of PathResult
         One path per combination, in order; at least one.
     standard_error : callable, optional
-        Returns the standard error of a step's measure over the validation queries, for paths without standard
-        errors of their own. Without standard errors, or with the criterion, "one-se" equals "best"; so does
-        "smallest" if the path has no p values of the measure.
+        Returns the standard error of a step's measure over the validation queries, for
+        paths without standard errors of their own. Without standard errors, or with the
+        criterion, "one-se" equals "best"; so does "smallest" if the path has no p
+        values of the measure.
 
     Raises
     ------
@@ -52,13 +55,15 @@ def select_model(
     clearly worse is preferred. Their standard error is over the folds of a cross-validation, as here with
     inner folds (`PathResult.standard_errors`); with a validation part, it is over its queries.
 
-    "smallest" compares the models query by query, see :func:`p_values`: a query that is hard for all models
-    increases the standard error, but not the difference.
+    "smallest" compares the models query by query, see :func:`p_values`: a query that is
+    hard for all models increases the standard error, but not the difference.
 
-    Both rules search only the path of the best model, because combinations differ in more than size.
+    Both rules search only the path of the best model, because combinations differ in
+    more than size.
     """
     if plan.entry.given:
-        return Chosen(paths[0].unit, paths[0].steps[0])  # the only model, with or without a validation part
+        # the only model, with or without a validation part
+        return Chosen(paths[0].unit, paths[0].steps[0])
 
     # The best model of each path, and the best of these.
     rule = parse_rule(plan.rule)
@@ -91,16 +96,24 @@ def select_model(
     else:
         return chosen
     is_good_enough = _gains(plan, path) >= gain - error
-    return Chosen(path.unit, path.steps[_smallest_good_enough(plan, path, is_good_enough)])
+    return Chosen(
+        path.unit, path.steps[_smallest_good_enough(plan, path, is_good_enough)]
+    )
 
 
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
     """Return the positions of the steps to choose from: models of at most ``max_features`` features."""
     positions = np.arange(len(path.steps))[path.models]
-    return positions if max_features is None else positions[path.sizes[positions] <= max_features]
+    return (
+        positions
+        if max_features is None
+        else positions[path.sizes[positions] <= max_features]
+    )
 
 
-def best_position(plan: Plan, path: PathResult, max_features: int | None = None) -> int | None:
+def best_position(
+    plan: Plan, path: PathResult, max_features: int | None = None
+) -> int | None:
     """Return the position of a path's best model by the selection criterion, up to a size.
 
     None if there is no such model. The first model if no value is defined.
@@ -112,7 +125,8 @@ def best_position(plan: Plan, path: PathResult, max_features: int | None = None)
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
     """Return the position of a path's smallest model that is not significantly worse than its best one.
 
-    None if the path has no p values of the selection criterion, or no model has a value of it.
+    None if the path has no p values of the selection criterion, or no model has a value
+    of it.
     """
     model_p_values = path.p_values.get(plan.select_by)
     best = None if model_p_values is None else best_position(plan, path)
@@ -121,10 +135,14 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
     gains = _gains(plan, path)
     if not np.isfinite(gains[best]):
         return None
-    return _smallest_good_enough(plan, path, (gains >= gains[best]) | (model_p_values >= SIGNIFICANCE))
+    return _smallest_good_enough(
+        plan, path, (gains >= gains[best]) | (model_p_values >= SIGNIFICANCE)
+    )
 
 
-def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping[str, Floats]:
+def p_values(
+    plan: Plan, path: PathResult, queries: Sequence[Floats]
+) -> Mapping[str, Floats]:
     """Test each model of a path against its best one, query by query, by the selection criterion.
 
     Parameters
@@ -134,13 +152,14 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
     path : PathResult
         Path of K steps.
     queries : sequence of ndarray of shape (K, Q)
-        Measure in each query: one array for a validation part, several for inner folds; none if unknown.
+        Measure in each query: one array for a validation part, several for inner folds;
+        none if unknown.
 
     Returns
     -------
     Mapping of str to ndarray of shape (K,)
-        For `PathResult.p_values`: p of each model by measure; 1 for the best one. Empty with fewer than
-        `LEAST_PAIRS` queries.
+        For `PathResult.p_values`: p of each model by measure; 1 for the best one. Empty
+        with fewer than `LEAST_PAIRS` queries.
 
     Notes
     -----
@@ -151,15 +170,23 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
     strict, and a correction would only select smaller models.
     """
     best = best_position(plan, path) if queries else None
-    if best is None or sum(np.count_nonzero(~np.isnan(rows[best])) for rows in queries) < LEAST_PAIRS:
+    if (
+        best is None
+        or sum(np.count_nonzero(~np.isnan(rows[best])) for rows in queries)
+        < LEAST_PAIRS
+    ):
         return FrozenMapping({})
-    return FrozenMapping({plan.select_by: mean_p_values([rows - rows[best] for rows in queries])})
+    return FrozenMapping(
+        {plan.select_by: mean_p_values([rows - rows[best] for rows in queries])}
+    )
 
 
 def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
     """Return the smallest of the models that are good enough; of equal sizes the best, then the earliest."""
     gains = _gains(plan, path)
-    good_positions = (int(position) for position in selectable_positions(path) if enough[position])
+    good_positions = (
+        int(position) for position in selectable_positions(path) if enough[position]
+    )
     return min(good_positions, key=lambda i: (path.sizes[i], -gains[i], i))
 
 

@@ -10,7 +10,8 @@ from rankstudio.engine.language import tr, translatable
 class Part(Enum):
     """Part of the data behind the measures of a run.
 
-    Only the first two are estimates for new queries: neither was used to choose the model that it measures.
+    Only the first two are estimates for new queries: neither was used to choose the
+    model that it measures.
     """
 
     TEST = "test"

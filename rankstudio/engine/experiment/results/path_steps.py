@@ -1,6 +1,7 @@
 """The steps of a path: in memory, where values of all features are stored together, or in a file.
 
-Leave-query-out keeps its steps in a file, because it has as many paths as queries times combinations.
+Leave-query-out keeps its steps in a file, because it has as many paths as queries times
+combinations.
 """
 
 from __future__ import annotations
@@ -21,11 +22,20 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.packed_rows import IndexTuples, PlainRows, Rows, packed_rows
+from rankstudio.engine.support.packed_rows import (
+    IndexTuples,
+    PlainRows,
+    Rows,
+    packed_rows,
+)
 
 _NO_ROWS: Mapping[str, Rows] = {}
 
-_EMPTY_VALUES: dict[str, Any] = {"selected": (), "coef": np.empty(0), "candidates": np.empty(0)}
+_EMPTY_VALUES: dict[str, Any] = {
+    "selected": (),
+    "coef": np.empty(0),
+    "candidates": np.empty(0),
+}
 
 _ROWS_BY_NAME: dict[str, Callable[[Sequence[Any]], Rows]] = {
     "selected": IndexTuples.of,
@@ -39,7 +49,8 @@ _CACHE_LOCK = Lock()  # the window and its worker ask for steps of the same path
 class PathSteps(Sequence[Step], ABC):
     """The steps of a path, which may be created on demand.
 
-    As long as a step exists, the same object is returned, so that information can be attached to it.
+    As long as a step exists, the same object is returned, so that information can be
+    attached to it.
 
     Attributes
     ----------
@@ -61,15 +72,22 @@ class PathSteps(Sequence[Step], ABC):
 
     @cached_property
     def criteria(self) -> Floats:  # noqa: D102
-        return np.array([step.criterion for step in self._small_steps()], dtype=np.float64)
+        return np.array(
+            [step.criterion for step in self._small_steps()], dtype=np.float64
+        )
 
     @cached_property
     def sizes(self) -> Ints:  # noqa: D102
-        return np.array([step.n_selected for step in self._small_steps()], dtype=np.int64)
+        return np.array(
+            [step.n_selected for step in self._small_steps()], dtype=np.int64
+        )
 
     @cached_property
     def gains(self) -> Floats:  # noqa: D102
-        return np.array([step.before - step.criterion for step in self._small_steps()], dtype=np.float64)
+        return np.array(
+            [step.before - step.criterion for step in self._small_steps()],
+            dtype=np.float64,
+        )
 
     def __iter__(self) -> Iterator[Step]:
         return map(self.__getitem__, range(len(self)))
@@ -85,11 +103,14 @@ class PathSteps(Sequence[Step], ABC):
         if isinstance(index, slice):
             return tuple(self[i] for i in positions[index])
         position = positions[index]
-        step = None if self._existing_steps is None else self._existing_steps.get(position)
+        step = (
+            None if self._existing_steps is None else self._existing_steps.get(position)
+        )
         if step is None:
             new_step = self._make_step(position)
             with _CACHE_LOCK:
-                if self._existing_steps is None:  # a mapping takes more memory than a short path
+                # a mapping takes more memory than a short path
+                if self._existing_steps is None:
                     self._existing_steps = WeakValueDictionary()
                 step = self._existing_steps.setdefault(position, new_step)
         return step
@@ -108,11 +129,14 @@ class PathSteps(Sequence[Step], ABC):
     def added(self, position: int) -> tuple[int, ...]:
         """Return the columns that a step adds to the columns of the previous step.
 
-        These are all columns of the step if it does not begin with the columns of the previous step.
+        These are all columns of the step if it does not begin with the columns of the
+        previous step.
         """
         selected = self.selected(position)
         before = self.selected(position - 1) if position else ()
-        return selected[len(before) :] if selected[: len(before)] == before else selected
+        return (
+            selected[len(before) :] if selected[: len(before)] == before else selected
+        )
 
     def _small_steps(self) -> Sequence[Step]:
         """Return the steps without their values of all features: number, criterion and size are the same."""
@@ -134,7 +158,9 @@ class HeldSteps(PathSteps):
         Values of an attribute, by its name: one row per step.
     """
 
-    def __init__(self, steps: Sequence[Step], rows: Mapping[str, Rows] = _NO_ROWS) -> None:
+    def __init__(
+        self, steps: Sequence[Step], rows: Mapping[str, Rows] = _NO_ROWS
+    ) -> None:
         self.rows = rows
         self._steps = tuple(steps)
 
@@ -156,27 +182,36 @@ class HeldSteps(PathSteps):
 
     def added(self, position: int) -> tuple[int, ...]:  # noqa: D102 - inherited
         rows = self.rows.get("selected")
-        return rows.added(position) if isinstance(rows, IndexTuples) else super().added(position)
+        return (
+            rows.added(position)
+            if isinstance(rows, IndexTuples)
+            else super().added(position)
+        )
 
     def _small_steps(self) -> Sequence[Step]:
         return self._steps
 
     def _make_step(self, position: int) -> Step:
         attributes = {name: rows.row(position) for name, rows in self.rows.items()}
-        return replace(self._steps[position], **attributes) if attributes else self._steps[position]
+        return (
+            replace(self._steps[position], **attributes)
+            if attributes
+            else self._steps[position]
+        )
 
 
 def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> HeldSteps:
     """Return the steps of a path in compact form, with the values of all features stored together.
 
-    ``selected``, ``coef`` and ``candidates`` of a step are created on demand, bit-identical and not shared.
-    Arrays that would not become smaller stay unchanged.
+    ``selected``, ``coef`` and ``candidates`` of a step are created on demand,
+    bit-identical and not shared. Arrays that would not become smaller stay unchanged.
 
     Parameters
     ----------
     steps : sequence of Step
     shared : Mapping of str to Rows, optional
-        Existing rows by attribute name, possibly shared with other paths: one row per step.
+        Existing rows by attribute name, possibly shared with other paths: one row per
+        step.
 
     Notes
     -----
@@ -262,10 +297,13 @@ class FiledSteps(PathSteps):
     offset, size : int
         Position and size of the steps in the file, in bytes.
     steps : PathSteps
-        The same steps in memory, for the numbers, criteria, sizes and gains that stay in memory.
+        The same steps in memory, for the numbers, criteria, sizes and gains that stay
+        in memory.
     """
 
-    def __init__(self, file: StepsFile, offset: int, size: int, steps: PathSteps) -> None:
+    def __init__(
+        self, file: StepsFile, offset: int, size: int, steps: PathSteps
+    ) -> None:
         self.numbers = steps.numbers
         self.criteria = steps.criteria
         self.sizes = steps.sizes

@@ -31,8 +31,8 @@ class ProtocolChoice:
     values : tuple
         Value on each axis of the plan.
     length : int or None
-        Number of features of the model, or of its rounds; None for an optimiser, whose last iteration is the
-        model.
+        Number of features of the model, or of its rounds; None for an optimiser, whose
+        last iteration is the model.
     folds : tuple of int
         Numbers of the folds.
     """
@@ -72,26 +72,31 @@ def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoic
     share queries; twice the median p value is valid under any dependence (Meinshausen, Meier and Bühlmann
     2009), so the level of the rule is at most twice the nominal one.
 
-    Of several models of one size on a path, as with a floating search, the last one counts. Where a path has
-    no model of a size, the largest model below it counts, as for inner folds; sizes below the first model of
-    a fold are left out. With one fold, this is the choice of the fold.
+    Of several models of one size on a path, as with a floating search, the last one
+    counts. Where a path has no model of a size, the largest model below it counts, as
+    for inner folds; sizes below the first model of a fold are left out. With one fold,
+    this is the choice of the fold.
 
     O(FCK) for F folds, C combinations and paths of K steps.
     """
-    paths = [mean_path(paths) for paths in zip(*(fold.paths for fold in folds), strict=True)]
+    paths = [
+        mean_path(paths) for paths in zip(*(fold.paths for fold in folds), strict=True)
+    ]
     chosen = select_model(plan, paths)
     length = None
     if plan.step_kind is not StepKind.ITERATIONS:
         path = next(path for path in paths if path.unit == chosen.unit)
         length = int(path.x_values[path.steps.position(chosen.step.number)])
-    return ProtocolChoice(chosen.unit.values, length, tuple(fold.fold for fold in folds))
+    return ProtocolChoice(
+        chosen.unit.values, length, tuple(fold.fold for fold in folds)
+    )
 
 
 def mean_path(paths: Sequence[PathResult]) -> PathResult:
     """Return the path with the means over the folds of one combination.
 
-    Its steps have numbers, criteria and sizes, the largest of the folds, but no models. A single path is
-    returned as it is.
+    Its steps have numbers, criteria and sizes, the largest of the folds, but no models.
+    A single path is returned as it is.
     """
     first = paths[0]
     if len(paths) == 1:
@@ -103,7 +108,9 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
 
     # Means of the criterion and measures over the folds; the size is the largest.
     path_positions = list(zip(paths, positions, strict=True))
-    criteria = average(np.array([path.criterion[rows] for path, rows in path_positions]).T)
+    criteria = average(
+        np.array([path.criterion[rows] for path, rows in path_positions]).T
+    )
     sizes = np.max([path.sizes[rows] for path, rows in path_positions], axis=0)
     measures = _measures_by_fold([path.validation for path in paths], positions)
     p_values = _measures_by_fold([path.p_values for path in paths], positions)
@@ -114,9 +121,14 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
         divisor=1.0,
         step_kind=first.step_kind,
         standard_errors=FrozenMapping(
-            {name: np.array([standard_error(row) for row in values]) for name, values in measures.items()}
+            {
+                name: np.array([standard_error(row) for row in values])
+                for name, values in measures.items()
+            }
         ),
-        p_values=FrozenMapping({name: np.median(values, axis=1) for name, values in p_values.items()}),
+        p_values=FrozenMapping(
+            {name: np.median(values, axis=1) for name, values in p_values.items()}
+        ),
     )
 
 
@@ -161,7 +173,9 @@ def _measures_by_fold(
     """
     names = [name for name in measures[0] if all(name in values for values in measures)]
     return {
-        name: np.array([values[name][row] for values, row in zip(measures, rows, strict=True)]).T
+        name: np.array(
+            [values[name][row] for values, row in zip(measures, rows, strict=True)]
+        ).T
         for name in names
     }
 
@@ -192,7 +206,13 @@ class _MeanSteps(PathSteps):
     def _make_step(self, position: int) -> Step:
         number = int(self._numbers[position])
         criterion = float(self._criteria[position])
-        return Step(number, selected=(), coef=_NO_VALUES, criterion=criterion, candidates=_NO_VALUES)
+        return Step(
+            number,
+            selected=(),
+            coef=_NO_VALUES,
+            criterion=criterion,
+            candidates=_NO_VALUES,
+        )
 
 
 def choice_text(plan: Plan, choice: ProtocolChoice) -> str:
@@ -204,7 +224,9 @@ def choice_text(plan: Plan, choice: ProtocolChoice) -> str:
     measure_name = {CRITERION: "training criterion"}.get(plan.select_by, plan.select_by)
     if plan.select_by != CRITERION and not plan.leaves_out:
         measure_name = f"validation {measure_name}"
-    folds_text = f"{len(choice.folds)} folds" if has_several_folds else f"fold {choice.folds[0]}"
+    folds_text = (
+        f"{len(choice.folds)} folds" if has_several_folds else f"fold {choice.folds[0]}"
+    )
     if has_several_folds:
         return f"{plan.rule} by mean {measure_name} over {folds_text}"
     return f"{plan.rule} by {measure_name} of {folds_text}"

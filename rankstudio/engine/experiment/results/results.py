@@ -15,9 +15,17 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data import store
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
+from rankstudio.engine.experiment.plan.left_out_names import (
+    is_left_out,
+    left_out,
+    validated,
+)
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, SMALLEST, parse_protocol
+from rankstudio.engine.experiment.plan.protocol import (
+    LEAVE_QUERY_OUT,
+    SMALLEST,
+    parse_protocol,
+)
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.results.path_steps import PathSteps, StepsFile
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
@@ -56,27 +64,30 @@ class PathResult:
     steps : PathSteps
         The K steps.
     validation : Mapping of str to ndarray of shape (K,)
-        Validation measures after each step; none without a validation part. If the criterion is a
-        leave-query-out measure, all of these are included, such as "leave-query-out MAP".
+        Validation measures after each step; none without a validation part. If the
+        criterion is a leave-query-out measure, all of these are included, such as
+        "leave-query-out MAP".
     divisor : float
-        Divisor that makes criteria comparable between folds: the number of training documents if they are
-        sums over documents, otherwise 1.
+        Divisor that makes criteria comparable between folds: the number of training
+        documents if they are sums over documents, otherwise 1.
     step_kind : StepKind
         Kind of the steps.
     notes : tuple of Note
         Notes of the method; in a study all are of one kind.
     standard_errors : Mapping of str to ndarray of shape (K,)
-        With inner folds: standard errors of the means in `validation`. With left-out queries: standard errors
-        over the queries. With a validation part: standard errors over its queries, if the rule of one
-        standard error needs them, for the best model only, NaN for the others.
+        With inner folds: standard errors of the means in `validation`. With left-out
+        queries: standard errors over the queries. With a validation part: standard
+        errors over its queries, if the rule of one standard error needs them, for the
+        best model only, NaN for the others.
     p_values : Mapping of str to ndarray of shape (K,)
-        p of each step's model against the best one of the path, for the selection measure if its values in
-        each query are known, see `rankstudio.engine.experiment.results.model_selection.p_values`. Empty in a
+        p of each step's model against the best one of the path, for the selection
+        measure if its values in each query are known, see
+        `rankstudio.engine.experiment.results.model_selection.p_values`. Empty in a
         study of an earlier version.
     choices : SubsetChoices or None
         Models that the plan's rule chooses on subsets of the validation queries, see
-        `rankstudio.engine.experiment.results.cross_fit`. None if the validation queries do not choose, and in
-        a study of an earlier version.
+        `rankstudio.engine.experiment.results.cross_fit`. None if the validation queries
+        do not choose, and in a study of an earlier version.
     """
 
     unit: Unit
@@ -107,7 +118,11 @@ class PathResult:
     @property
     def x_values(self) -> Ints:
         """Position of each step on the x axis of the curves, shape (K,)."""
-        return self.steps.sizes if self.step_kind is StepKind.FEATURES else self.steps.numbers
+        return (
+            self.steps.sizes
+            if self.step_kind is StepKind.FEATURES
+            else self.steps.numbers
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per step: number of features, column of the newest feature, criterion and measures.
@@ -120,16 +135,23 @@ class PathResult:
             {
                 "step": self.steps.numbers,
                 "n_features": self.sizes,
-                "column": [step.selected[-1] if step.selected else -1 for step in self.steps],
+                "column": [
+                    step.selected[-1] if step.selected else -1 for step in self.steps
+                ],
                 "criterion": self.criterion,
-                **{_measure_title(name): values for name, values in self.validation.items()},
+                **{
+                    _measure_title(name): values
+                    for name, values in self.validation.items()
+                },
             }
         )
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
         default = next(iter(self.validation), "")
-        measure_name = _checked_measure([self], name or default, is_required=name is not None)
+        measure_name = _checked_measure(
+            [self], name or default, is_required=name is not None
+        )
         ax = _new_axes() if ax is None else ax
         x, y = _mean_curve((self,), measure_name)
         _draw_curve(ax, x, y, label="", color=_colors(1)[0])
@@ -215,22 +237,24 @@ class FoldResult:
     baseline : Baseline
         The best single feature.
     per_query : Mapping of str to ndarray of shape (Q,)
-        Measures of the selected model in each query of the test part, or of the validation part without one,
-        in the order of the data: for paired tests between runs.
+        Measures of the selected model in each query of the test part, or of the
+        validation part without one, in the order of the data: for paired tests between
+        runs.
     greatest_grade : float
         Largest label of the dataset, used by ERR; NaN for a run of an earlier version.
     constant : tuple of int
-        1-based ids of features that the paths leave out, because they are constant within every training
-        query; of all features if none varies.
+        1-based ids of features that the paths leave out, because they are constant
+        within every training query; of all features if none varies.
     cross_fitted : Mapping of str to ndarray of shape (Q,)
-        Measures in each query of the validation part, of models chosen without this query, see
-        `rankstudio.engine.experiment.results.cross_fit`. Empty without a validation part, and in a study of
-        an earlier version until they are computed.
+        Measures in each query of the validation part, of models chosen without this
+        query, see `rankstudio.engine.experiment.results.cross_fit`. Empty without a
+        validation part, and in a study of an earlier version until they are computed.
     data_digest : str
         Digest of the data of all folds, as in
         `rankstudio.engine.data.fingerprint.data_digest`; "" if unknown.
     n_validation_queries : int
-        Queries of the validation part; 0 without one, and in a study of an earlier version.
+        Queries of the validation part; 0 without one, and in a study of an earlier
+        version.
     """
 
     fold: int
@@ -256,7 +280,10 @@ class FoldResult:
             case Part.TEST:
                 return self.test
             case Part.CROSS_FITTED:
-                return {name: _mean_defined(values) for name, values in self.cross_fitted.items()}
+                return {
+                    name: _mean_defined(values)
+                    for name, values in self.cross_fitted.items()
+                }
             case Part.CHOSEN_ON:
                 return self.validation
             case Part.NONE:
@@ -267,11 +294,16 @@ class FoldResult:
         """Measures of the selected model on left-out queries, such as "leave-query-out MAP"; or none."""
         number = self.chosen.step.number
         unit = self.chosen.unit
-        path = next((path for path in self.paths if path.unit.position == unit.position), None)
+        path = next(
+            (path for path in self.paths if path.unit.position == unit.position), None
+        )
         if path is None:
             return {}
         position = path.steps.position(number)
-        return {name: float(values[position]) for name, values in left_out(path.validation).items()}
+        return {
+            name: float(values[position])
+            for name, values in left_out(path.validation).items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,7 +339,9 @@ class RunResult:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Numbers of features of the selected models, one per fold; empty for a given ranking."""
-        return tuple(len(fold.selected) for fold in self.folds if fold.chosen.step.learned)
+        return tuple(
+            len(fold.selected) for fold in self.folds if fold.chosen.step.learned
+        )
 
     @property
     def data_digest(self) -> str:
@@ -317,7 +351,11 @@ class RunResult:
     @property
     def has_cross_fitted(self) -> bool:
         """Whether all measures of the plan are known cross-fitted in all folds."""
-        return all(name in fold.cross_fitted for fold in self.folds for name in self.plan.evaluated)
+        return all(
+            name in fold.cross_fitted
+            for fold in self.folds
+            for name in self.plan.evaluated
+        )
 
     @property
     def unfitted(self) -> Unfitted | None:
@@ -341,8 +379,8 @@ class RunResult:
     def average(self) -> dict[str, float]:
         """Mean over the folds of each measure on `part`.
 
-        It estimates the measure of new queries if `part.is_estimate`. Otherwise it is the best of many values
-        on the part that chose it, and too high.
+        It estimates the measure of new queries if `part.is_estimate`. Otherwise it is
+        the best of many values on the part that chose it, and too high.
         """
         return self.average_on(self.part)
 
@@ -365,10 +403,12 @@ class RunResult:
     def baseline(self) -> dict[str, float]:
         """Mean over the folds of the measures of each fold's best single feature.
 
-        The feature is chosen on training documents. It is measured on the test part, or on the validation
-        part if there is no test part.
+        The feature is chosen on training documents. It is measured on the test part, or
+        on the validation part if there is no test part.
         """
-        return _mean_measures([fold.baseline.test or fold.baseline.validation for fold in self.folds])
+        return _mean_measures(
+            [fold.baseline.test or fold.baseline.validation for fold in self.folds]
+        )
 
     @property
     def greatest_grade(self) -> float:
@@ -376,8 +416,14 @@ class RunResult:
 
         NaN if no fold is finished, or for a run of an earlier version.
         """
-        grades = [fold.greatest_grade for fold in self.folds if not math.isnan(fold.greatest_grade)]
-        return convention(self.plan.convention).greatest_grade or max(grades, default=math.nan)
+        grades = [
+            fold.greatest_grade
+            for fold in self.folds
+            if not math.isnan(fold.greatest_grade)
+        ]
+        return convention(self.plan.convention).greatest_grade or max(
+            grades, default=math.nan
+        )
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -388,8 +434,8 @@ class RunResult:
     def to_frame(self) -> pd.DataFrame:
         """Return a row per fold: the selected model and its measures.
 
-        The index is the fold; columns are the values on the axes of the plan, "n_features", and each measure
-        as "validation MAP" and "test MAP".
+        The index is the fold; columns are the values on the axes of the plan,
+        "n_features", and each measure as "validation MAP" and "test MAP".
         """
         import pandas as pd  # noqa: PLC0415 - as above
 
@@ -397,13 +443,18 @@ class RunResult:
             {
                 **self.plan.axis_values(fold.chosen.unit.values),
                 "n_features": len(fold.selected),
-                **{f"validation {name}": value for name, value in fold.validation.items()},
+                **{
+                    f"validation {name}": value
+                    for name, value in fold.validation.items()
+                },
                 **{f"test {name}": value for name, value in fold.test.items()},
                 **fold.left_out,
             }
             for fold in self.folds
         ]
-        return pd.DataFrame(rows, index=pd.Index([fold.fold for fold in self.folds], name="fold"))
+        return pd.DataFrame(
+            rows, index=pd.Index([fold.fold for fold in self.folds], name="fold")
+        )
 
     def path_frame(self) -> pd.DataFrame:
         """Return a row per step of every path, with its fold, values on the axes and newest feature."""
@@ -416,9 +467,16 @@ class RunResult:
                 names = {"fold": fold.fold, **self.plan.axis_values(path.unit.values)}
                 for index, (name, value) in enumerate(names.items()):
                     frame.insert(index, name, value)
-                columns = [int(column) for column in frame.pop("column")]  # -1 for a step without a feature
-                ids = [int(self.feature_ids[column]) if column >= 0 else 0 for column in columns]
-                labels = [self.feature_names[column] if column >= 0 else "" for column in columns]
+                # -1 for a step without a feature
+                columns = [int(column) for column in frame.pop("column")]
+                ids = [
+                    int(self.feature_ids[column]) if column >= 0 else 0
+                    for column in columns
+                ]
+                labels = [
+                    self.feature_names[column] if column >= 0 else ""
+                    for column in columns
+                ]
                 # Behind the columns "step" and "n_features".
                 frame.insert(len(names) + 2, "feature", ids)
                 frame.insert(len(names) + 3, "name", labels)
@@ -431,8 +489,8 @@ class RunResult:
         Parameters
         ----------
         name : str, optional
-            Name of the measure; by default the selection criterion. Without validation it is the method's own
-            criterion.
+            Name of the measure; by default the selection criterion. Without validation
+            it is the method's own criterion.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; by default a new figure.
 
@@ -447,7 +505,9 @@ class RunResult:
             If there is no validation by this measure.
         """
         paths = [path for fold in self.folds for path in fold.paths]
-        name = _checked_measure(paths, name or self.plan.select_by, is_required=name is not None)
+        name = _checked_measure(
+            paths, name or self.plan.select_by, is_required=name is not None
+        )
         ax = _new_axes() if ax is None else ax
         # One color for each combination.
         paths_of_combinations = zip(*(fold.paths for fold in self.folds), strict=True)
@@ -455,11 +515,15 @@ class RunResult:
         for color, combination_paths in zip(colors, paths_of_combinations, strict=True):
             x, y = _mean_curve(combination_paths, name)
             values = zip(self.plan.axes, combination_paths[0].unit.values, strict=True)
-            label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
+            label = ", ".join(
+                f"{axis.label} = {axis.format(value)}" for axis, value in values
+            )
             # Exponents are set as such by Matplotlib.
             _draw_curve(ax, x, y, label=_POWER.sub(r"$2^{\1}$", label), color=color)
         # Title and legend.
-        mean_text = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
+        mean_text = (
+            f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
+        )
         _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{mean_text}")
         if len(self.plan.combinations) > 1:
             ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -469,17 +533,21 @@ class RunResult:
         """Return the table that a notebook shows."""
         plan = self.plan
         rules = rules_text(self.plan.convention, self.plan.evaluated)
-        description = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
+        description = (
+            f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
+        )
         description += "" if self.complete else ", not finished"
-        means = ", ".join(f"{name} {value:.{_DECIMALS}f}" for name, value in self.average.items())
+        means = ", ".join(
+            f"{name} {value:.{_DECIMALS}f}" for name, value in self.average.items()
+        )
         table = _html_table(self.to_frame())
         return f"<p>{html_text(description)}</p>{table}<p>Mean ({self.part.label}): {html_text(means)}</p>"
 
     def per_query(self, name: str) -> Floats:
         """Return a measure in every query of `part`, fold by fold.
 
-        On the test part, the values are those of the folds' models. Cross-fitted values are those of models
-        that were chosen without the query.
+        On the test part, the values are those of the folds' models. Cross-fitted values
+        are those of models that were chosen without the query.
         """
         if self.part is Part.CROSS_FITTED:
             return np.concatenate([fold.cross_fitted[name] for fold in self.folds])
@@ -489,13 +557,22 @@ class RunResult:
     def queries_per_fold(self) -> tuple[int, ...]:
         """Number of queries of `part` in each fold; 0 if no measure is known by query."""
         is_cross_fitted = self.part is Part.CROSS_FITTED
-        values = [fold.cross_fitted if is_cross_fitted else fold.per_query for fold in self.folds]
-        return tuple(next((len(queries) for queries in measures.values()), 0) for measures in values)
+        values = [
+            fold.cross_fitted if is_cross_fitted else fold.per_query
+            for fold in self.folds
+        ]
+        return tuple(
+            next((len(queries) for queries in measures.values()), 0)
+            for measures in values
+        )
 
     def has_per_query(self, name: str) -> bool:
         """Return whether :meth:`per_query` knows a measure."""
         is_cross_fitted = self.part is Part.CROSS_FITTED
-        values = [fold.cross_fitted if is_cross_fitted else fold.per_query for fold in self.folds]
+        values = [
+            fold.cross_fitted if is_cross_fitted else fold.per_query
+            for fold in self.folds
+        ]
         return bool(values) and all(name in measures for measures in values)
 
 
@@ -506,7 +583,10 @@ def part_of(folds: Sequence[FoldResult]) -> Part:
         Part.CROSS_FITTED: [fold.cross_fitted for fold in folds],
         Part.CHOSEN_ON: [fold.validation for fold in folds],
     }
-    return next((part for part, measures in values.items() if measures and all(measures)), Part.NONE)
+    return next(
+        (part for part, measures in values.items() if measures and all(measures)),
+        Part.NONE,
+    )
 
 
 def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
@@ -524,12 +604,17 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     if _all_features_are_constant(folds):
         return undecided
     note_groups = constant_notes(folds), untested_notes(plan, folds), undecided
-    return (*edge_notes(plan, folds), *(note for notes in note_groups for note in notes))
+    return (
+        *edge_notes(plan, folds),
+        *(note for notes in note_groups for note in notes),
+    )
 
 
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note if the rule "smallest" had too few queries to test models, so the best was chosen."""
-    has_tests = all(any(plan.select_by in path.p_values for path in fold.paths) for fold in folds)
+    has_tests = all(
+        any(plan.select_by in path.p_values for path in fold.paths) for fold in folds
+    )
     if plan.rule != SMALLEST or plan.select_by == CRITERION or has_tests:
         return ()
     text = tr(
@@ -542,21 +627,28 @@ def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note if nothing distinguishes the models of a fold.
 
-    This happens if no feature varies within a query, as in a table whose query column names the documents, or
-    if the measure is the same for all models, as MAP is if all documents are relevant, and NDCG@10 by LETOR's
-    conventions if all queries have fewer than 10 documents.
+    This happens if no feature varies within a query, as in a table whose query column
+    names the documents, or if the measure is the same for all models, as MAP is if all
+    documents are relevant, and NDCG@10 by LETOR's conventions if all queries have fewer
+    than 10 documents.
     """
     # Nothing can be decided where all features are constant.
     if _all_features_are_constant(folds):
-        text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
+        text = tr(
+            "No feature varies within a query, so no model can order documents. Check the query ids."
+        )
         return (Note(text),)
 
     # Values by which models are chosen, of all paths of a fold.
     fold_values = [
-        np.concatenate([path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths])
+        np.concatenate(
+            [path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths]
+        )
         for fold in folds
     ]
-    if not fold_values or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in fold_values):
+    if not fold_values or not all(
+        len(values) > 1 and np.ptp(values) == 0.0 for values in fold_values
+    ):
         return ()
 
     # The measure may be 0 for a known reason.
@@ -571,12 +663,16 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
 
 
 def _all_features_are_constant(folds: Sequence[FoldResult]) -> bool:
-    return bool(folds) and all(len(fold.constant) == fold.chosen.step.coef.size for fold in folds)
+    return bool(folds) and all(
+        len(fold.constant) == fold.chosen.step.coef.size for fold in folds
+    )
 
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note on the features that all folds leave out as constant; none if there are none."""
-    constant_columns = set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
+    constant_columns = (
+        set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
+    )
     if not constant_columns:
         return ()
     text = trn(
@@ -594,12 +690,20 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """
     # Two texts each: for a run of one fold, and for several folds.
     smallest = (
-        tr("{label} = {value} is the smallest value tried; smaller values may be better."),
-        tr("{label} = {value}, the smallest value tried, is chosen in {n} of {total} folds."),
+        tr(
+            "{label} = {value} is the smallest value tried; smaller values may be better."
+        ),
+        tr(
+            "{label} = {value}, the smallest value tried, is chosen in {n} of {total} folds."
+        ),
     )
     largest = (
-        tr("{label} = {value} is the largest value tried; larger values may be better."),
-        tr("{label} = {value}, the largest value tried, is chosen in {n} of {total} folds."),
+        tr(
+            "{label} = {value} is the largest value tried; larger values may be better."
+        ),
+        tr(
+            "{label} = {value}, the largest value tried, is chosen in {n} of {total} folds."
+        ),
     )
     notes = []
 
@@ -607,21 +711,36 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     for index, axis in enumerate(plan.axes):
         if not axis.is_grid or len(axis.values) < _MIN_GRID_VALUES:
             continue
-        for end, (of_one, of_several) in ((axis.values[0], smallest), (axis.values[-1], largest)):
+        for end, (of_one, of_several) in (
+            (axis.values[0], smallest),
+            (axis.values[-1], largest),
+        ):
             n = sum(fold.chosen.unit.values[index] == end for fold in folds)
             text = of_one if len(folds) == 1 else of_several
             if n:
                 value = raised(axis.format(end))
-                notes.append(Note(text.format(label=axis.label, value=value, n=n, total=len(folds))))
+                notes.append(
+                    Note(
+                        text.format(
+                            label=axis.label, value=value, n=n, total=len(folds)
+                        )
+                    )
+                )
     return tuple(notes)
 
 
 def _mean_measures(columns: Sequence[Mapping[str, float]]) -> ByMeasure[float]:
     """Return each measure's mean over the folds that define it; a fold of one query may not define it."""
     names = dict.fromkeys(name for column in columns for name in column)
-    rows = {name: np.array([column[name] for column in columns if name in column]) for name in names}
+    rows = {
+        name: np.array([column[name] for column in columns if name in column])
+        for name in names
+    }
     defined = {name: values[~np.isnan(values)] for name, values in rows.items()}
-    means = {name: float(np.mean(values)) if values.size else math.nan for name, values in defined.items()}
+    means = {
+        name: float(np.mean(values)) if values.size else math.nan
+        for name, values in defined.items()
+    }
     return ByMeasure(means)
 
 
@@ -644,7 +763,9 @@ def _colors(n: int) -> list[Color]:
     """Return colours from dark to light, as the values of a grid ascend."""
     import matplotlib as mpl  # noqa: PLC0415 - slow to import, and not needed by runs
 
-    return [mpl.colormaps["viridis"](fraction)[:3] for fraction in np.linspace(0.0, 0.9, n)]
+    return [
+        mpl.colormaps["viridis"](fraction)[:3] for fraction in np.linspace(0.0, 0.9, n)
+    ]
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
@@ -659,7 +780,10 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
     rows = np.array([_curve_values(path, name)[:shared_length] for path in paths])
     counts = np.sum(~np.isnan(rows), axis=0)
     means: Floats = np.divide(
-        np.nansum(rows, axis=0), counts, out=np.full(shared_length, np.nan), where=counts > 0
+        np.nansum(rows, axis=0),
+        counts,
+        out=np.full(shared_length, np.nan),
+        where=counts > 0,
     )
     return paths[0].x_values[:shared_length], means
 
@@ -679,7 +803,11 @@ def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -
         return name
     if is_required:
         raise ParameterError(
-            "name", name, f"one of {', '.join(shared_names)}" if shared_names else "none without validation"
+            "name",
+            name,
+            f"one of {', '.join(shared_names)}"
+            if shared_names
+            else "none without validation",
         )
     return shared_names[0] if shared_names else ""
 
@@ -699,4 +827,6 @@ def _new_axes() -> Axes:
 
 def _html_table(frame: pd.DataFrame) -> str:
     """Return a frame as HTML with rounded numbers; names in it are text."""
-    return frame.to_html(border=0, float_format=lambda value: f"{value:.{_DECIMALS}f}", na_rep="")
+    return frame.to_html(
+        border=0, float_format=lambda value: f"{value:.{_DECIMALS}f}", na_rep=""
+    )

@@ -22,8 +22,9 @@ class SubsetChoices:
         Selection measure of the path's best model on each subset, larger being better; -inf if undefined.
         Paths are compared by it.
     per_query : Mapping of str to ndarray of shape (D, Q)
-        Measures of the D different chosen models, in the order of `distinct`, in each validation query.
-        Empty for models that a study stores completely, and that are measured on a validation part.
+        Measures of the D different chosen models, in the order of `distinct`, in each
+        validation query. Empty for models that a study stores completely, and that are
+        measured on a validation part.
     """
 
     positions: Ints

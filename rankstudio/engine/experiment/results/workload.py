@@ -42,10 +42,11 @@ def workload(
 ) -> Workload:
     """Return the work of several plans.
 
-    The typical seconds of a method are scaled by the ratio of its fastest run on the same data, because
-    compilation and other programs only add time. Without finished runs they are scaled by the number of
-    documents. With runs of other methods alone, the scale is the geometric mean of both: a run that is drawn
-    while it works takes several times as long as one in the background.
+    The typical seconds of a method are scaled by the ratio of its fastest run on the
+    same data, because compilation and other programs only add time. Without finished
+    runs they are scaled by the number of documents. With runs of other methods alone,
+    the scale is the geometric mean of both: a run that is drawn while it works takes
+    several times as long as one in the background.
 
     Parameters
     ----------
@@ -57,7 +58,11 @@ def workload(
         Size of a training part of the data.
     """
     # A pace is the duration of a run divided by the typical duration of its plan.
-    paces = [(run.plan, _relative_seconds(run)) for run in finished if run.folds and run.seconds > 0]
+    paces = [
+        (run.plan, _relative_seconds(run))
+        for run in finished
+        if run.folds and run.seconds > 0
+    ]
     n_units = 0
     seconds = 0.0
     n_guessed = 0
@@ -66,20 +71,28 @@ def workload(
         # Paces of finished runs on the same data, best of all with the same method.
         data_paces = [(other, pace) for other, pace in paces if other.data == plan.data]
         method_paces = [
-            pace for other, pace in data_paces if (other.method, other.ranker) == (plan.method, plan.ranker)
+            pace
+            for other, pace in data_paces
+            if (other.method, other.ranker) == (plan.method, plan.ranker)
         ]
         # The pace of other methods is averaged with the size ratio.
         size_ratio = n_documents / SAMPLE_DOCUMENTS
-        usable_paces = method_paces or [sqrt(pace * size_ratio) for _, pace in data_paces]
+        usable_paces = method_paces or [
+            sqrt(pace * size_ratio) for _, pace in data_paces
+        ]
         # The fastest usable pace; without any, the number of documents decides.
         n_units += len(plan.combinations) * n_folds
         n_guessed += not usable_paces
         pace = min(usable_paces, default=size_ratio)
         seconds += pace * typical_seconds(plan, n_folds, n_features)
-    return Workload(n_runs=len(plans), n_units=n_units, seconds=seconds, n_guessed=n_guessed)
+    return Workload(
+        n_runs=len(plans), n_units=n_units, seconds=seconds, n_guessed=n_guessed
+    )
 
 
-def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES) -> float:
+def typical_seconds(
+    plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES
+) -> float:
     """Return the approximate duration of a plan with one thread on as many documents as the sample has."""
     typical = plan.entry.seconds
     ranker = plan.ranker_entry
@@ -88,7 +101,9 @@ def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES)
     sizes = min(n_features, limit) if isinstance(limit, int) else n_features
     steps = sizes / SAMPLE_FEATURES
     if ranker is None:
-        return n_folds * (typical.fold + n_fits * typical.fit * (steps if plan.entry.selects else 1.0))
+        return n_folds * (
+            typical.fold + n_fits * typical.fit * (steps if plan.entry.selects else 1.0)
+        )
     n_own = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
     ranker_seconds = n_fits * ranker.seconds.path
     return n_folds * (typical.fold + steps * (n_own * typical.fit + ranker_seconds))

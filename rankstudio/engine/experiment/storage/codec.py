@@ -1,9 +1,10 @@
 """Stored form of units and folds, restored bit by bit. Nothing in it is executed.
 
-A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear steps are stored completely. Of
-the nonlinear models of a path, only one keeps its definition, in the form of an exported model. The others
-cannot score after they were stored (see `StoredStep`): the definitions of all rounds of a boosting would take
-memory in the square of the number of rounds.
+A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear steps are
+stored completely. Of the nonlinear models of a path, only one keeps its definition, in
+the form of an exported model. The others cannot score after they were stored (see
+`StoredStep`): the definitions of all rounds of a boosting would take memory in the
+square of the number of rounds.
 """
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.path_steps import PathSteps, packed
-from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.results.results import (
+    Baseline,
+    Chosen,
+    FoldResult,
+    PathResult,
+)
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.storage.study_rows import (
     IMPOSSIBLE,
@@ -52,12 +58,14 @@ Arrays = Mapping[str, NDArray[Any]]
 _NUMPY_LOCK = threading.Lock()
 """Held while numpy reads arrays.
 
-numpy parses the header of an array with the parser of Python, which in Python 3.11 sometimes raises a
-SystemError if two threads use it at a time (python/cpython#106905).
+numpy parses the header of an array with the parser of Python, which in Python 3.11
+sometimes raises a SystemError if two threads use it at a time (python/cpython#106905).
 """
 
 
-_LINEAR_CLASSES: dict[str, type[Step]] = {cls.__name__: cls for cls in (Step, Iteration)}
+_LINEAR_CLASSES: dict[str, type[Step]] = {
+    cls.__name__: cls for cls in (Step, Iteration)
+}
 _STEP_CLASSES: dict[str, type[Step]] = {
     **_LINEAR_CLASSES,
     **{cls.__name__: cls for cls in (StoredStep, GivenScores)},
@@ -69,7 +77,8 @@ _EXTRAS_BY_CLASS = {
 }
 
 _MAX_COMPRESSION = 1040  # bytes of data for each compressed byte, at most
-_MAGIC = b"\x93NUMPY\x01\x00"  # numpy's format 1.0; two bytes with the length of the header follow
+# numpy's format 1.0; two bytes with the length of the header follow
+_MAGIC = b"\x93NUMPY\x01\x00"
 _MAX_COPIED_BYTES = 1e6  # bytes of an array that may be in memory twice
 _UNCHECKED_BYTES = 1e8  # bytes that are allocated without checking the free memory
 
@@ -92,7 +101,9 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     """
     steps = tuple(path.steps)
     arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(_path_header(path, steps, model, ids)).encode(), dtype=np.uint8),
+        "header": np.frombuffer(
+            json.dumps(_path_header(path, steps, model, ids)).encode(), dtype=np.uint8
+        ),
         **_path_arrays(path, steps),
     }
     out = io.BytesIO()
@@ -100,10 +111,14 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     return out.getvalue()
 
 
-def _path_header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
+def _path_header(
+    path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]
+) -> dict[str, Any]:
     """Return all of a path except its arrays."""
     # Keys that would repeat the measures or be empty are left out.
-    is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
+    is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(
+        path.validation
+    )
     return {
         "divisor": path.divisor,
         "along": path.step_kind.value,
@@ -113,11 +128,17 @@ def _path_header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequ
         **({"choices_of": list(path.choices.per_query)} if path.choices else {}),
         "kinds": [_stored_class(step).__name__ for step in steps],
         "extras": [
-            {name: _python_value(getattr(step, name)) for name in _extra_names(_stored_class(step))}
+            {
+                name: _python_value(getattr(step, name))
+                for name in _extra_names(_stored_class(step))
+            }
             for step in steps
         ],
         "notes": [note.what for note in path.notes],
-        "beyond": [step.beyond_weights(ids) if step.number == model.number else {} for step in steps],
+        "beyond": [
+            step.beyond_weights(ids) if step.number == model.number else {}
+            for step in steps
+        ],
     }
 
 
@@ -132,16 +153,24 @@ def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[A
         "before": np.array([step.before for step in steps], dtype="<f8"),
         "n": np.array([step.coef.size for step in steps], dtype="<i8"),
         "errors": np.array(list(path.standard_errors.values()), dtype="<f8"),
-        **({"p_values": np.array(list(path.p_values.values()), dtype="<f8")} if path.p_values else {}),
+        **(
+            {"p_values": np.array(list(path.p_values.values()), dtype="<f8")}
+            if path.p_values
+            else {}
+        ),
         **(_choices_arrays(path.choices) if path.choices else {}),
-        **_joined_rows("selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"),
+        **_joined_rows(
+            "selected", [np.array(step.selected, dtype="<i8") for step in steps], "<i8"
+        ),
         **_joined_rows("used", [columns for columns, _ in sparse_weights], "<i8"),
         **_joined_rows("weights", [weights for _, weights in sparse_weights], "<f8"),
         **_joined_rows("candidates", [step.candidates for step in steps], "<f8"),
     }
 
 
-def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a study") -> PathResult:
+def unpack_path(
+    content: bytes, unit: Unit, ids: Sequence[int], source: str = "a study"
+) -> PathResult:
     """Return the path from the bytes of :func:`pack_path`.
 
     The source names the study in later messages about its models.
@@ -164,17 +193,27 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         return PathResult(
             unit=unit,
             steps=_parsed_steps(header, arrays, tuple(ids), stored),
-            validation=FrozenMapping(_values_by_measure(names, arrays["validation"], len(header["kinds"]))),
+            validation=FrozenMapping(
+                _values_by_measure(names, arrays["validation"], len(header["kinds"]))
+            ),
             divisor=_checked_divisor(header["divisor"]),
             step_kind=StepKind(header["along"]),
             notes=tuple(map(Note, sequence(header["notes"], str))),
             standard_errors=FrozenMapping(
-                _values_by_measure(errors_of, errors, len(header["kinds"])) if errors.size else {}
+                _values_by_measure(errors_of, errors, len(header["kinds"]))
+                if errors.size
+                else {}
             ),
             p_values=FrozenMapping(_p_values(header, arrays)),
             choices=_parsed_choices(header, arrays),
         )
-    except (*IMPOSSIBLE, zipfile.BadZipFile, zlib.error, struct.error, AssertionError) as error:
+    except (
+        *IMPOSSIBLE,
+        zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
+        AssertionError,
+    ) as error:
         raise StoreError(
             f"the stored results of fold {unit.fold} with combination {unit.position + 1} are damaged."
         ) from error
@@ -187,7 +226,10 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
 
     # Values that are empty or NaN are left out; fold_from_values has the same defaults.
     return {
-        "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
+        "chosen": {
+            "position": result.chosen.unit.position,
+            "number": result.chosen.step.number,
+        },
         "selected": list(result.selected),
         "validation": dict(result.validation),
         "test": dict(result.test),
@@ -199,9 +241,17 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
         "per_query": _per_query_values(result.per_query),
         **({} if math.isnan(grade) else {"greatest_grade": grade}),
         **({"constant": list(result.constant)} if result.constant else {}),
-        **({"cross_fitted": _per_query_values(result.cross_fitted)} if result.cross_fitted else {}),
+        **(
+            {"cross_fitted": _per_query_values(result.cross_fitted)}
+            if result.cross_fitted
+            else {}
+        ),
         **({"data": result.data_digest} if result.data_digest else {}),
-        **({"validation_queries": result.n_validation_queries} if result.n_validation_queries else {}),
+        **(
+            {"validation_queries": result.n_validation_queries}
+            if result.n_validation_queries
+            else {}
+        ),
     }
 
 
@@ -243,10 +293,14 @@ def fold_from_values(
         selected=sequence(values["selected"], int),
         validation=measures(values["validation"], names),
         test=measures(values["test"], names),
-        paths=tuple(path for (number, _), path in sorted(units.items()) if number == fold),
+        paths=tuple(
+            path for (number, _), path in sorted(units.items()) if number == fold
+        ),
         baseline=_parsed_baseline(values["baseline"], names, ids),
         per_query=_checked_query_values(values["per_query"], names),
-        greatest_grade=exactly(values["greatest_grade"], float) if "greatest_grade" in values else math.nan,
+        greatest_grade=exactly(values["greatest_grade"], float)
+        if "greatest_grade" in values
+        else math.nan,
         constant=_checked_ids(values.get("constant", []), ids),
         cross_fitted=_checked_query_values(values.get("cross_fitted", {}), names),
         data_digest=checksum(values["data"]) if "data" in values else "",
@@ -258,10 +312,13 @@ def _per_query_values(measures: Mapping[str, Floats]) -> dict[str, list[float]]:
     return {name: values.tolist() for name, values in measures.items()}
 
 
-def _checked_query_values(values: Mapping[str, Any], names: Collection[str]) -> FrozenMapping[str, Floats]:
+def _checked_query_values(
+    values: Mapping[str, Any], names: Collection[str]
+) -> FrozenMapping[str, Floats]:
     """Return the measures in each query; {} if there are none.
 
-    Raise a ValueError for other names than those of the plan's measures, and for arrays of unequal lengths.
+    Raise a ValueError for other names than those of the plan's measures, and for arrays
+    of unequal lengths.
     """
     queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
     has_other_names = bool(queries) and set(queries) != set(names)
@@ -278,7 +335,9 @@ def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
     return parsed_ids
 
 
-def _parsed_baseline(values: Mapping[str, Any], names: Collection[str], ids: Collection[int]) -> Baseline:
+def _parsed_baseline(
+    values: Mapping[str, Any], names: Collection[str], ids: Collection[int]
+) -> Baseline:
     if values["feature"] not in ids:
         raise ValueError("expected a feature of the data")
     return Baseline(
@@ -290,7 +349,9 @@ def _parsed_baseline(values: Mapping[str, Any], names: Collection[str], ids: Col
     )
 
 
-def archived_arrays(content: bytes, max_bytes: float = math.inf) -> dict[str, NDArray[Any]]:
+def archived_arrays(
+    content: bytes, max_bytes: float = math.inf
+) -> dict[str, NDArray[Any]]:
     """Return the arrays of an archive, after checking its sizes.
 
     Parameters
@@ -310,7 +371,9 @@ def archived_arrays(content: bytes, max_bytes: float = math.inf) -> dict[str, ND
     with _NUMPY_LOCK, np.load(io.BytesIO(content), allow_pickle=False) as archive:
         size = sum(entry.file_size for entry in archive.zip.infolist())
         if size > min(max_bytes, _MAX_COMPRESSION * len(content)):
-            raise ValueError(f"{len(content)} bytes cannot contain {size} bytes of data")
+            raise ValueError(
+                f"{len(content)} bytes cannot contain {size} bytes of data"
+            )
         if size > _UNCHECKED_BYTES and size > memory.available():
             raise MemoryError(f"{memory.size(size)} are needed for the stored data")
         return {name: _read_array(archive, name) for name in archive.files}
@@ -319,8 +382,9 @@ def archived_arrays(content: bytes, max_bytes: float = math.inf) -> dict[str, ND
 def _read_array(archive: Any, name: str) -> NDArray[Any]:
     """Return an array of an archive.
 
-    A study has thousands of small arrays: their equal headers are parsed only once. numpy itself reads all
-    other arrays, and those with an unexpected header, for which it raises the error.
+    A study has thousands of small arrays: their equal headers are parsed only once.
+    numpy itself reads all other arrays, and those with an unexpected header, for which
+    it raises the error.
     """
     # Arrays that are unusual or large are read by NumPy.
     try:
@@ -331,20 +395,27 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
         return cast("NDArray[Any]", archive[name])
     content = archive.zip.read(entry)
 
-    # The content is: magic bytes, the length of the header in two bytes, the header, the values.
+    # The content is: magic bytes, the length of the header in two bytes, the header,
+    # the values.
     header_offset = len(_MAGIC) + 2
-    values_offset = header_offset + int.from_bytes(content[len(_MAGIC) : header_offset], "little")
+    values_offset = header_offset + int.from_bytes(
+        content[len(_MAGIC) : header_offset], "little"
+    )
     if not content.startswith(_MAGIC) or values_offset > len(content):
         return cast("NDArray[Any]", archive[name])
 
     # Shape and type must fit the length of the content.
     shape, is_fortran, dtype = _array_header(content[len(_MAGIC) : values_offset])
     count = math.prod(shape)
-    is_invalid = dtype.hasobject or not dtype.itemsize or any(length < 0 for length in shape)
+    is_invalid = (
+        dtype.hasobject or not dtype.itemsize or any(length < 0 for length in shape)
+    )
     if is_invalid or values_offset + count * dtype.itemsize > len(content):
         return cast("NDArray[Any]", archive[name])
     flat: NDArray[Any] = np.frombuffer(content, dtype, count, values_offset)
-    return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy("K")
+    return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy(
+        "K"
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -355,7 +426,9 @@ def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     return header
 
 
-def _values_by_measure(names: Sequence[str], stored: NDArray[Any], n_steps: int) -> dict[str, NDArray[Any]]:
+def _values_by_measure(
+    names: Sequence[str], stored: NDArray[Any], n_steps: int
+) -> dict[str, NDArray[Any]]:
     """Return each measure after each step."""
     shape = (len(names), n_steps) if names else (0,)
     return dict(zip(names, array(stored, "<f8", shape), strict=True))
@@ -394,15 +467,23 @@ def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices 
     names = sequence(header["choices_of"], str)
     positions = arrays["choices"]
     array(positions, "<i8", (positions.size,))
-    if not positions.size or positions.min() < -1 or positions.max() >= len(header["kinds"]):
+    if (
+        not positions.size
+        or positions.min() < -1
+        or positions.max() >= len(header["kinds"])
+    ):
         raise ValueError("expected positions of steps")
     gains = array(arrays["choice_gains"], "<f8", positions.shape)
     choices = SubsetChoices(positions, gains)
     if not names:
         return choices
     n_queries = arrays["choice_measures"].shape[-1]
-    values = array(arrays["choice_measures"], "<f8", (len(names), choices.distinct.size, n_queries))
-    return replace(choices, per_query=FrozenMapping(dict(zip(names, values, strict=True))))
+    values = array(
+        arrays["choice_measures"], "<f8", (len(names), choices.distinct.size, n_queries)
+    )
+    return replace(
+        choices, per_query=FrozenMapping(dict(zip(names, values, strict=True)))
+    )
 
 
 def _checked_divisor(value: Any) -> float:
@@ -412,12 +493,15 @@ def _checked_divisor(value: Any) -> float:
     return number
 
 
-def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str) -> PathSteps:
+def _parsed_steps(
+    header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str
+) -> PathSteps:
     """Return the steps of a path from its header and arrays.
 
     ValueError is raised if the header or the arrays are invalid.
     """
-    # Arrays of variable length are stored one after another, with the size for each step.
+    # Arrays of variable length are stored one after another, with the size for each
+    # step.
     selected = _split_rows("selected", arrays, "<i8")
     candidates = _split_rows("candidates", arrays, "<f8")
     used_columns = _split_rows("used", arrays, "<i8")
@@ -428,11 +512,19 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
     n = len(ids)
     for name in ("used", "selected"):
         check_column_rows(arrays[name], arrays[f"{name}_sizes"], n)
-    for name, dtype in {"number": "<i8", "n": "<i8", "criterion": "<f8", "before": "<f8"}.items():
+    for name, dtype in {
+        "number": "<i8",
+        "n": "<i8",
+        "criterion": "<f8",
+        "before": "<f8",
+    }.items():
         array(arrays[name], dtype, (len(kinds),))
 
     # Candidates are stored for all features of a step, or for none.
-    if np.any(arrays["n"] != n) or not np.isin(arrays["candidates_sizes"], (0, n)).all():
+    if (
+        np.any(arrays["n"] != n)
+        or not np.isin(arrays["candidates_sizes"], (0, n)).all()
+    ):
         raise ValueError(f"expected {n} features")
     numbers = arrays["number"].tolist()
     criteria = arrays["criterion"].tolist()
@@ -446,7 +538,8 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
         cls = _STEP_CLASSES.get(kind, Step)
         plain_extras = header["extras"][k]
         extras: dict[str, Any] = {
-            name: exactly(plain_extras[name], _EXTRA_TYPES[name]) for name in _extra_names(cls)
+            name: exactly(plain_extras[name], _EXTRA_TYPES[name])
+            for name in _extra_names(cls)
         }
         # Given scores and stored models have fields that are not plain values.
         if kind == GivenScores.__name__:
@@ -495,10 +588,15 @@ def _python_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _joined_rows(name: str, rows: Sequence[NDArray[Any]], dtype: str) -> dict[str, NDArray[Any]]:
+def _joined_rows(
+    name: str, rows: Sequence[NDArray[Any]], dtype: str
+) -> dict[str, NDArray[Any]]:
     """Return rows of any lengths as one array, and an array of their lengths."""
     flat = np.concatenate([np.empty(0, dtype=dtype), *rows]).astype(dtype)
-    return {name: flat, f"{name}_sizes": np.array([len(row) for row in rows], dtype="<i8")}
+    return {
+        name: flat,
+        f"{name}_sizes": np.array([len(row) for row in rows], dtype="<i8"),
+    }
 
 
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:

@@ -1,9 +1,10 @@
 """The file of a study: one SQLite database, of which one process at a time is the owner.
 
-Commits go to a log beside the file (WAL) and are on the disk before they count, so that nothing committed is
-lost, however the process ends, even by a power cut. The owner holds SQLite's own exclusive lock, which the
-operating system releases when the process ends, however it ends: no stale lock can remain. A small file
-beside the study names the owner, for the error that refuses a second owner; it locks nothing.
+Commits go to a log beside the file (WAL) and are on the disk before they count, so that
+nothing committed is lost, however the process ends, even by a power cut. The owner
+holds SQLite's own exclusive lock, which the operating system releases when the process
+ends, however it ends: no stale lock can remain. A small file beside the study names the
+owner, for the error that refuses a second owner; it locks nothing.
 
 A file that is not a study is only read: a file that is refused keeps its bytes.
 """
@@ -42,13 +43,16 @@ _MODE = slice(18, 20)
 _WAL = b"\2\2"
 """Bytes of a database that say whether it has a log, and their value for a log.
 
-A new file has this value from the beginning, because SQLite would need a journal to switch to a log later.
+A new file has this value from the beginning, because SQLite would need a journal to
+switch to a log later.
 """
 
 _NOT_UTF8 = translatable("file names must be UTF-8, found")
 _MESSAGES_BY_CODE = {
     sqlite3.SQLITE_FULL: translatable("the disk is full; data stored before are safe"),
-    sqlite3.SQLITE_IOERR: translatable("the disk failed or is full; data stored before are safe"),
+    sqlite3.SQLITE_IOERR: translatable(
+        "the disk failed or is full; data stored before are safe"
+    ),
     sqlite3.SQLITE_READONLY: _FORBIDDEN,
     sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
     sqlite3.SQLITE_PERM: _FORBIDDEN,
@@ -56,7 +60,9 @@ _MESSAGES_BY_CODE = {
     sqlite3.SQLITE_NOTADB: _FOREIGN,
 }
 
-_COUNT_ACTIVE_OBJECTS = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+_COUNT_ACTIVE_OBJECTS = (
+    "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+)
 """Number of objects in a file that act by themselves when it is written or read, such as triggers."""
 _TYPES = """
     SELECT m.name, c.name, c.type, c."notnull", c.pk
@@ -85,8 +91,8 @@ class StudyFile:
     reading : bool
         Whether to open read-only files; nothing can then be stored.
     shared : bool
-        Whether to read a copy in memory, without what is only in a log beside the file, so that other
-        processes can open it at the same time; nothing can be stored.
+        Whether to read a copy in memory, without what is only in a log beside the file,
+        so that other processes can open it at the same time; nothing can be stored.
 
     Attributes
     ----------
@@ -99,17 +105,24 @@ class StudyFile:
     Raises
     ------
     StoreError
-        If the file does not exist, is not a study, is damaged or of another version, is owned by another
-        process, or cannot be written.
+        If the file does not exist, is not a study, is damaged or of another version, is
+        owned by another process, or cannot be written.
     """
 
-    def __init__(self, path: str | Path, *, reading: bool = False, shared: bool = False) -> None:
-        self.path = Path(path).resolve()  # the log lies beside the file itself, not beside a link
+    def __init__(
+        self, path: str | Path, *, reading: bool = False, shared: bool = False
+    ) -> None:
+        # the log lies beside the file itself, not beside a link
+        self.path = Path(path).resolve()
         _refuse_long_name(self.path)
         self._lock = threading.RLock()
         is_read_only_file = reading and self.path.is_file() and not _writable(self.path)
         self.read_only = shared or is_read_only_file
-        self._db = _memory_copy(self.path, shared=shared) if self.read_only else _open_owned(self.path)
+        self._db = (
+            _memory_copy(self.path, shared=shared)
+            if self.read_only
+            else _open_owned(self.path)
+        )
         self._file_identity = _identity(self.path)
         self.written: datetime | None = None
         self._closed = False
@@ -122,8 +135,8 @@ class StudyFile:
         Raises
         ------
         StoreError
-            If the copy cannot be written, or the target is not a study or is owned by another process;
-            nothing is changed.
+            If the copy cannot be written, or the target is not a study or is owned by
+            another process; nothing is changed.
         """
         # Write beside the target, and replace it only when everything is on the disk.
         path = Path(path).resolve()
@@ -139,7 +152,8 @@ class StudyFile:
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if path.exists():
-                    StudyFile(path).close()  # an unused study, without a log beside it that would outlast it
+                    # an unused study, without a log beside it that would outlast it
+                    StudyFile(path).close()
                 partial.replace(path)
             except OSError as error:
                 raise _write_error(path, error) from error
@@ -163,12 +177,14 @@ class StudyFile:
         Raises
         ------
         StoreError
-            If the file cannot be written, or no longer exists; none of the writes is then executed.
+            If the file cannot be written, or no longer exists; none of the writes is
+            then executed.
         """
         with self._lock, in_words(self.path):
             if self.read_only:
                 raise StoreError(f"{self.path}: {tr(_FORBIDDEN)}.")
-            if _identity(self.path) != self._file_identity:  # SQLite would write on to a deleted file
+            # SQLite would write on to a deleted file
+            if _identity(self.path) != self._file_identity:
                 text = tr(
                     "{path}: the study was removed, moved or replaced while open; results "
                     "from now on are not stored."
@@ -200,13 +216,16 @@ class StudyFile:
         """
         with self._lock, in_words(self.path):
             absent = study_rows.absent_columns(self._db, table)
-            rows = self._db.execute(study_rows.select(table, clause, absent), values).fetchall()
+            rows = self._db.execute(
+                study_rows.select(table, clause, absent), values
+            ).fetchall()
         return [study_rows.row_of(table, row) for row in rows]
 
     def close(self) -> None:
         """Close the file. It may be called twice."""
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
-            # Fails if the file is closed already: its owner file may then be that of the next owner.
+            # Fails if the file is closed already: its owner file may then be that of
+            # the next owner.
             self._db.execute("SELECT 1")
             if not self.read_only:
                 with suppress(OSError):
@@ -223,15 +242,20 @@ class StudyFile:
 
 def _open_owned(path: Path) -> sqlite3.Connection:
     """Return a connection to a sound study that keeps other processes from opening the study."""
-    # A journal must be rolled back before the study can be checked, so a copy is checked.
+    # A journal must be rolled back before the study can be checked, so a copy is
+    # checked.
     has_journal = Path(f"{path}-journal").exists()
     with _file_copy(path) if has_journal else nullcontext() as copy:
         _check_study_file(path, copy)
     if not _writable(path):
-        raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")  # SQLite would report a fault of the disk
+        # SQLite would report a fault of the disk
+        raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")
     with in_words(path):
-        # Threads share the connection: a lock of the study lets one of them use it at a time.
-        db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        # Threads share the connection: a lock of the study lets one of them use it at a
+        # time.
+        db = sqlite3.connect(
+            path, timeout=0, isolation_level=None, check_same_thread=False
+        )
         db.text_factory = study_rows.as_text
     try:
         with in_words(path):
@@ -254,7 +278,9 @@ def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
         _check_study_file(path, copy, shared=shared)
         uri = f"{path.as_uri()}?immutable=1" if copy is None else copy.as_uri()
         with in_words(path), closing(sqlite3.connect(uri, uri=True)) as source:
-            db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            db = sqlite3.connect(
+                ":memory:", isolation_level=None, check_same_thread=False
+            )
             db.text_factory = study_rows.as_text
             source.backup(db)
     return db
@@ -272,7 +298,9 @@ def _file_copy(path: Path) -> Iterator[Path]:
             yield copy
     except OSError as error:
         raise StoreError(
-            tr("{path}: the study cannot be read: {strerror}.").format(path=path, strerror=error.strerror)
+            tr("{path}: the study cannot be read: {strerror}.").format(
+                path=path, strerror=error.strerror
+            )
         ) from error
 
 
@@ -292,15 +320,18 @@ def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
     db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
     db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
     db.execute("COMMIT")
-    with suppress(OSError):  # an index of the log that readers shared; the only owner needs none
+    # an index of the log that readers shared; the only owner needs none
+    with suppress(OSError):
         Path(f"{path}-shm").unlink(missing_ok=True)
 
 
-def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda _: None) -> None:
+def create(
+    path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda _: None
+) -> None:
     """Create the file of a study with its initial contents.
 
-    The file is built in memory and named in one step, only if the name is free, so that neither a second
-    process nor an interruption leaves half a study.
+    The file is built in memory and named in one step, only if the name is free, so that
+    neither a second process nor an interruption leaves half a study.
 
     Parameters
     ----------
@@ -323,7 +354,9 @@ def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda
     try:
         create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
-        raise StoreError(tr("{path}: the file already exists.").format(path=path)) from error
+        raise StoreError(
+            tr("{path}: the file already exists.").format(path=path)
+        ) from error
     except OSError as error:
         raise _write_error(path, error) from error
 
@@ -348,26 +381,36 @@ def in_words(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StudyInUseError(
-                tr("{path}: the study is in use by {owner}. Close it there first.").format(
-                    path=path, owner=_owner_text(path)
-                )
+                tr(
+                    "{path}: the study is in use by {owner}. Close it there first."
+                ).format(path=path, owner=_owner_text(path))
             ) from error
-        raise StoreError(f"{path}: {tr(_MESSAGES_BY_CODE.get(code, str(error)))}.") from error
+        raise StoreError(
+            f"{path}: {tr(_MESSAGES_BY_CODE.get(code, str(error)))}."
+        ) from error
 
 
-def _check_study_file(path: Path, copy: Path | None = None, *, shared: bool = False) -> None:
+def _check_study_file(
+    path: Path, copy: Path | None = None, *, shared: bool = False
+) -> None:
     """Raise an error unless a file is a sound study of this version; nothing is written near it.
 
     The copy is inspected if there is one; of a shared study, the file without its log.
     """
     opened_path = copy or path
     if not opened_path.is_file():
-        problem = tr("found a folder, expected a study") if path.is_dir() else tr("study not found")
+        problem = (
+            tr("found a folder, expected a study")
+            if path.is_dir()
+            else tr("study not found")
+        )
         raise StoreError(f"{path}: {problem}.")
 
-    # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
-    # process that was ended, or that still runs, has there.
-    has_log = not shared and any(Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal"))
+    # "immutable" keeps SQLite from making files beside this one, but also from reading
+    # the log that a process that was ended, or that still runs, has there.
+    has_log = not shared and any(
+        Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal")
+    )
     mode = "ro" if copy is None else "rw"  # the journal of a copy may be rolled back
     uri = f"{opened_path.as_uri()}?mode={mode}" + ("" if has_log else "&immutable=1")
     with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
@@ -462,8 +505,8 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 def _is_foreign(db: sqlite3.Connection) -> bool:
     """Return whether a database is not a study.
 
-    It is not if it lacks a column of a study, has an added column with another type, or has objects that act
-    by themselves.
+    It is not if it lacks a column of a study, has an added column with another type, or
+    has objects that act by themselves.
     """
     with closing(sqlite3.connect(":memory:")) as empty_study:
         _make_tables(empty_study)
@@ -471,8 +514,12 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
     columns = _columns(db)
     added_columns = study_rows.added_columns()
     # The first two values of a column are the names of its table and of the column.
-    missing_columns = {column for column in study_columns - columns if column[:2] not in added_columns}
-    differing_columns = {column for column in columns - study_columns if column[:2] in added_columns}
+    missing_columns = {
+        column for column in study_columns - columns if column[:2] not in added_columns
+    }
+    differing_columns = {
+        column for column in columns - study_columns if column[:2] in added_columns
+    }
     (n_active_objects,) = db.execute(_COUNT_ACTIVE_OBJECTS).fetchone()
     return bool(n_active_objects or missing_columns or differing_columns)
 
@@ -485,19 +532,23 @@ def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
 def _log_is_whole(path: Path) -> bool:
     """Return whether SQLite, which has just read a database, found all commits in the log of the database.
 
-    SQLite ignores a damaged frame of a log, and all frames behind it, without an error. See "WAL-mode File
-    Format" and "The WAL-Index File Format" in its documentation.
+    SQLite ignores a damaged frame of a log, and all frames behind it, without an error.
+    See "WAL-mode File Format" and "The WAL-Index File Format" in its documentation.
 
-    If the computer went down during a commit, frames of this commit may be behind those that SQLite has read.
-    Frames of two commits there mean that the log is damaged.
+    If the computer went down during a commit, frames of this commit may be behind those
+    that SQLite has read. Frames of two commits there mean that the log is damaged.
     """
     try:
-        with Path(f"{path}-wal").open("rb") as log, Path(f"{path}-shm").open("rb") as index:
+        with (
+            Path(f"{path}-wal").open("rb") as log,
+            Path(f"{path}-shm").open("rb") as index,
+        ):
             header = log.read(_HEADER.size)
             if len(header) < _HEADER.size:
                 return True  # nothing was committed yet
             magic, _, page_size, _, salt_1, salt_2, *checksum = _HEADER.unpack(header)
-            # The checksum is that of the six numbers before it; an odd magic number means big-endian.
+            # The checksum is that of the six numbers before it; an odd magic number
+            # means big-endian.
             if tuple(checksum) != _checksum(header[:24], is_big_endian=magic & 1 == 1):
                 return not log.read(_FRAME.size)
             index.seek(_READ_MARK_OFFSET)
@@ -507,12 +558,14 @@ def _log_is_whole(path: Path) -> bool:
         return True  # there is no log
 
 
-def _count_unread_commits(log: BinaryIO, n_read: int, page_size: int, salts: tuple[int, int]) -> int:
+def _count_unread_commits(
+    log: BinaryIO, n_read: int, page_size: int, salts: tuple[int, int]
+) -> int:
     """Return the number of commits with the log's present salts behind the frames that were read.
 
-    SQLite overwrites a log from its beginning, with two new salts each time. One equal salt is enough to
-    count a commit: the other salt is then damaged, in the frame or in the header, where two flipped bits can
-    leave the checksum unchanged.
+    SQLite overwrites a log from its beginning, with two new salts each time. One equal
+    salt is enough to count a commit: the other salt is then damaged, in the frame or in
+    the header, where two flipped bits can leave the checksum unchanged.
     """
     n_commits = 0
     offset = _HEADER.size + n_read * (_FRAME.size + page_size)
@@ -523,7 +576,9 @@ def _count_unread_commits(log: BinaryIO, n_read: int, page_size: int, salts: tup
             return n_commits
         _, database_size, *frame_salts, _, _ = _FRAME.unpack(frame)
         is_commit = database_size > 0
-        n_commits += is_commit and (frame_salts[0] == salts[0] or frame_salts[1] == salts[1])
+        n_commits += is_commit and (
+            frame_salts[0] == salts[0] or frame_salts[1] == salts[1]
+        )
         offset += _FRAME.size + page_size
 
 

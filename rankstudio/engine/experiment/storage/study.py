@@ -23,17 +23,39 @@ import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.data.feature_sets import FeatureSet, parsed_feature_set
-from rankstudio.engine.data.fingerprint import Fingerprint, change, files_digest, fingerprint
-from rankstudio.engine.errors import ChangedDataError, DataError, ParameterError, PlanError, StoreError, shown
+from rankstudio.engine.data.fingerprint import (
+    Fingerprint,
+    change,
+    files_digest,
+    fingerprint,
+)
+from rankstudio.engine.errors import (
+    ChangedDataError,
+    DataError,
+    ParameterError,
+    PlanError,
+    StoreError,
+    shown,
+)
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.from_data import with_data_format
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 from rankstudio.engine.experiment.results.model_selection import select_model
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, path_keeper
+from rankstudio.engine.experiment.results.results import (
+    FoldResult,
+    PathResult,
+    RunResult,
+    path_keeper,
+)
 from rankstudio.engine.experiment.storage import sqlite_file
-from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
+from rankstudio.engine.experiment.storage.codec import (
+    fold_from_values,
+    fold_values,
+    pack_path,
+    unpack_path,
+)
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
 from rankstudio.engine.experiment.storage.study_contents import (
     RecordedData,
@@ -68,9 +90,15 @@ from rankstudio.engine.experiment.storage.study_rows import (
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import find_method, remember_entry
-from rankstudio.engine.methods.catalog.description import described_method, description_of
+from rankstudio.engine.methods.catalog.description import (
+    described_method,
+    description_of,
+)
 from rankstudio.engine.methods.catalog.parameter import OWN_FILE
-from rankstudio.engine.metrics.measure_description import described_measure, description_of_measure
+from rankstudio.engine.metrics.measure_description import (
+    described_measure,
+    description_of_measure,
+)
 from rankstudio.engine.metrics.measure_registry import MEASURES
 from rankstudio.engine.plugins.origin import OriginKind
 
@@ -93,7 +121,9 @@ class Study:
         self._file = file
 
     @classmethod
-    def open(cls, path: str | Path, *, reading: bool = False, shared: bool = False) -> Study:
+    def open(
+        cls, path: str | Path, *, reading: bool = False, shared: bool = False
+    ) -> Study:
         """Open a study.
 
         Parameters
@@ -102,14 +132,15 @@ class Study:
         reading : bool
             Whether to open read-only files; nothing can then be stored.
         shared : bool
-            Whether to read a copy in memory, so that other processes can open the file at the same time;
-            nothing can be stored.
+            Whether to read a copy in memory, so that other processes can open the file
+            at the same time; nothing can be stored.
 
         Raises
         ------
         StoreError
-            If the file does not exist, is not a study, is damaged or of a newer version, or is in use by
-            another process; the file is unchanged. Also if the file cannot be written.
+            If the file does not exist, is not a study, is damaged or of a newer
+            version, or is in use by another process; the file is unchanged. Also if the
+            file cannot be written.
         """
         return cls(StudyFile(path, reading=reading, shared=shared))
 
@@ -150,18 +181,31 @@ class Study:
     def damage(self) -> tuple[str, ...]:
         """Return a note for each damaged record of the study and each run that cannot be read.
 
-        The notes do not include damaged parts of a run: :meth:`runs` reports those with the run.
+        The notes do not include damaged parts of a run: :meth:`runs` reports those with
+        the run.
         """
         # Records of the whole study, by kind.
-        notes = [] if self._sound_records("study") else [f"{self.path}: the study's title is damaged."]
+        notes = (
+            []
+            if self._sound_records("study")
+            else [f"{self.path}: the study's title is damaged."]
+        )
         if not all(row.sound for row in self._file.records("removed")):
-            notes.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
+            notes.append(
+                f"{self.path}: the record of a removed run is damaged; the run is listed again."
+            )
         if not all(row.sound for row in self._file.records("label")):
-            notes.append(f"{self.path}: the name and notes of a run are damaged and left out.")
+            notes.append(
+                f"{self.path}: the name and notes of a run are damaged and left out."
+            )
         if not all(row.sound for row in self._file.records("seal")):
-            notes.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
+            notes.append(
+                f"{self.path}: the record of the test part's seal and uses is damaged."
+            )
         if not all(row.sound for row in self._file.records("report")):
-            notes.append(f"{self.path}: the texts for the report are damaged and left out.")
+            notes.append(
+                f"{self.path}: the texts for the report are damaged and left out."
+            )
 
         # Runs that cannot be read, and runs that are missing.
         for row in self._listed_records():
@@ -169,7 +213,10 @@ class Study:
                 self._read_run(row)
             except StoreError as error:
                 notes.append(str(error))
-        lost_notes = (f"{self.path}: the stored results of {runs} are missing." for runs in self._lost())
+        lost_notes = (
+            f"{self.path}: the stored results of {runs} are missing."
+            for runs in self._lost()
+        )
         return (*notes, *lost_notes)
 
     @property
@@ -187,7 +234,8 @@ class Study:
         Raises
         ------
         StoreError
-            If the copy cannot be written, or the target is not a study or is in use; nothing is changed.
+            If the copy cannot be written, or the target is not a study or is in use;
+            nothing is changed.
         """
         self._file.move_to(path)
 
@@ -200,9 +248,10 @@ class Study:
     def begin(self, plan: Plan, dataset: FoldedDataset, anew: bool = False) -> RunKey:
         """Return the run to resume, or a new one.
 
-        The run to resume is the latest run of an equal plan on equal data (from any location), computed by
-        the same versions, so that all numbers of a run have one origin. A finished run is also returned:
-        computing it again would give the same bits.
+        The run to resume is the latest run of an equal plan on equal data (from any
+        location), computed by the same versions, so that all numbers of a run have one
+        origin. A finished run is also returned: computing it again would give the same
+        bits.
 
         Parameters
         ----------
@@ -217,7 +266,8 @@ class Study:
         ChangedDataError
             If files of the data changed since the study recorded them.
         """
-        if not plan.convention:  # stored with the plan, because a reader of the study may not have the data
+        # stored with the plan, because a reader of the study may not have the data
+        if not plan.convention:
             plan = plan.changed(convention=dataset.convention)
 
         # What distinguishes the run: its plan, its data, and the versions.
@@ -233,11 +283,16 @@ class Study:
             run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 data = write_data(db, dataset, location, data_fingerprint)
-                # If the record of the data was damaged, it is sound now, and runs on the data can be found.
+                # If the record of the data was damaged, it is sound now, and runs on
+                # the data can be found.
                 run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
-                values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": versions_text}
+                values = {
+                    "plan": as_json(plan_as_dict(plan)),
+                    "same": same(plan),
+                    "versions": versions_text,
+                }
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
                 _write_methods(db, run, plan)
                 _write_measures(db, run, plan)
@@ -264,7 +319,9 @@ class Study:
         present_files = _own_files(run.plan)
         for name, files in recorded_files.items():
             if files != present_files.get(name):
-                text = tr("{file}: the file of the {name} changed since run {id} began. Start the run again.")
+                text = tr(
+                    "{file}: the file of the {name} changed since run {id} began. Start the run again."
+                )
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
 
@@ -316,18 +373,24 @@ class Study:
             with suppress(*IMPOSSIBLE):
                 tags = tuple(sequence(json.loads(row["tags"]), str))
                 return RunLabel(
-                    name=row["name"], note=row["note"], tags=tags, hidden=bool(row["hidden"])
+                    name=row["name"],
+                    note=row["note"],
+                    tags=tags,
+                    hidden=bool(row["hidden"]),
                 ).shortened()
         return RunLabel()
 
-    def set_choice(self, run: RunKey, values: tuple[Any, ...] | None, length: int | None) -> None:
+    def set_choice(
+        self, run: RunKey, values: tuple[Any, ...] | None, length: int | None
+    ) -> None:
         """Store which model of a run the user chose.
 
         Parameters
         ----------
         run : RunKey
         values : tuple or None
-            Values of the model's path on the axes of the plan; None for the path that validation chose.
+            Values of the model's path on the axes of the plan; None for the path that
+            validation chose.
         length : int or None
             Number of features, or round; None for the best.
         """
@@ -345,15 +408,18 @@ class Study:
             ):
                 if digest == payload_digest(run.id, payload):
                     values, length = json.loads(payload)
-                    return None if values is None else tuple(map(_hashable, values)), length
+                    return None if values is None else tuple(
+                        map(_hashable, values)
+                    ), length
         return None, None
 
     @property
     def seal_marks(self) -> tuple[SealMark, ...]:
         """Times at which test parts were sealed and unsealed, in order.
 
-        A mark without datasets seals all datasets, but it unseals only those that were recorded when a study
-        had one seal for all datasets. A damaged mark seals all datasets.
+        A mark without datasets seals all datasets, but it unseals only those that were
+        recorded when a study had one seal for all datasets. A damaged mark seals all
+        datasets.
         """
         rows = self._file.records("seal", "ORDER BY id")
         unsealed_keys = self._recorded_with_one_seal()
@@ -372,7 +438,11 @@ class Study:
     def note_seal(self, mark: SealMark) -> None:
         """Store that test parts were sealed or unsealed."""
         datasets = None if mark.datasets is None else as_json(list(mark.datasets))
-        values = {"sealed": int(mark.sealed), "happened": mark.happened, "datasets": datasets}
+        values = {
+            "sealed": int(mark.sealed),
+            "happened": mark.happened,
+            "datasets": datasets,
+        }
         with self._file.transaction() as db:
             write(db, "seal", id=next_id(db, "seal"), **values)
 
@@ -384,14 +454,23 @@ class Study:
                 pairs = json.loads(row["sections"])
                 keys = sequence([key for key, _ in pairs], str)
                 flags = (exactly(is_shown, bool) for _, is_shown in pairs)
-                return ReportSettings(row["question"], row["notes"], tuple(zip(keys, flags, strict=True)))
+                return ReportSettings(
+                    row["question"], row["notes"], tuple(zip(keys, flags, strict=True))
+                )
         return ReportSettings()
 
     def set_report_settings(self, settings: ReportSettings) -> None:
         """Store the texts of the report."""
         with self._file.transaction() as db:
             sections = as_json([list(section) for section in settings.sections])
-            write(db, "report", id=1, question=settings.question, notes=settings.notes, sections=sections)
+            write(
+                db,
+                "report",
+                id=1,
+                question=settings.question,
+                notes=settings.notes,
+                sections=sections,
+            )
 
     def save_evidence(self, run: RunKey, fold: int, key: str, payload: bytes) -> None:
         """Store the evidence for a selection of a run, replacing the previous one.
@@ -403,8 +482,8 @@ class Study:
         key : str
             Key of the selection or model.
         payload : bytes
-            Bytes from :func:`rankstudio.plugins.evidence.evidence_codec.pack_evidence`, of the
-            evidence for a selection or of the permutation importance of a model.
+            Bytes from :func:`rankstudio.plugins.evidence.evidence_codec.pack_evidence`,
+            of the evidence for a selection or of the permutation importance of a model.
         """
         digest = evidence_digest(run.id, fold, key, payload)
         with self._file.transaction() as db:
@@ -415,10 +494,18 @@ class Study:
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
         """Return the bytes of :meth:`save_evidence`.
 
-        The result is None if the evidence is missing or damaged, or if the study is closed.
+        The result is None if the evidence is missing or damaged, or if the study is
+        closed.
         """
         records = self._evidence(run)
-        return next((payload for number, name, payload in records if (number, name) == (fold, key)), None)
+        return next(
+            (
+                payload
+                for number, name, payload in records
+                if (number, name) == (fold, key)
+            ),
+            None,
+        )
 
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
         """Return all evidence of a run with its fold, without damaged entries.
@@ -440,7 +527,8 @@ class Study:
         return [
             (fold, name, payload)
             for fold, name, payload, digest in rows
-            if isinstance(payload, bytes) and digest == evidence_digest(run.id, fold, name, payload)
+            if isinstance(payload, bytes)
+            and digest == evidence_digest(run.id, fold, name, payload)
         ]
 
     def _feature_set(self, data: str) -> FeatureSet | None:
@@ -463,7 +551,11 @@ class Study:
 
         Some tables are made only when they are first needed.
         """
-        return bool(self._file.rows("SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table'", name))
+        return bool(
+            self._file.rows(
+                "SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table'", name
+            )
+        )
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit and its duration in seconds.
@@ -472,9 +564,15 @@ class Study:
         """
         unit = path.unit
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
-        values = {"setting": as_json(unit.values), "seconds": seconds, "payload": content}
+        values = {
+            "setting": as_json(unit.values),
+            "seconds": seconds,
+            "payload": content,
+        }
         with self._file.transaction() as db:
-            write(db, "unit", run=run.id, fold=unit.fold, position=unit.position, **values)
+            write(
+                db, "unit", run=run.id, fold=unit.fold, position=unit.position, **values
+            )
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
         """Return the finished units of a run, by the number of the fold and the position of the combination.
@@ -493,12 +591,19 @@ class Study:
             if as_json(unit.values) != row["setting"]:
                 was = shown(row["setting"])
                 expected = shown(unit.values)
-                text = tr("{path}: fold {fold} was stored for {was}, expected {expected}.")
-                raise StoreError(text.format(path=self.path, fold=fold, was=was, expected=expected))
+                text = tr(
+                    "{path}: fold {fold} was stored for {was}, expected {expected}."
+                )
+                raise StoreError(
+                    text.format(path=self.path, fold=fold, was=was, expected=expected)
+                )
             # A unit of the run, unless its content is damaged.
-            with suppress(StoreError):  # its digest matches, but the content was damaged when it was stored
+            # its digest matches, but the content was damaged when it was stored
+            with suppress(StoreError):
                 source = f"{self.path}, run {run.id}"
-                units[fold, position] = keep(unpack_path(row["payload"], unit, run.feature_ids, source))
+                units[fold, position] = keep(
+                    unpack_path(row["payload"], unit, run.feature_ids, source)
+                )
         return units
 
     def discard_damaged(self, run: RunKey) -> None:
@@ -521,12 +626,19 @@ class Study:
     def save_fold(self, run: RunKey, result: FoldResult) -> None:
         """Store a finished fold whose units are all stored."""
         with self._file.transaction() as db:
-            write(db, "fold", run=run.id, fold=result.fold, payload=as_json(fold_values(result)))
+            write(
+                db,
+                "fold",
+                run=run.id,
+                fold=result.fold,
+                payload=as_json(fold_values(result)),
+            )
 
     def save_cross_fitted(self, run: RunKey, folds: Iterable[FoldResult]) -> None:
         """Store the cross-fitted measures of finished folds, computed after the run; nothing else changes.
 
-        Folds without them, with other measures than the plan's, or that are not stored soundly are skipped.
+        Folds without them, with other measures than the plan's, or that are not stored
+        soundly are skipped.
         """
         names = set(run.plan.evaluated)
         _, sound_folds = self._sound_parts(run)
@@ -535,8 +647,13 @@ class Study:
             for result in folds:
                 row = rows.get(result.fold)
                 if row is not None and names <= set(result.cross_fitted):
-                    values = {name: result.cross_fitted[name].tolist() for name in run.plan.evaluated}
-                    payload = as_json({**json.loads(row["payload"]), "cross_fitted": values})
+                    values = {
+                        name: result.cross_fitted[name].tolist()
+                        for name in run.plan.evaluated
+                    }
+                    payload = as_json(
+                        {**json.loads(row["payload"]), "cross_fitted": values}
+                    )
                     write(db, "fold", run=run.id, fold=result.fold, payload=payload)
 
     def folds(
@@ -564,23 +681,35 @@ class Study:
             if unit_counts[row["fold"]] == n_combinations:
                 with suppress(*IMPOSSIBLE):  # damaged when it was stored
                     values = json.loads(row["payload"])
-                    fold = fold_from_values(row["fold"], values, units, names, run.feature_ids)
-                    finished_folds.append(fold if fold.data_digest else replace(fold, data_digest=digest))
+                    fold = fold_from_values(
+                        row["fold"], values, units, names, run.feature_ids
+                    )
+                    finished_folds.append(
+                        fold if fold.data_digest else replace(fold, data_digest=digest)
+                    )
         # In the order of the plan.
-        return tuple(sorted(finished_folds, key=lambda result: order.get(result.fold, result.fold)))
+        return tuple(
+            sorted(
+                finished_folds, key=lambda result: order.get(result.fold, result.fold)
+            )
+        )
 
     def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
         """Return the sound units and folds of a run."""
         row = self._run(run.id)
         units, folds = self._parts(row, run.plan, self._data(row))
-        return [part for part in units if part.sound], [part for part in folds if part.sound]
+        return [part for part in units if part.sound], [
+            part for part in folds if part.sound
+        ]
 
     def finish(self, run: RunKey, seconds: float) -> None:
         """Store that a run is finished, and its duration, unless already stored."""
         row = self._run(run.id)
         if row["finished"] is None:
             with self._file.transaction() as db:
-                write(db, "run", **{**row.values, "finished": _now(), "seconds": seconds})
+                write(
+                    db, "run", **{**row.values, "finished": _now(), "seconds": seconds}
+                )
 
     def runs(self) -> list[RunSummary]:
         """Return the runs, oldest first, without removed ones and those reported by :meth:`damage`."""
@@ -592,10 +721,14 @@ class Study:
 
     def finished(self, runs: Iterable[RunSummary]) -> list[RunResult]:
         """Return the results of all finished, undamaged runs."""
-        run_results = [self.result(run.key) for run in runs if run.finished and not run.damage]
+        run_results = [
+            self.result(run.key) for run in runs if run.finished and not run.damage
+        ]
         return [result for result in run_results if result.complete]
 
-    def result(self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None) -> RunResult:
+    def result(
+        self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None
+    ) -> RunResult:
         """Return the results of a run; of its finished folds if it is unfinished.
 
         Parameters
@@ -617,7 +750,8 @@ class Study:
         complete = len(folds) == len(run.plan.folds or data.folds)
         if summary.damage or (summary.finished and not complete):
             raise StoreError(
-                summary.damage or f"{self.path}: the stored results of run {run.id} are damaged."
+                summary.damage
+                or f"{self.path}: the stored results of run {run.id} are damaged."
             )
         return RunResult(
             plan=run.plan,
@@ -637,13 +771,19 @@ class Study:
     def _listed_records(self) -> list[Row]:
         """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
         removed_ids = {row["run"] for row in self._sound_records("removed")}
-        return [row for row in self._file.records("run", "ORDER BY id") if row.id not in removed_ids]
+        return [
+            row
+            for row in self._file.records("run", "ORDER BY id")
+            if row.id not in removed_ids
+        ]
 
     def _run(self, run: int) -> Row:
         """Return the record of a run."""
         rows = self._sound_records("run", "WHERE id = ?", run)
         if not rows:
-            text = tr("{path}: the stored results of run {run} are damaged. Run it again.")
+            text = tr(
+                "{path}: the stored results of run {run} are damaged. Run it again."
+            )
             raise StoreError(text.format(path=self.path, run=run))
         return rows[0]
 
@@ -652,9 +792,13 @@ class Study:
         try:
             (row,) = self._sound_records("dataset", "WHERE id = ?", run["dataset"])
             recorded_data = _parsed_data(row)
-            return replace(recorded_data, feature_set=self._feature_set(recorded_data.checksum))
+            return replace(
+                recorded_data, feature_set=self._feature_set(recorded_data.checksum)
+            )
         except IMPOSSIBLE as error:
-            text = tr("{path}: the stored data description of run {id} is damaged. Run it again.")
+            text = tr(
+                "{path}: the stored data description of run {id} is damaged. Run it again."
+            )
             raise StoreError(text.format(path=self.path, id=run.id)) from error
 
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
@@ -662,9 +806,7 @@ class Study:
 
         None if there is no such run.
         """
-        condition = (
-            "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
-        )
+        condition = "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         listed_ids = {row.id for row in self._listed_records()}
         own_files = _own_files(plan)
         for row in self._sound_records("run", condition, versions, checksum):
@@ -675,16 +817,26 @@ class Study:
             except StoreError:
                 continue  # a plan that this version cannot read is not resumed
             # The location of the data may differ, because their checksum is equal.
-            if run_plan.changed(data=plan.data) == plan and _recorded_files(row) == own_files:
+            if (
+                run_plan.changed(data=plan.data) == plan
+                and _recorded_files(row) == own_files
+            ):
                 return row.id
         return None
 
-    def _refuse_changes(self, plan: Plan, location: str, sources: Sequence[Source]) -> None:
+    def _refuse_changes(
+        self, plan: Plan, location: str, sources: Sequence[Source]
+    ) -> None:
         """Raise ChangedDataError if files at a location changed since a run read the same columns of them."""
-        # The same file with other columns, or the labels of another judge, has another checksum. A damaged
-        # record, for which `_columns_of` returns None, may have had the same columns.
+        # The same file with other columns, or the labels of another judge, has another
+        # checksum. A damaged record, for which `_columns_of` returns None, may have had
+        # the same columns.
         same_columns = None, plan_as_dict(plan).get("columns", {})
-        used_datasets = {row["dataset"] for row in self._listed_records() if _columns_of(row) in same_columns}
+        used_datasets = {
+            row["dataset"]
+            for row in self._listed_records()
+            if _columns_of(row) in same_columns
+        }
         for row in self._sound_records("dataset", "WHERE place = ?", location):
             change_text = ""
             with suppress(*IMPOSSIBLE):
@@ -715,22 +867,33 @@ class Study:
         except (PlanError, ParameterError) as error:
             reason = textwrap.shorten(str(error), _MAX_REASON_LENGTH, placeholder=" ….")
             text = tr("{path}: the plan of run {id} cannot be read: {why}")
-            raise StoreError(text.format(path=self.path, id=row.id, why=reason)) from error
+            raise StoreError(
+                text.format(path=self.path, id=row.id, why=reason)
+            ) from error
         except IMPOSSIBLE as error:
             raise StoreError(
-                tr("{path}: the plan of run {id} cannot be read.").format(path=self.path, id=row.id)
+                tr("{path}: the plan of run {id} cannot be read.").format(
+                    path=self.path, id=row.id
+                )
             ) from error
 
     def _remember_methods(self, run: Row) -> None:
         """Make known the methods of a run of which this installation has no code."""
         values = json.loads(run["plan"])
         unknown = [
-            key for name in ("method", "ranker") if (key := values.get(name)) and find_method(key) is None
+            key
+            for name in ("method", "ranker")
+            if (key := values.get(name)) and find_method(key) is None
         ]
         if not unknown or not self._has_table("method"):
             return
-        for payload, digest in self._file.rows("SELECT payload, digest FROM method WHERE run = ?", run.id):
-            if digest == payload_digest(run.id, payload) and len(payload) <= _MAX_METHOD_LENGTH:
+        for payload, digest in self._file.rows(
+            "SELECT payload, digest FROM method WHERE run = ?", run.id
+        ):
+            if (
+                digest == payload_digest(run.id, payload)
+                and len(payload) <= _MAX_METHOD_LENGTH
+            ):
                 for description in json.loads(payload):
                     entry = described_method(description)
                     if entry.key in unknown:
@@ -740,39 +903,66 @@ class Study:
         """Make known the measures of a run of which this installation has no code."""
         if not self._has_table("measure"):
             return
-        for payload, digest in self._file.rows("SELECT payload, digest FROM measure WHERE run = ?", run.id):
-            if digest == payload_digest(run.id, payload) and len(payload) <= _MAX_METHOD_LENGTH:
+        for payload, digest in self._file.rows(
+            "SELECT payload, digest FROM measure WHERE run = ?", run.id
+        ):
+            if (
+                digest == payload_digest(run.id, payload)
+                and len(payload) <= _MAX_METHOD_LENGTH
+            ):
                 for description in json.loads(payload):
                     entry = described_measure(description)
                     if MEASURES.find(entry.key) is None:
                         MEASURES.remember(entry)
 
-    def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
+    def _parts(
+        self, row: Row, plan: Plan, data: RecordedData
+    ) -> tuple[list[Row], list[Row]]:
         """Return the units and the folds of a run.
 
         Units and folds that the plan of the run does not have count as damaged.
         """
         numbers = plan.folds or data.folds
         n_combinations = _n_combinations(plan)
-        row_lists = (self._file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
+        row_lists = (
+            self._file.records(table, "WHERE run = ?", row.id)
+            for table in ("unit", "fold")
+        )
         units, folds = (
-            [r if r.sound and r["fold"] in numbers else replace(r, sound=False) for r in rows]
+            [
+                r if r.sound and r["fold"] in numbers else replace(r, sound=False)
+                for r in rows
+            ]
             for rows in row_lists
         )
-        return [replace(r, sound=r.sound and 0 <= r["position"] < n_combinations) for r in units], folds
+        return [
+            replace(r, sound=r.sound and 0 <= r["position"] < n_combinations)
+            for r in units
+        ], folds
 
     def _lost(self) -> list[str]:
         """Return texts on the missing runs: gaps in the numbers, and runs that only other rows mention."""
-        run_ids = [row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")]
+        run_ids = [
+            row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")
+        ]
         last = max(run_ids, default=0)
         mentioned_ids = (
-            row["run"] for table in ("unit", "fold", "removed", "label") for row in self._file.records(table)
+            row["run"]
+            for table in ("unit", "fold", "removed", "label")
+            for row in self._file.records(table)
         )
         lost_ids = {run for run in mentioned_ids if isinstance(run, int) and run > last}
         # Runs are numbered from 1 without a gap.
-        gaps = [(a + 1, b - 1) for a, b in zip([0, *run_ids], run_ids, strict=False) if a + 1 < b]
+        gaps = [
+            (a + 1, b - 1)
+            for a, b in zip([0, *run_ids], run_ids, strict=False)
+            if a + 1 < b
+        ]
         gaps += [(run, run) for run in sorted(lost_ids)]
-        return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
+        return [
+            f"run {first}" if first == last else f"runs {first} to {last}"
+            for first, last in gaps
+        ]
 
     def _summary(self, row: Row) -> RunSummary:
         """Return a run as a list shows it.
@@ -787,7 +977,11 @@ class Study:
         n_sound = len(_sound_rows(units))
 
         # A finished run that lacks parts is damaged, too.
-        n_missing = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
+        n_missing = (
+            n_units + n_folds - n_sound - len(_sound_rows(folds))
+            if run["finished"]
+            else 0
+        )
         missing_text = f"{n_missing} of its parts" if n_missing else ""
         damage = ", ".join(_damaged_row_texts(units, folds)) or missing_text
         return RunSummary(
@@ -799,13 +993,16 @@ class Study:
             n_finished=n_sound,
             n_units=n_units,
             versions=recorded_versions(json.loads(run["versions"])),
-            damage=damage and f"{self.path}: run {row.id} is damaged ({damage}). Resume it to repair it.",
+            damage=damage
+            and f"{self.path}: run {row.id} is damaged ({damage}). Resume it to repair it.",
         )
 
     def _seconds(self, run: int) -> float:
         """Return the duration of a run in seconds; for an unfinished run, of its finished units."""
         parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
-        query = f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
+        query = (
+            f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
+        )
         return float(self._file.rows(query, run)[0][0])
 
 
@@ -823,15 +1020,24 @@ _MAX_METHOD_LENGTH = 1 << 20  # characters of the description of a method
 
 
 def write_data(
-    db: sqlite3.Connection, dataset: FoldedDataset, location: str, data_fingerprint: Fingerprint
+    db: sqlite3.Connection,
+    dataset: FoldedDataset,
+    location: str,
+    data_fingerprint: Fingerprint,
 ) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number."""
     query = select("dataset", "WHERE checksum = ? AND place = ?")
-    rows = [row_of("dataset", cells) for cells in db.execute(query, (data_fingerprint.checksum, location))]
+    rows = [
+        row_of("dataset", cells)
+        for cells in db.execute(query, (data_fingerprint.checksum, location))
+    ]
     number = rows[0].id if rows else next_id(db, "dataset")
 
-    # A sound record without a first file stays so: the one seal of an earlier version applies to it.
-    first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
+    # A sound record without a first file stays so: the one seal of an earlier version
+    # applies to it.
+    first_file = (
+        rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
+    )
     write(
         db,
         "dataset",
@@ -839,7 +1045,12 @@ def write_data(
         name=dataset.name,
         place=location,
         checksum=data_fingerprint.checksum,
-        files=as_json([{**asdict(s), "path": str(s.path.absolute())} for s in data_fingerprint.files]),
+        files=as_json(
+            [
+                {**asdict(s), "path": str(s.path.absolute())}
+                for s in data_fingerprint.files
+            ]
+        ),
         folds=as_json([fold.number for fold in dataset.folds]),
         feature_ids=as_json(dataset.feature_ids.tolist()),
         feature_names=as_json(dataset.feature_names),
@@ -875,13 +1086,22 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
         db.execute(MEASURE)
         payload = as_json(descriptions)
         db.execute(
-            "INSERT OR REPLACE INTO measure VALUES (?, ?, ?)", (run, payload, payload_digest(run, payload))
+            "INSERT OR REPLACE INTO measure VALUES (?, ?, ?)",
+            (run, payload, payload_digest(run, payload)),
         )
 
 
-def _write_feature_set(db: sqlite3.Connection, data: str, feature_set: FeatureSet) -> None:
+def _write_feature_set(
+    db: sqlite3.Connection, data: str, feature_set: FeatureSet
+) -> None:
     """Write the feature set of some data, and replace an earlier feature set."""
-    payload = as_json({"source": feature_set.source, "ids": dict(feature_set.ids), "set": feature_set.text()})
+    payload = as_json(
+        {
+            "source": feature_set.source,
+            "ids": dict(feature_set.ids),
+            "set": feature_set.text(),
+        }
+    )
     db.execute(FEATURE_SET)
     cells = data, payload, payload_digest(data, payload)
     db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)
@@ -889,7 +1109,9 @@ def _write_feature_set(db: sqlite3.Connection, data: str, feature_set: FeatureSe
 
 def _read_feature_set(values: Any) -> FeatureSet:
     """Return the feature set of :func:`_write_feature_set`; DataError or one of IMPOSSIBLE if damaged."""
-    feature_set = parsed_feature_set(Path(exactly(values["source"], str)), exactly(values["set"], str))
+    feature_set = parsed_feature_set(
+        Path(exactly(values["source"], str)), exactly(values["set"], str)
+    )
     ids = {int(i): exactly(name, str) for i, name in values["ids"].items()}
     if not set(ids.values()) <= set(feature_set.names):
         raise ValueError("expected features of the set")
@@ -910,7 +1132,9 @@ def same(plan: Plan) -> str:
     values = plan_as_dict(plan)
     del values["data"]
     own_files = _own_files(plan)
-    return json.dumps(values | ({"own_files": own_files} if own_files else {}), sort_keys=True)
+    return json.dumps(
+        values | ({"own_files": own_files} if own_files else {}), sort_keys=True
+    )
 
 
 def _own_files(plan: Plan) -> dict[str, list[str]]:
@@ -964,7 +1188,11 @@ def _short_text(cell: Any) -> str:
     """
     text = str(cell)
     is_short = text.isprintable() and len(text) < _MAX_CELL_LENGTH
-    return text if is_short else textwrap.shorten(ascii(cell), _MAX_CELL_LENGTH, placeholder="…")
+    return (
+        text
+        if is_short
+        else textwrap.shorten(ascii(cell), _MAX_CELL_LENGTH, placeholder="…")
+    )
 
 
 def _parsed_data(row: Row) -> RecordedData:
@@ -997,17 +1225,24 @@ def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
     """
     happened = str(row["happened"])
     if row.sound and row["datasets"] is None:
-        return SealMark(bool(row["sealed"]), happened, None if row["sealed"] else unsealed_keys)
+        return SealMark(
+            bool(row["sealed"]), happened, None if row["sealed"] else unsealed_keys
+        )
     if row.sound:
         with suppress(*IMPOSSIBLE):
-            return SealMark(bool(row["sealed"]), happened, sequence(json.loads(row["datasets"]), str))
+            return SealMark(
+                bool(row["sealed"]),
+                happened,
+                sequence(json.loads(row["datasets"]), str),
+            )
     return SealMark(True, happened)
 
 
 def _sources(files: str) -> tuple[Source, ...]:
     """Return the files of a dataset from a row of a study."""
     return tuple(
-        Source(Path(f["path"]), exactly(f["size"], int), checksum(f["checksum"])) for f in json.loads(files)
+        Source(Path(f["path"]), exactly(f["size"], int), checksum(f["checksum"]))
+        for f in json.loads(files)
     )
 
 
@@ -1023,7 +1258,11 @@ def _damaged_row_texts(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
         for row in units
         if not row.sound
     ]
-    return unit_texts + [f"the results of fold {_short_text(row['fold'])}" for row in folds if not row.sound]
+    return unit_texts + [
+        f"the results of fold {_short_text(row['fold'])}"
+        for row in folds
+        if not row.sound
+    ]
 
 
 def as_json(values: Any) -> str:

@@ -1,6 +1,7 @@
 """Contents of a study besides the results of its runs.
 
-They are the list of runs with their data, the seals of test parts, and the texts for the report.
+They are the list of runs with their data, the seals of test parts, and the texts for
+the report.
 """
 
 from __future__ import annotations
@@ -67,7 +68,12 @@ class RunLabel:
     def shortened(self) -> RunLabel:
         """Return the label with its texts and the number of its tags cut to the limits."""
         tags = tuple(tag[:LONGEST_NAME] for tag in self.tags[:MOST_TAGS])
-        return replace(self, name=self.name[:LONGEST_NAME], note=self.note[:LONGEST_NOTE], tags=tags)
+        return replace(
+            self,
+            name=self.name[:LONGEST_NAME],
+            note=self.note[:LONGEST_NOTE],
+            tags=tags,
+        )
 
 
 @dataclass(frozen=True)
@@ -121,8 +127,8 @@ class RecordedData:
     feature_set : FeatureSet or None
         Feature set of a search engine, matched with the columns.
     first_file : str or None
-        Checksum of the first file, which is the same for every protocol; "" for data made in memory, None if
-        the study was written before it was recorded.
+        Checksum of the first file, which is the same for every protocol; "" for data
+        made in memory, None if the study was written before it was recorded.
     """
 
     name: str
@@ -150,7 +156,9 @@ class RecordedData:
         change_text = change(self.files, data_fingerprint.files)
         return f"{change_text or f'{self.place or self.name}: these are other data than those of the run'}."
 
-    def without_documents(self, *, validated: bool = True, tested: bool = True) -> AbsentData:
+    def without_documents(
+        self, *, validated: bool = True, tested: bool = True
+    ) -> AbsentData:
         """Return a stand-in for missing data: folds and features without documents.
 
         Parameters
@@ -161,8 +169,17 @@ class RecordedData:
         path = Path(self.place) if self.place else None
         part = _empty_part(self.feature_ids, self.feature_names)
         vali, test = (part if had_part else None for had_part in (validated, tested))
-        folds = tuple(Fold(number=number, train=part, vali=vali, test=test) for number in self.folds)
-        return AbsentData(self.name, path, folds, extensions=Extensions([self.feature_set]), recorded=self)
+        folds = tuple(
+            Fold(number=number, train=part, vali=vali, test=test)
+            for number in self.folds
+        )
+        return AbsentData(
+            self.name,
+            path,
+            folds,
+            extensions=Extensions([self.feature_set]),
+            recorded=self,
+        )
 
 
 @dataclass(frozen=True)
@@ -201,8 +218,8 @@ class SealMark:
     happened : str
         Time in UTC: "2026-11-22T02:30:00+00:00".
     datasets : tuple of str or None
-        Keys of the datasets that it seals or unseals, as in :func:`dataset_keys`; None for all datasets, also
-        those of later runs.
+        Keys of the datasets that it seals or unseals, as in :func:`dataset_keys`; None
+        for all datasets, also those of later runs.
     """
 
     sealed: bool
@@ -223,9 +240,9 @@ SealedData = FoldedDataset | RecordedData
 def dataset_keys(data: SealedData) -> tuple[str, ...]:
     """Return the keys by which marks of seals name a dataset; new marks have the first key.
 
-    A key consists of the dataset's name and the checksum of its first file, which are the same for every
-    protocol and location. If a study does not record that checksum, there is a key for each file, or one with
-    the location.
+    A key consists of the dataset's name and the checksum of its first file, which are
+    the same for every protocol and location. If a study does not record that checksum,
+    there is a key for each file, or one with the location.
     """
     if isinstance(data, AbsentData) and data.recorded is not None:
         return dataset_keys(data.recorded)
@@ -234,17 +251,28 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
         if data.first_file is not None:
             contents = [data.first_file or data.checksum]
         else:
-            contents = [source.checksum for source in data.files] or [location or data.checksum]
+            contents = [source.checksum for source in data.files] or [
+                location or data.checksum
+            ]
     else:
         location = str(data.path.absolute()) if data.path is not None else ""
-        contents = [data.origin.checksum or fingerprint(data).checksum, *filter(None, [location])]
+        contents = [
+            data.origin.checksum or fingerprint(data).checksum,
+            *filter(None, [location]),
+        ]
     return tuple(f"{content} {data.name}" for content in contents)
 
 
-def marks_of(marks: Sequence[SealMark], data: SealedData | None) -> tuple[SealMark, ...]:
+def marks_of(
+    marks: Sequence[SealMark], data: SealedData | None
+) -> tuple[SealMark, ...]:
     """Return the marks that concern a dataset, in order; without data, those that concern all datasets."""
     keys = dataset_keys(data) if data is not None else ()
-    return tuple(mark for mark in marks if mark.datasets is None or not {*mark.datasets}.isdisjoint(keys))
+    return tuple(
+        mark
+        for mark in marks
+        if mark.datasets is None or not {*mark.datasets}.isdisjoint(keys)
+    )
 
 
 def is_sealed(marks: Sequence[SealMark], data: SealedData | None) -> bool:
@@ -274,7 +302,11 @@ def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
     looks = n_looks(marks, data)
     looks_text = f"shown {_TIMES_TEXTS.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks, data):
-        return f"test part sealed, {looks_text} before" if looks_text else "test part sealed"
+        return (
+            f"test part sealed, {looks_text} before"
+            if looks_text
+            else "test part sealed"
+        )
     return f"test part {looks_text}" if looks_text else ""
 
 
@@ -287,7 +319,8 @@ class ReportSettings:
     question, notes : str
         Texts of the user.
     sections : tuple of (str, bool)
-        Keys of sections in order, each with whether it is included; empty for all in the usual order.
+        Keys of sections in order, each with whether it is included; empty for all in
+        the usual order.
     """
 
     question: str = ""

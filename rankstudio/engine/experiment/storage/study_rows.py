@@ -1,6 +1,7 @@
 """The rows of a study, each with a digest of its values: a row whose digest does not match is damaged.
 
-A digest shows damage, but not values that were invalid when they were stored, so values are checked as well.
+A digest shows damage, but not values that were invalid when they were stored, so values
+are checked as well.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-_DATASET = ("name", "place", "checksum", "files", "folds", "feature_ids", "feature_names")
+_DATASET = (
+    "name",
+    "place",
+    "checksum",
+    "files",
+    "folds",
+    "feature_ids",
+    "feature_names",
+)
 _ADDED_COLUMNS = {"dataset": "first_file", "seal": "datasets"}
 """Text column of each table that an older study lacks, until something is stored in the study."""
 _RUN_TEXT_COLUMNS = ("plan", "same", "versions", "created")
@@ -30,7 +39,14 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
         **{"id": int, "dataset": int, **dict.fromkeys(_RUN_TEXT_COLUMNS, str)},
         **{"finished": str | None, "seconds": float | None},
     },
-    "unit": {"run": int, "fold": int, "position": int, "setting": str, "seconds": float, "payload": bytes},
+    "unit": {
+        "run": int,
+        "fold": int,
+        "position": int,
+        "setting": str,
+        "seconds": float,
+        "payload": bytes,
+    },
     "fold": {"run": int, "fold": int, "payload": str},
     "removed": {"run": int},
     "label": {"run": int, "name": str, "note": str, "tags": str, "hidden": int},
@@ -116,9 +132,12 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
     """Return a result of the query of :func:`select` as a row."""
-    rowid, digest, origin, *cells = record  # the digest covers the origin as a cell without a name
+    # the digest covers the origin as a cell without a name
+    rowid, digest, origin, *cells = record
     values = dict(zip(COLUMNS[table], cells, strict=True))
-    has_types = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
+    has_types = all(
+        isinstance(values[name], kind) for name, kind in COLUMNS[table].items()
+    )
     return Row(rowid, values, has_types and _digest({**values, "": origin}) == digest)
 
 
@@ -126,7 +145,9 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
     """Write a row, replacing one with the same key."""
     origin = None
     if table in _RESULT_TABLES:
-        (origin,) = db.execute(f"SELECT {_ORIGIN.format('?')}", (values["run"],)).fetchone()
+        (origin,) = db.execute(
+            f"SELECT {_ORIGIN.format('?')}", (values["run"],)
+        ).fetchone()
     values["digest"] = _digest({**values, "": origin})
     assignments = ", ".join(f"{name} = excluded.{name}" for name in values)
     db.execute(
@@ -156,7 +177,11 @@ def _digest(values: Mapping[str, Any]) -> str:
     for name in sorted(name for name, value in values.items() if value is not None):
         value = values[name]
         kind = type(value).__name__
-        raw = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogateescape")
+        raw = (
+            value
+            if isinstance(value, bytes)
+            else str(value).encode("utf-8", "surrogateescape")
+        )
         digest.update(f"{name} {kind} {len(raw)} ".encode())
         digest.update(raw)
     return digest.hexdigest()
@@ -236,7 +261,16 @@ def evidence_digest(run: int, fold: int, key: str, payload: bytes) -> str:
 Value = TypeVar("Value", bool, int, str, float)
 
 IMPOSSIBLE = (
-    *(ValueError, KeyError, TypeError, AttributeError, IndexError, StopIteration, EOFError, OSError),
+    *(
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        StopIteration,
+        EOFError,
+        OSError,
+    ),
     *(ArithmeticError, RecursionError, NotImplementedError, RuntimeError),
 )
 """Errors that an invalid value raises; too little memory is no damage."""
@@ -258,7 +292,9 @@ def numbers(values: Any) -> tuple[int, ...]:
     """Return a list of distinct numbers from 1 up; ValueError otherwise."""
     parsed_numbers = sequence(values, int)
     are_distinct = len(set(parsed_numbers)) == len(parsed_numbers)
-    if not are_distinct or any(not 1 <= value <= _MAX_INTEGER for value in parsed_numbers):
+    if not are_distinct or any(
+        not 1 <= value <= _MAX_INTEGER for value in parsed_numbers
+    ):
         raise ValueError("expected different numbers from 1 up")
     return parsed_numbers
 
@@ -304,8 +340,8 @@ def moment(text: str) -> str:
 def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
     """Return the stored values of these measures; an empty mapping if none are stored.
 
-    Raise a ValueError for other measures, and for a value that is no float or is infinite. NaN is allowed,
-    because a measure may be undefined for a single query.
+    Raise a ValueError for other measures, and for a value that is no float or is
+    infinite. NaN is allowed, because a measure may be undefined for a single query.
     """
     sequence([*values.values()], float)
     has_other_names = bool(values) and set(values) != set(names)
@@ -324,12 +360,14 @@ def array(stored: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[A
 def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:
     """Raise a ValueError unless each row has distinct columns from 0 to n - 1.
 
-    The rows are joined one after the other; ``sizes`` has the number of columns of each row.
+    The rows are joined one after the other; ``sizes`` has the number of columns of each
+    row.
     """
     if not joined.size:
         return
     in_range = joined.min() >= 0 and joined.max() < n
-    # Row r has the numbers from r n to r n + n - 1, so only equal columns of one row become equal numbers.
+    # Row r has the numbers from r n to r n + n - 1, so only equal columns of one row
+    # become equal numbers.
     numbers_in_rows = np.sort(joined + n * np.repeat(np.arange(sizes.size), sizes))
     if not in_range or (numbers_in_rows[1:] == numbers_in_rows[:-1]).any():
         raise ValueError(f"expected distinct columns of {n}")

@@ -22,7 +22,11 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out as only_le
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name, validated
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
-from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, ONE_SE, parse_protocol
+from rankstudio.engine.experiment.plan.protocol import (
+    LEAVE_QUERY_OUT,
+    ONE_SE,
+    parse_protocol,
+)
 from rankstudio.engine.experiment.results.cross_fit import (
     choose_on_subsets,
     cross_fitted_values,
@@ -30,7 +34,12 @@ from rankstudio.engine.experiment.results.cross_fit import (
 )
 from rankstudio.engine.experiment.results.model_selection import best_position, p_values
 from rankstudio.engine.experiment.results.path_steps import packed
-from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.results.results import (
+    Baseline,
+    Chosen,
+    FoldResult,
+    PathResult,
+)
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.units.measured_part import (
     LeftOutQueries,
@@ -83,7 +92,8 @@ class _Selection(NamedTuple):
     comparison_rows : Rows
         Values by which the selector compared the features, a row per step.
     combinations : ndarray or None
-        Weights of new features that are sums of features; None if the features themselves are selected.
+        Weights of new features that are sums of features; None if the features
+        themselves are selected.
     """
 
     sets: tuple[Columns, ...]
@@ -98,7 +108,8 @@ class MeasuredPath(NamedTuple):
     ----------
     path : PathResult
     queries : tuple of ndarray of shape (K, Q)
-        Values in the validation part, in each inner fold, or in left-out queries; none if no measure selects.
+        Values in the validation part, in each inner fold, or in left-out queries; none
+        if no measure selects.
     """
 
     path: PathResult
@@ -113,7 +124,8 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     Raises
     ------
     DatasetError
-        For features with magnitudes beyond the range of the arithmetic; the message names the feature.
+        For features with magnitudes beyond the range of the arithmetic; the message
+        names the feature.
     """
     # Sparse data.
     train = fold.train
@@ -147,7 +159,9 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     )
 
 
-def make_fold_context(plan: Plan, fold: Fold, train: TrainingData | None = None) -> FoldContext:
+def make_fold_context(
+    plan: Plan, fold: Fold, train: TrainingData | None = None
+) -> FoldContext:
     """Prepare a fold for any number of units of a plan.
 
     Its training part may be shared with others.
@@ -173,17 +187,26 @@ class FoldContext:
         self.plan = plan
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
-        # Compute the ranks of the document ids now: shards in other processes do not have the ids.
-        self.train.grading.find_now(by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID)
-        self._parts = {name: MeasuredPart(part, plan) for name, part in fold.parts.items() if name != "train"}
-        self._queries: dict[int, list[Floats]] = {}  # selection measure of each step in each query, by unit
+        # Compute the ranks of the document ids now: shards in other processes do not
+        # have the ids.
+        self.train.grading.find_now(
+            by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID
+        )
+        self._parts = {
+            name: MeasuredPart(part, plan)
+            for name, part in fold.parts.items()
+            if name != "train"
+        }
+        # selection measure of each step in each query, by unit
+        self._queries: dict[int, list[Floats]] = {}
         self._left_out_queries: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out_queries = LeftOutQueries(plan, fold.train, self.train)
         self._selections: dict[str, _Selection] = {}
         self._is_constant_objective: dict[Measure, bool] = {}
         self._baseline: Baseline | None = None
-        self._constant_columns: Ints = np.empty(0, dtype=np.int64)  # known after the baseline is found
+        # known after the baseline is found
+        self._constant_columns: Ints = np.empty(0, dtype=np.int64)
 
     @property
     def whole_train(self) -> QueryData:
@@ -194,14 +217,18 @@ class FoldContext:
         OutOfMemoryError
             If the documents exceed the memory limit.
         """
-        query_data: QueryData = self.train.for_method(False).whole(self.plan.entry.label)
+        query_data: QueryData = self.train.for_method(False).whole(
+            self.plan.entry.label
+        )
         return query_data
 
     @property
     def divisor(self) -> float:
         """Divisor of criteria; see :class:`PathResult`."""
         entry = self.plan.ranker_entry or self.plan.entry
-        return float(self.fold.train.n_documents) if entry.criterion.per_document else 1.0
+        return (
+            float(self.fold.train.n_documents) if entry.criterion.per_document else 1.0
+        )
 
     @property
     def baseline(self) -> Baseline:
@@ -221,12 +248,19 @@ class FoldContext:
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
 
-        # A measure of the ranking is needed: the squared difference of a feature and labels means nothing.
-        name = next(name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank)
+        # A measure of the ranking is needed: the squared difference of a feature and
+        # labels means nothing.
+        name = next(
+            name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank
+        )
 
         # The best feature in its better direction, among those that are not constant.
-        values, directions = yield from measuring_features(self.train, name, plan.convention)
-        gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
+        values, directions = yield from measuring_features(
+            self.train, name, plan.convention
+        )
+        gains = np.nan_to_num(
+            values if measure(name).higher_is_better else -values, nan=-np.inf
+        )
         varies = yield from informative_columns(self.train)
         self._constant_columns = np.flatnonzero(~varies)
         column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
@@ -234,7 +268,13 @@ class FoldContext:
         # Its ranking as a model with one weight.
         coef = np.zeros(values.size)
         coef[column] = directions[column]
-        step = Step(number=1, selected=(column,), coef=coef, criterion=float("nan"), candidates=np.empty(0))
+        step = Step(
+            number=1,
+            selected=(column,),
+            coef=coef,
+            criterion=float("nan"),
+            candidates=np.empty(0),
+        )
         self._baseline = Baseline(
             feature=int(train.feature_ids[column]),
             name=train.feature_names[column],
@@ -259,20 +299,26 @@ class FoldContext:
             if vali is not None and vali.covered(event):
                 scores = vali.scores(event, scores)
                 per_query = vali.measure_queries(scores)
-                measures = {name: float(average(values)) for name, values in per_query.items()}
+                measures = {
+                    name: float(average(values)) for name, values in per_query.items()
+                }
                 if self.plan.select_by in per_query:
                     queries.append(per_query[self.plan.select_by])
             # Left-out predictions are made from the step, with progress.
             yield event, {**measures, **(yield from left_out(event))}
 
-    def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
+    def path(
+        self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
+    ) -> PathResult:
         """Train to the end, then measure all steps at once; same numbers as :meth:`work`.
 
         ``follow`` receives every step and progress event, and ends the work by raising.
         """
         return self._with_tests(self.measured_path(unit, follow))
 
-    def collect(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> PathResult:
+    def collect(
+        self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]
+    ) -> PathResult:
         """Combine the steps of a unit and their measures to a path."""
         return self._with_tests(self.collected(unit, measured_steps))
 
@@ -298,21 +344,33 @@ class FoldContext:
         values = {**measured_steps.means, **as_columns(rows)}
         return self._combined(unit, steps, values, measured_steps.queries)
 
-    def collected(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
+    def collected(
+        self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]
+    ) -> MeasuredPath:
         """Return the result of :meth:`collect` before the tests of models against the best one."""
         _, first_measures = measured_steps[0]
         names = first_measures.keys()
         queries = self._queries.pop(unit.position)
-        values = {name: np.array([validation[name] for _, validation in measured_steps]) for name in names}
+        values = {
+            name: np.array([validation[name] for _, validation in measured_steps])
+            for name in names
+        }
         steps = [step for step, _ in measured_steps]
-        return self._combined(unit, steps, values, np.array(queries) if queries else None)
+        return self._combined(
+            unit, steps, values, np.array(queries) if queries else None
+        )
 
     def _combined(
-        self, unit: Unit, steps: Sequence[Step], values: Mapping[str, Floats], queries: Floats | None
+        self,
+        unit: Unit,
+        steps: Sequence[Step],
+        values: Mapping[str, Floats],
+        queries: Floats | None,
     ) -> MeasuredPath:
         """Return a path of steps with their measures, and the selection measure in each query.
 
-        If left-out queries select, the measure in these queries takes the place of ``queries``.
+        If left-out queries select, the measure in these queries takes the place of
+        ``queries``.
         """
         errors: Mapping[str, Floats] = {}
         if self._left_out_queries:
@@ -331,24 +389,37 @@ class FoldContext:
     def _with_tests(self, measured: MeasuredPath) -> PathResult:
         """Return a path with the p of each model against the best one, and the standard error for "one-se".
 
-        The path alone then determines which of its models a rule chooses, so that a study can keep only this
-        model of a boosting.
+        The path alone then determines which of its models a rule chooses, so that a
+        study can keep only this model of a boosting.
         """
         path, queries = measured
         plan = self.plan
         name = plan.select_by
-        path = replace(path, p_values=p_values(plan, path, queries), choices=self._choices(path, queries))
-        best = best_position(plan, path) if plan.rule == ONE_SE and len(queries) == 1 else None
+        path = replace(
+            path,
+            p_values=p_values(plan, path, queries),
+            choices=self._choices(path, queries),
+        )
+        best = (
+            best_position(plan, path)
+            if plan.rule == ONE_SE and len(queries) == 1
+            else None
+        )
         if best is None or name in path.standard_errors:
             return path
         errors = np.full(len(path.steps), np.nan)
         errors[best] = standard_error(queries[0][best])
-        return replace(path, standard_errors=FrozenMapping({**path.standard_errors, name: errors}))
+        return replace(
+            path, standard_errors=FrozenMapping({**path.standard_errors, name: errors})
+        )
 
-    def _choices(self, path: PathResult, queries: Sequence[Floats]) -> SubsetChoices | None:
+    def _choices(
+        self, path: PathResult, queries: Sequence[Floats]
+    ) -> SubsetChoices | None:
         """Choose on subsets of the validation queries; None if these do not choose.
 
-        Models that a study does not store are measured here, so that a resumed run has the same values.
+        Models that a study does not store are measured here, so that a resumed run has
+        the same values.
         """
         if not queries or not is_chosen_on_validation(self.plan):
             return None
@@ -358,9 +429,13 @@ class FoldContext:
         positions = choices.distinct.tolist()
         if all(path.steps[position].linear for position in positions):
             return choices
-        return replace(choices, per_query=FrozenMapping(self.validation_queries(path, positions)))
+        return replace(
+            choices, per_query=FrozenMapping(self.validation_queries(path, positions))
+        )
 
-    def validation_queries(self, path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
+    def validation_queries(
+        self, path: PathResult, positions: Sequence[int]
+    ) -> dict[str, Floats]:
         """Return the measures of D steps of a path in each validation query, each of shape (D, Q)."""
         vali = self._parts["vali"]
         if all(path.steps[position].linear for position in positions):
@@ -395,11 +470,14 @@ class FoldContext:
         Yields
         ------
         WorkProgress or dict of str to float
-            Progress events, and the measures of each step by names such as "leave-query-out MAP". They are
-            identical to those of a run with one of these measures as its criterion.
+            Progress events, and the measures of each step by names such as
+            "leave-query-out MAP". They are identical to those of a run with one of
+            these measures as its criterion.
         """
         select_by = left_out_name(names[0])
-        plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=select_by)
+        plan = self.plan.changed(
+            convention=convention, measures=tuple(names), select_by=select_by
+        )
         left_out = LeftOutQueries(plan, self.fold.train, self.train)
         ranker = self.ranker(path.unit)
         left_out.begin(path.unit)
@@ -408,14 +486,22 @@ class FoldContext:
 
     def ranker(self, unit: Unit) -> LinearRanker:
         """Return the ranker of a unit with its parameters: the final ranker, otherwise the method."""
-        parameters = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
+        parameters = (
+            unit.combination.ranker if self.plan.ranker_entry else unit.parameters
+        )
         ids = self.fold.train.feature_ids
-        return estimator(self.plan, self.plan.ranker_entry or self.plan.entry, parameters, ids)
+        return estimator(
+            self.plan, self.plan.ranker_entry or self.plan.entry, parameters, ids
+        )
 
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, empty if the fold has no such part."""
         data = self._parts.get(part)
-        return {} if data is None or not data.covered(step) else data.measure(data.scores(step))
+        return (
+            {}
+            if data is None or not data.covered(step)
+            else data.measure(data.scores(step))
+        )
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the selected model, and assemble the results of the fold."""
@@ -423,7 +509,11 @@ class FoldContext:
         ids = self.fold.train.feature_ids
         selected = chosen.step.selected
         is_ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
-        omitted_columns = np.setdiff1d(self._constant_columns, list(selected)) if is_ended_early else ()
+        omitted_columns = (
+            np.setdiff1d(self._constant_columns, list(selected))
+            if is_ended_early
+            else ()
+        )
         if self._constant_columns.size == ids.size:
             omitted_columns = self._constant_columns
         vali = self._parts.get("vali")
@@ -442,19 +532,26 @@ class FoldContext:
             n_validation_queries=0 if vali is None else vali.n_queries,
         )
 
-    def cross_fitted(self, chosen: Chosen, paths: Sequence[PathResult]) -> dict[str, Floats]:
+    def cross_fitted(
+        self, chosen: Chosen, paths: Sequence[PathResult]
+    ) -> dict[str, Floats]:
         """Return the measures in each validation query, of models that were chosen without this query.
 
-        Empty without a validation part; see `rankstudio.engine.experiment.results.cross_fit`.
+        Empty without a validation part; see
+        `rankstudio.engine.experiment.results.cross_fit`.
         """
         vali = self._parts.get("vali")
         if vali is None or not vali.covered(chosen.step):
             return {}
 
-        def measure_models(path: PathResult, positions: Sequence[int]) -> Mapping[str, Floats]:
+        def measure_models(
+            path: PathResult, positions: Sequence[int]
+        ) -> Mapping[str, Floats]:
             return vali.table([path.steps[position] for position in positions])
 
-        return cross_fitted_values(self.plan, chosen, paths, vali.n_queries, measure_models)
+        return cross_fitted_values(
+            self.plan, chosen, paths, vali.n_queries, measure_models
+        )
 
     def per_query(self, step: Step) -> dict[str, Floats]:
         """Return a model's measures in each query of the test part, or of the validation part without one."""
@@ -469,7 +566,8 @@ class FoldContext:
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Yield progress and the steps of a unit: those of the method, or of the final ranker on its sets.
 
-        The steps of a final ranker have the values by which the selector compared features.
+        The steps of a final ranker have the values by which the selector compared
+        features.
         """
         # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
@@ -478,7 +576,9 @@ class FoldContext:
         yield from self._constant_objective(selector)
         if entry is None:
             steps = selector.work(self.train.for_method(selector.accepts_sparse))
-            yield from _until_constant(steps, self.plan, unit.parameters, self.train, ids)
+            yield from _until_constant(
+                steps, self.plan, unit.parameters, self.train, ids
+            )
             return
 
         # The method selects sets of features, on each of which the ranker is trained.
@@ -503,7 +603,11 @@ class FoldContext:
         """Yield a note if the measure by which a method learns is the same for all rankings."""
         # Only some methods learn by a measure.
         name = getattr(learner, "measure", None)
-        if name is None or "convention" not in learner.entry.takes or preferences_of(self.plan):
+        if (
+            name is None
+            or "convention" not in learner.entry.takes
+            or preferences_of(self.plan)
+        ):
             return
 
         # The answer is the same for all units, so it is found once for each measure.
@@ -511,8 +615,11 @@ class FoldContext:
         if learned_measure not in self._is_constant_objective:
             train = self.fold.train
             rules = objective(self.plan.convention)
-            self._is_constant_objective[learned_measure] = learned_measure.by_rank and is_constant(
-                train.y, train.query_ptr, learned_measure.name, rules, train.grading
+            self._is_constant_objective[learned_measure] = (
+                learned_measure.by_rank
+                and is_constant(
+                    train.y, train.query_ptr, learned_measure.name, rules, train.grading
+                )
             )
         if self._is_constant_objective[learned_measure]:
             text = tr(
@@ -521,7 +628,9 @@ class FoldContext:
                 "relevance labels."
             )
             sentence = text.format(
-                method=learner.entry.label, measure=learned_measure.name, fold=self.fold.number
+                method=learner.entry.label,
+                measure=learned_measure.name,
+                fold=self.fold.number,
             )
             yield Note(sentence, kind=ConstantObjectiveWarning)
 
@@ -534,16 +643,27 @@ class FoldContext:
         key = self._selection_key(unit)
         ids = self.fold.train.feature_ids
         if key not in self._selections:
-            selector_steps = selector.work(self.train.for_method(selector.accepts_sparse))
+            selector_steps = selector.work(
+                self.train.for_method(selector.accepts_sparse)
+            )
             steps = yield from steps_of(
-                _until_constant(selector_steps, self.plan, unit.parameters, self.train, ids),
+                _until_constant(
+                    selector_steps, self.plan, unit.parameters, self.train, ids
+                ),
                 lambda step: WorkProgress(
-                    tr("selecting features"), min(1.0, len(step.selected) / step.coef.size)
+                    tr("selecting features"),
+                    min(1.0, len(step.selected) / step.coef.size),
                 ),
             )
             is_growing = entry.step_kind is StepKind.FEATURES
-            divisor = float(self.fold.train.n_documents) if entry.criterion.per_document else 1.0
-            comparison_values = comparisons(steps, is_growing, entry.candidate_score, divisor)
+            divisor = (
+                float(self.fold.train.n_documents)
+                if entry.criterion.per_document
+                else 1.0
+            )
+            comparison_values = comparisons(
+                steps, is_growing, entry.candidate_score, divisor
+            )
             # Only estimators whose catalog entry "combines" have this attribute.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
             self._selections[key] = _Selection(
@@ -564,16 +684,22 @@ class FoldContext:
         These are all parameters of the method, except those of its ranking.
         """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
-        return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking_names])
+        return repr(
+            [
+                (name, value)
+                for name, value in unit.parameters.items()
+                if name not in ranking_names
+            ]
+        )
 
 
 class NestedFold(FoldContext):
     """A fold whose models are validated by inner folds, and trained on its whole training part.
 
-    The path of a unit has the steps of the whole training part. The validation measures of each step are
-    averages over the models of the same size in the inner folds, each trained without its validation queries.
-    Selecting among steps by their measures is therefore a cross-validation, and the selected model is already
-    trained.
+    The path of a unit has the steps of the whole training part. The validation measures
+    of each step are averages over the models of the same size in the inner folds, each
+    trained without its validation queries. Selecting among steps by their measures is
+    therefore a cross-validation, and the selected model is already trained.
 
     Notes
     -----
@@ -596,12 +722,15 @@ class NestedFold(FoldContext):
             paths.append(fold.collected(unit, measured_steps))
         inner = self._inner_paths[unit.position] = _InnerPaths(paths)
 
-        def validated_step(step: Step, measures: Measures, *, last: bool = False) -> tuple[Step, Measures]:
+        def validated_step(
+            step: Step, measures: Measures, *, last: bool = False
+        ) -> tuple[Step, Measures]:
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
         # Train on all queries; validation measures are means over the inner folds.
-        pending: tuple[Step, Measures] | None = None  # until it is known whether it is the last step
+        # until it is known whether it is the last step
+        pending: tuple[Step, Measures] | None = None
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
                 yield event
@@ -620,14 +749,18 @@ class NestedFold(FoldContext):
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
 
-            def follow_inner(event: Step | WorkProgress, inner_index: int = index) -> None:
+            def follow_inner(
+                event: Step | WorkProgress, inner_index: int = index
+            ) -> None:
                 follow(self._inner_progress(inner_index, event))
 
             paths.append(fold.measured_path(unit, follow_inner))
         self._inner_paths[unit.position] = _InnerPaths(paths)
         return self._with_inner_measures(super().measured_path(unit, follow))
 
-    def collected(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
+    def collected(
+        self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]
+    ) -> MeasuredPath:
         """Combine the steps of a unit, with the standard errors of their measures."""
         return self._with_inner_measures(super().collected(unit, measured_steps))
 
@@ -635,25 +768,37 @@ class NestedFold(FoldContext):
         """Test the selected model; its validation is that of the inner folds."""
         path = next(path for path in paths if path.unit == chosen.unit)
         position = path.steps.position(chosen.step.number)
-        measured = {name: float(values[position]) for name, values in validated(path.validation).items()}
-        return replace(super().result(chosen, paths), validation=FrozenMapping(measured))
+        measured = {
+            name: float(values[position])
+            for name, values in validated(path.validation).items()
+        }
+        return replace(
+            super().result(chosen, paths), validation=FrozenMapping(measured)
+        )
 
-    def cross_fitted(self, chosen: Chosen, paths: Sequence[PathResult]) -> dict[str, Floats]:
+    def cross_fitted(
+        self, chosen: Chosen, paths: Sequence[PathResult]
+    ) -> dict[str, Floats]:
         """Return the measures in each query of the inner folds, of models that were chosen without the query.
 
-        A query is measured by the models of its inner fold, which were also trained without the query. Empty
-        if the paths do not keep these measures.
+        A query is measured by the models of its inner fold, which were also trained
+        without the query. Empty if the paths do not keep these measures.
         """
-        measures_by_path = [path.choices.per_query for path in paths if path.choices is not None]
+        measures_by_path = [
+            path.choices.per_query for path in paths if path.choices is not None
+        ]
         if len(measures_by_path) < len(paths) or not all(measures_by_path):
             return {}
         n_queries = next(iter(measures_by_path[0].values())).shape[1]
         return cross_fitted_values(self.plan, chosen, paths, n_queries, _kept_measures)
 
-    def _choices(self, path: PathResult, queries: Sequence[Floats]) -> SubsetChoices | None:
+    def _choices(
+        self, path: PathResult, queries: Sequence[Floats]
+    ) -> SubsetChoices | None:
         """Choose on subsets of the queries of the inner folds, and measure the chosen inner models."""
         inner = self._inner_paths.pop(path.unit.position)
-        # In leave-query-out each query is a fold: measures in each query would take too much memory.
+        # In leave-query-out each query is a fold: measures in each query would take too
+        # much memory.
         is_too_large = parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT
         if not queries or not is_chosen_on_validation(self.plan) or is_too_large:
             return None
@@ -663,10 +808,16 @@ class NestedFold(FoldContext):
         parts = [
             _inner_fold_measures(fold, measured.path, steps)
             for fold, measured, steps in zip(
-                self._inner_contexts, inner.measured, inner.steps_at(path, choices.distinct), strict=True
+                self._inner_contexts,
+                inner.measured,
+                inner.steps_at(path, choices.distinct),
+                strict=True,
             )
         ]
-        values = {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
+        values = {
+            name: np.concatenate([part[name] for part in parts], axis=1)
+            for name in parts[0]
+        }
         return replace(choices, per_query=FrozenMapping(values))
 
     @cached_property
@@ -674,9 +825,12 @@ class NestedFold(FoldContext):
         """The inner folds, each ready for any number of units."""
         plan = self.plan
         folds = inner_folds(self.fold, plan.inner, plan.seed)
-        # A leave-query-out measure is that of the whole training part: inner folds have the plain measure.
+        # A leave-query-out measure is that of the whole training part: inner folds have
+        # the plain measure.
         validation_plan = plan.changed(select_by=plan.chosen_by)
-        return tuple(FoldContext(validation_plan, fold, group_training(fold)) for fold in folds)
+        return tuple(
+            FoldContext(validation_plan, fold, group_training(fold)) for fold in folds
+        )
 
     @cached_property
     def _inner_paths(self) -> dict[int, _InnerPaths]:
@@ -705,14 +859,18 @@ class NestedFold(FoldContext):
     def _find_baseline(self) -> Waiting[None]:
         """Find the baseline.
 
-        The validation of the baseline is the mean over the baselines of the inner folds.
+        The validation of the baseline is the mean over the baselines of the inner
+        folds.
         """
         for fold in self._inner_contexts:
             yield from fold.find_baseline()
         yield from super()._find_baseline()
         assert self._baseline is not None  # found just now
         rows = [fold.baseline.validation for fold in self._inner_contexts]
-        means = {name: float(average(np.array([row[name] for row in rows]))) for name in rows[0]}
+        means = {
+            name: float(average(np.array([row[name] for row in rows])))
+            for name in rows[0]
+        }
         self._baseline = replace(self._baseline, validation=FrozenMapping(means))
 
 
@@ -720,9 +878,9 @@ class NestedFold(FoldContext):
 class _InnerPaths:
     """The paths of one combination on the inner folds.
 
-    A step of the whole training part has an x-value, its number of features or rounds. On an inner path, the
-    last step with at most this x-value corresponds to it. To the last iteration of an optimiser corresponds
-    the last iteration on each inner path.
+    A step of the whole training part has an x-value, its number of features or rounds.
+    On an inner path, the last step with at most this x-value corresponds to it. To the
+    last iteration of an optimiser corresponds the last iteration on each inner path.
     """
 
     measured: Sequence[MeasuredPath]
@@ -732,7 +890,9 @@ class _InnerPaths:
         """The paths alone."""
         return [inner_path.path for inner_path in self.measured]
 
-    def means(self, step: Step, step_kind: StepKind, *, last: bool = False) -> dict[str, float]:
+    def means(
+        self, step: Step, step_kind: StepKind, *, last: bool = False
+    ) -> dict[str, float]:
         """Return the average measures of the inner folds' models for a step."""
         x_value = step.n_selected if step_kind is StepKind.FEATURES else step.number
         rows = self._rows(x_value, final=last and step_kind is StepKind.ITERATIONS)
@@ -740,24 +900,36 @@ class _InnerPaths:
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return means and their standard errors along a path."""
-        rows = [self._rows(x_value, final=final) for x_value, final in _lengths_and_ends(path)]
+        rows = [
+            self._rows(x_value, final=final)
+            for x_value, final in _lengths_and_ends(path)
+        ]
         table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        means = {name: np.array([float(average(row)) for row in values]) for name, values in table.items()}
+        means = {
+            name: np.array([float(average(row)) for row in values])
+            for name, values in table.items()
+        }
         return means, {
-            name: np.array([standard_error(row) for row in values]) for name, values in table.items()
+            name: np.array([standard_error(row) for row in values])
+            for name, values in table.items()
         }
 
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
         """Return the selection measure in each query of each inner fold, along K steps: (K, Q) each."""
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
-        steps = [self._steps(x_value, final=final) for x_value, final in _lengths_and_ends(path)]
+        steps = [
+            self._steps(x_value, final=final)
+            for x_value, final in _lengths_and_ends(path)
+        ]
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
             (values,) = measured_path.queries
             undefined = np.full(values.shape[1], np.nan)
             fold_steps = [row[fold] for row in steps]
-            fold_values.append(np.array([undefined if i is None else values[i] for i in fold_steps]))
+            fold_values.append(
+                np.array([undefined if i is None else values[i] for i in fold_steps])
+            )
         return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
@@ -772,14 +944,19 @@ class _InnerPaths:
 
         None if the first step of the inner path is already larger.
         """
-        return [-1 if final else _last_index_within(path.x_values, x_value) for path in self.paths]
+        return [
+            -1 if final else _last_index_within(path.x_values, x_value)
+            for path in self.paths
+        ]
 
     def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
         """Return for each measure its value on every inner fold, shape (k,)."""
         steps = self._steps(x_value, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
         return {
-            name: np.array([np.nan if i is None else path.validation[name][i] for path, i in pairs])
+            name: np.array(
+                [np.nan if i is None else path.validation[name][i] for path, i in pairs]
+            )
             for name in self.paths[0].validation
         }
 
@@ -811,9 +988,14 @@ def _inner_fold_measures(
     if not positions:
         positions = [0]
     values = fold.validation_queries(path, positions)
-    rows = [-1 if step is None else positions.index(step % len(path.steps)) for step in steps]
+    rows = [
+        -1 if step is None else positions.index(step % len(path.steps))
+        for step in steps
+    ]
     is_step = np.array([step is not None for step in steps])[:, None]
-    return {name: np.where(is_step, table[rows], np.nan) for name, table in values.items()}
+    return {
+        name: np.where(is_step, table[rows], np.nan) for name, table in values.items()
+    }
 
 
 def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floats]:
@@ -839,8 +1021,8 @@ def _until_constant(
 ) -> Generator[Step | WorkProgress, None, None]:
     """Yield the steps of a selector up to the step after which only constant features are left.
 
-    Selectors put features that are constant within every query behind all others; their weights are 0.
-    Constant features that are pinned are selected nevertheless.
+    Selectors put features that are constant within every query behind all others; their
+    weights are 0. Constant features that are pinned are selected nevertheless.
     """
     if not _leaves_out_constants(plan, parameters):
         yield from steps

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +43,8 @@ ALL = "all"
 _Queries = dict[str, list[Floats]]
 """Documents of the queries with each id: different parts may use the same id for different queries."""
 
-_MAX_WEIGHT_SUM = 1e200  # with a larger sum of the weights, scores may exceed the range of numbers
+# with a larger sum of the weights, scores may exceed the range of numbers
+_MAX_WEIGHT_SUM = 1e200
 
 
 class GivenFold(FoldContext):
@@ -51,7 +60,9 @@ class GivenFold(FoldContext):
         Note on the model; "" for none.
     """
 
-    def __init__(self, plan: Plan, fold: Fold, train: TrainingData, step: Step, note: str) -> None:
+    def __init__(
+        self, plan: Plan, fold: Fold, train: TrainingData, step: Step, note: str
+    ) -> None:
         super().__init__(plan, fold, train)
         self._step = step
         self._note = note
@@ -63,13 +74,16 @@ class GivenFold(FoldContext):
             yield Note(self._note)
 
 
-def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingData], FoldContext]:
+def given_folds(
+    plan: Plan, dataset: FoldedDataset
+) -> Callable[[Fold, TrainingData], FoldContext]:
     """Read all files, and return a function from a fold and its training part to its context.
 
     Raises
     ------
     DataError
-        If the files cannot be read, do not fit the data, or differ from those of the plan.
+        If the files cannot be read, do not fit the data, or differ from those of the
+        plan.
     PlanError
         If the plan names a fold without a file.
     """
@@ -98,7 +112,8 @@ def plan_of_given(
     Raises
     ------
     DataError
-        If the files cannot be read or do not fit the data, or there are no documents to measure models on.
+        If the files cannot be read or do not fit the data, or there are no documents to
+        measure models on.
     """
     location = location.absolute()
     files = _find_given_files(method, location, dataset)
@@ -110,13 +125,19 @@ def plan_of_given(
         parameters={},
         ranker="",
         ranker_parameters={},
-        scores={"name": name, "path": str(location), "files": FrozenMapping(dict(files.checksums))},
+        scores={
+            "name": name,
+            "path": str(location),
+            "files": FrozenMapping(dict(files.checksums)),
+        },
         folds=folds if files.left_out else plan.folds,
     )
     return given_plan, files.left_out
 
 
-def _find_given_files(method: str, location: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
+def _find_given_files(
+    method: str, location: Path, dataset: FoldedDataset
+) -> GivenFiles[Any]:
     """Return the scores or models in files for the folds of a dataset."""
     if method != GIVEN_MODEL.key:
         return find_scores(location, dataset)
@@ -134,7 +155,8 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
     # The document order needs no files.
     if plan.method == GIVEN_ORDER.key:
         steps = {
-            fold.number: _step_of_scores(plan, fold, dict(_scores_by_order(fold))) for fold in dataset.folds
+            fold.number: _step_of_scores(plan, fold, dict(_scores_by_order(fold)))
+            for fold in dataset.folds
         }
         return steps, ""
 
@@ -143,8 +165,12 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
     files = plan.extension(GivenRanking)
     if files is None:
         if has_models:
-            raise PlanError(tr("scores: expected a name and a path of models to rank by, got none."))
-        raise PlanError(tr("scores: expected a name and a path of scores to rank by, got none."))
+            raise PlanError(
+                tr("scores: expected a name and a path of models to rank by, got none.")
+            )
+        raise PlanError(
+            tr("scores: expected a name and a path of scores to rank by, got none.")
+        )
     given_files = _find_given_files(plan.method, Path(files.path), dataset)
     numbers = plan.folds or [fold.number for fold in dataset.folds]
     _check_given_files(files, given_files.checksums, numbers, given_files.of_folds)
@@ -153,29 +179,41 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
     by_fold = {number: given_files.of_folds[number] for number in numbers}
     if not has_models:
         folds = {fold.number: fold for fold in dataset.folds}
-        return {n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()}, ""
+        return {
+            n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()
+        }, ""
 
-    # Models are checked against the data; what does not prevent their use becomes a note.
+    # Models are checked against the data; what does not prevent their use becomes a
+    # note.
     _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
-    notes = dict.fromkeys(note for model in by_fold.values() for note in other_names(model, train))
+    notes = dict.fromkeys(
+        note for model in by_fold.values() for note in other_names(model, train)
+    )
     sentences = [overlap(by_fold, plan, dataset), *notes]
     steps = {n: _step_of_model(model, dataset) for n, model in by_fold.items()}
     return steps, " ".join(filter(None, sentences))
 
 
 def _check_given_files(
-    scores: GivenRanking, checksums: Mapping[str, str], numbers: Sequence[int], available: Collection[int]
+    scores: GivenRanking,
+    checksums: Mapping[str, str],
+    numbers: Sequence[int],
+    available: Collection[int],
 ) -> None:
     """Refuse files that have changed since they were added to the plan, and folds without a file."""
     files = scores.files
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
-            text = tr("{file}: the file has changed since it was added to the plan as {name}. Add it again.")
+            text = tr(
+                "{file}: the file has changed since it was added to the plan as {name}. Add it again."
+            )
             raise DatasetError(text.format(file=file, name=scores.name))
     for number in numbers:
         if number not in available:
-            text = tr("folds: {name} has no file for fold {fold}. Add one, or choose other folds.")
+            text = tr(
+                "folds: {name} has no file for fold {fold}. Add one, or choose other folds."
+            )
             raise PlanError(text.format(name=scores.name, fold=number))
 
 
@@ -189,10 +227,16 @@ def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Ste
     """Return the scores of the parts of a fold as the only step of a path."""
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
-    return given_scores(files.name if files is not None else plan.entry.label, parts, fold.train.n_features)
+    return given_scores(
+        files.name if files is not None else plan.entry.label,
+        parts,
+        fold.train.n_features,
+    )
 
 
-def _check_preprocessing(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) -> None:
+def _check_preprocessing(
+    models: Iterable[Model], plan: Plan, dataset: FoldedDataset
+) -> None:
     """Refuse models that were learned from values with other preprocessing than the data."""
     text = tr(
         "{file}: preprocessing differs: the model was trained with {field} = {found}, {data} "
@@ -211,7 +255,9 @@ def _check_preprocessing(models: Iterable[Model], plan: Plan, dataset: FoldedDat
                     "expected": expected,
                     "data": dataset.name,
                 }
-                raise DatasetError(text.format(file=shown_path(model.source), **arguments))
+                raise DatasetError(
+                    text.format(file=shown_path(model.source), **arguments)
+                )
 
 
 def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
@@ -222,7 +268,9 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
     # Weights by column; features that the data do not have are left out.
     ids = tuple(dataset.feature_ids.tolist())
     column_of = {feature: column for column, feature in enumerate(ids)}
-    present_features = [feature for feature in model.features if feature.id in column_of]
+    present_features = [
+        feature for feature in model.features if feature.id in column_of
+    ]
     coef = np.zeros(len(ids))
     coef[[column_of[feature.id] for feature in present_features]] = [
         feature.weight for feature in present_features
@@ -232,13 +280,25 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
     with np.errstate(over="ignore"):
         total = float(np.abs(coef).sum())
     if total > _MAX_WEIGHT_SUM:
-        text = tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.")
-        raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_MAX_WEIGHT_SUM))
+        text = tr(
+            "{file}: features: the weights sum to {total:g}, expected at most {most:g}."
+        )
+        raise DatasetError(
+            text.format(
+                file=shown_path(model.source), total=total, most=_MAX_WEIGHT_SUM
+            )
+        )
 
     # A model with weights only is a plain step.
     selected = tuple(column_of[feature.id] for feature in present_features)
     if not model.beyond:
-        return Step(number=1, selected=selected, coef=coef, criterion=float("nan"), candidates=np.empty(0))
+        return Step(
+            number=1,
+            selected=selected,
+            coef=coef,
+            criterion=float("nan"),
+            candidates=np.empty(0),
+        )
     return StoredStep(
         number=1,
         selected=selected,
@@ -261,7 +321,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     plan : Plan
         Plan of the measures.
     dataset : FoldedDataset
-        Data of the plan. Models trained on other data are assumed not to have seen the queries.
+        Data of the plan. Models trained on other data are assumed not to have seen the
+        queries.
 
     Notes
     -----
@@ -280,13 +341,16 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         number = model.origin.get("fold")
         if not _has_same_data(model, plan, dataset):
             continue
-        # A model of all queries has seen every query; a model of a fold has seen its training part.
+        # A model of all queries has seen every query; a model of a fold has seen its
+        # training part.
         if number == ALL:
             n = part.n_queries
         elif not _has_same_folds(model, dataset):
             is_unclear = True
             continue
-        elif number == fold.number:  # the model's own fold, whose measured queries it has not seen
+        elif (
+            number == fold.number
+        ):  # the model's own fold, whose measured queries it has not seen
             continue
         else:
             key = id(model), number
@@ -315,14 +379,17 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
     name : str
         Name of the model.
     counts : Mapping of int to tuple of int
-        By fold number: how many measured queries the model was trained on, and how many are measured.
+        By fold number: how many measured queries the model was trained on, and how many
+        are measured.
     """
     n_seen = sum(n for n, _ in counts.values())
     n_measured = sum(n for _, n in counts.values())
     if not n_seen:
         return ""
     folds = [number for number, (n, _) in counts.items() if n]
-    numbers = ", ".join(map(str, folds)) if len(folds) < 10 else f"{folds[0]} … {folds[-1]}"
+    numbers = (
+        ", ".join(map(str, folds)) if len(folds) < 10 else f"{folds[0]} … {folds[-1]}"
+    )
     return trn(
         "{name} was trained or selected on the query it is measured on, so its result is optimistic.",
         "{name} was trained or selected on {seen} of the {n} queries it is measured on "
@@ -332,7 +399,9 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
 
 
 def _has_same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
-    return plan.data == model.plan.get("data") or dataset.name == model.origin.get("data")
+    return plan.data == model.plan.get("data") or dataset.name == model.origin.get(
+        "data"
+    )
 
 
 def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
@@ -342,7 +411,10 @@ def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
     except PlanError:
         return False
     has_fold = any(fold.number == model.origin.get("fold") for fold in dataset.folds)
-    return has_fold and protocol.divided_by(model.plan.get("seed", 0)) == dataset.divided_by
+    return (
+        has_fold
+        and protocol.divided_by(model.plan.get("seed", 0)) == dataset.divided_by
+    )
 
 
 def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
@@ -352,7 +424,9 @@ def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
     for part in (fold.train, fold.vali):
         if part is None:
             continue
-        full_part, left_out = (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
+        full_part, left_out = (
+            (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
+        )
         for query, name in enumerate(full_part.query_ids):
             if query != left_out:
                 queries.setdefault(name, []).append(_query_documents(full_part, query))
@@ -361,13 +435,19 @@ def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
 
 def queries_of(data: RankingDataset) -> _Queries:
     """Return the documents of each query, by its id."""
-    return {name: [_query_documents(data, query)] for query, name in enumerate(data.query_ids)}
+    return {
+        name: [_query_documents(data, query)]
+        for query, name in enumerate(data.query_ids)
+    }
 
 
 def n_shared(part: RankingDataset, queries: _Queries) -> int:
     """Return how many queries of a part are among the given queries, with the same id and documents."""
     return sum(
-        any(np.array_equal(_query_documents(part, query), other) for other in queries.get(name, ()))
+        any(
+            np.array_equal(_query_documents(part, query), other)
+            for other in queries.get(name, ())
+        )
         for query, name in enumerate(part.query_ids)
     )
 

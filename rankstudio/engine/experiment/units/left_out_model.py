@@ -11,14 +11,23 @@ from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 
 
-def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: GivenData) -> float | None:
+def regularization_of(
+    plan: Plan, parameters: Mapping[str, Any], data: GivenData
+) -> float | None:
     """Return λ of a model whose criterion is the leave-query-out error of RankRLS; otherwise None."""
     entry = plan.ranker_entry or plan.entry
     has_other_pairs = parameters.get("pairs", "query") != "query"
-    lacks_preferences = bool(preferences_of(plan)) and not training_data(data).preferring
+    lacks_preferences = (
+        bool(preferences_of(plan)) and not training_data(data).preferring
+    )
     has_one_query = data.ptr.size == 2
     if entry.given or has_other_pairs or lacks_preferences or has_one_query:
         return None
-    # Kernel RankRLS has the same criterion, but of other features than those of the data.
+    # Kernel RankRLS has the same criterion, but of other features than those of the
+    # data.
     is_linear = "kernel" not in parameters and entry.criterion == LEAVE_QUERY_OUT
-    return float(parameters["regularization"]) if is_linear and "regularization" in parameters else None
+    return (
+        float(parameters["regularization"])
+        if is_linear and "regularization" in parameters
+        else None
+    )

@@ -11,7 +11,10 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
+from rankstudio.engine.experiment.plan.left_out_names import (
+    PAIR_MEASURES,
+    left_out_name,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.methods.base import LinearRanker
@@ -51,7 +54,10 @@ class MeasuredPart(ScoredPart):
 
     def measure(self, scores: Floats) -> dict[str, float]:
         """Return the measures of one model's scores."""
-        return {name: float(v[0]) for name, v in self._evaluator.evaluate_many(scores[None, :]).items()}
+        return {
+            name: float(v[0])
+            for name, v in self._evaluator.evaluate_many(scores[None, :]).items()
+        }
 
     def per_query(self, step: Step) -> dict[str, Floats]:
         """Return a model's measures in each query."""
@@ -61,7 +67,9 @@ class MeasuredPart(ScoredPart):
         """Return the measures of one model's scores in each query."""
         return self._evaluator.per_query(scores)
 
-    def measure_all(self, steps: Sequence[Step], stored_measure: str = "") -> MeasuredSteps:
+    def measure_all(
+        self, steps: Sequence[Step], stored_measure: str = ""
+    ) -> MeasuredSteps:
         """Return the mean measures of a path's models, and the values of the stored measure in each query.
 
         Without a stored measure, there are no values in each query.
@@ -69,11 +77,18 @@ class MeasuredPart(ScoredPart):
         mean_tables = []
         query_values = []
         for table in self._tables(steps):
-            mean_tables.append({name: average(values) for name, values in table.items()})
+            mean_tables.append(
+                {name: average(values) for name, values in table.items()}
+            )
             if stored_measure in table:
                 query_values.append(table[stored_measure])
-        means = {name: np.concatenate([table[name] for table in mean_tables]) for name in mean_tables[0]}
-        return MeasuredSteps(means, np.concatenate(query_values) if query_values else None)
+        means = {
+            name: np.concatenate([table[name] for table in mean_tables])
+            for name in mean_tables[0]
+        }
+        return MeasuredSteps(
+            means, np.concatenate(query_values) if query_values else None
+        )
 
     @property
     def n_queries(self) -> int:
@@ -84,13 +99,18 @@ class MeasuredPart(ScoredPart):
         """Return the measures of D models, not necessarily of consecutive steps, each of shape (D, Q)."""
         linear = all(step.linear for step in steps)
         tables = list(self._tables(steps) if linear else map(self._row, steps))
-        return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        return {
+            name: np.concatenate([table[name] for table in tables])
+            for name in tables[0]
+        }
 
     def _row(self, step: Step) -> dict[str, Floats]:
         """Return the measures of a model in each query, each of shape (1, Q)."""
         return {name: row[None, :] for name, row in self.per_query(step).items()}
 
-    def at_positions(self, steps: Sequence[Step], positions: Sequence[int]) -> dict[str, Floats]:
+    def at_positions(
+        self, steps: Sequence[Step], positions: Sequence[int]
+    ) -> dict[str, Floats]:
         """Return the measures of D steps of a path of nonlinear models in each query, each of shape (D, Q).
 
         Parameters
@@ -112,15 +132,21 @@ class MeasuredPart(ScoredPart):
         """Yield the measures in each query, of shape (k, Q), for one block of k steps after the other."""
         if all(step.linear for step in steps):
             largest_dimension = max(self._data.n_documents, self._data.n_features)
-            block_size = max(1, min(_MAX_SCORES // largest_dimension, _MAX_VALUES // self._n_values))
+            block_size = max(
+                1, min(_MAX_SCORES // largest_dimension, _MAX_VALUES // self._n_values)
+            )
             for first in range(0, len(steps), block_size):
-                coefs = np.array([step.coef for step in steps[first : first + block_size]])
+                coefs = np.array(
+                    [step.coef for step in steps[first : first + block_size]]
+                )
                 yield self._evaluator.per_query_many(self.linear_scores(coefs))
             return
         scores: Floats | None = None
         for step in steps:
             scores = self.scores(step, scores)
-            yield {name: row[None, :] for name, row in self.measure_queries(scores).items()}
+            yield {
+                name: row[None, :] for name, row in self.measure_queries(scores).items()
+            }
 
     @property
     def _n_values(self) -> int:
@@ -135,7 +161,8 @@ class MeasuredPart(ScoredPart):
 class LeftOutQueries:
     """The training queries of a fold, each measured by a model that is trained without the query.
 
-    On a path of selected features, the selection is not repeated without each query: it used all queries.
+    On a path of selected features, the selection is not repeated without each query: it
+    used all queries.
 
     Parameters
     ----------
@@ -159,16 +186,25 @@ class LeftOutQueries:
         self._errors[unit.position] = []
         self._queries[unit.position] = []
 
-    def measure(self, unit: Unit, ranker: LinearRanker, step: Step) -> Waiting[dict[str, float]]:
+    def measure(
+        self, unit: Unit, ranker: LinearRanker, step: Step
+    ) -> Waiting[dict[str, float]]:
         """Return the measures of a step's model by name.
 
-        The standard errors of the measures, and the values of the selection measure in each query, are kept
-        for `standard_errors` and `queries`.
+        The standard errors of the measures, and the values of the selection measure in
+        each query, are kept for `standard_errors` and `queries`.
         """
-        measure_queries = self._pair_measures if self._plan.pairs_out else self._per_query
+        measure_queries = (
+            self._pair_measures if self._plan.pairs_out else self._per_query
+        )
         per_query = yield from measure_queries(ranker, step.selected)
-        measures = {left_out_name(name, pairs=self._plan.pairs_out): v for name, v in per_query.items()}
-        self._errors[unit.position].append({name: standard_error(v) for name, v in measures.items()})
+        measures = {
+            left_out_name(name, pairs=self._plan.pairs_out): v
+            for name, v in per_query.items()
+        }
+        self._errors[unit.position].append(
+            {name: standard_error(v) for name, v in measures.items()}
+        )
         self._queries[unit.position].append(measures[self._plan.select_by])
         return {name: float(average(v)) for name, v in measures.items()}
 
@@ -180,26 +216,39 @@ class LeftOutQueries:
         """Return the selection measure in each query after each of K steps of a unit, shape (K, Q)."""
         return np.array(self._queries.pop(unit.position))
 
-    def _pair_measures(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
+    def _pair_measures(
+        self, ranker: LinearRanker, columns: Sequence[int]
+    ) -> Waiting[dict[str, Floats]]:
         """Return the measures of the only query, each pair ranked by a model trained without the pair."""
         plan = self._plan
-        query_data = self._train.whole((self._plan.ranker_entry or self._plan.entry).label)
-        relevant = (query_data.y >= find_convention(plan.convention).relevant_from).astype(np.float64)
+        query_data = self._train.whole(
+            (self._plan.ranker_entry or self._plan.entry).label
+        )
+        relevant = (
+            query_data.y >= find_convention(plan.convention).relevant_from
+        ).astype(np.float64)
         measures = {}
         for name in PAIR_MEASURES:
             if name not in plan.evaluated:
                 continue
-            is_auc = name == "AUC"  # AUC compares relevant documents with others, Disagreement all labels
+            # AUC compares relevant documents with others, Disagreement all labels
+            is_auc = name == "AUC"
             labels = relevant if is_auc else query_data.y
             area = yield from ranker.pair_area(query_data, columns, labels)
             measures[name] = np.array([area if is_auc else 1.0 - area])
         return measures
 
-    def _per_query(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
+    def _per_query(
+        self, ranker: LinearRanker, columns: Sequence[int]
+    ) -> Waiting[dict[str, Floats]]:
         """Return the measures in each query."""
         train = self._train
         plan = self._plan
-        scorer = (yield from ranker.left_out_scorer(train, columns)) if train.several else None
+        scorer = (
+            (yield from ranker.left_out_scorer(train, columns))
+            if train.several
+            else None
+        )
         if scorer is not None:
             names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
             table = yield from measured_left_out(train, scorer, plan.convention, names)
@@ -217,9 +266,14 @@ class LeftOutQueries:
 
 
 def _part_evaluator(part: RankingDataset, plan: Plan) -> Evaluator:
-    return Evaluator(part.y, part.query_ptr, plan.convention, plan.evaluated, grading=part.grading)
+    return Evaluator(
+        part.y, part.query_ptr, plan.convention, plan.evaluated, grading=part.grading
+    )
 
 
 def as_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
     """Return the measures of all steps, one array over the steps per measure."""
-    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+    return {
+        name: np.array([row[name] for row in rows])
+        for name in (rows[0] if rows else ())
+    }

@@ -19,8 +19,8 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
     Raises
     ------
     DataError
-        If the file cannot be read, differs from that of the plan, or has a query or document that does not
-        exist.
+        If the file cannot be read, differs from that of the plan, or has a query or
+        document that does not exist.
     PlanError
         If no plug-in reads the file.
     """
@@ -36,7 +36,9 @@ def preference_note(plan: Plan) -> str:
     DataError, PlanError
         As in :func:`check_preferences`.
     """
-    return str(imported(needed_pair_source().note)(plan)) if preferences_of(plan) else ""
+    return (
+        str(imported(needed_pair_source().note)(plan)) if preferences_of(plan) else ""
+    )
 
 
 def with_preferences(plan: Plan, fold: Fold, train: TrainingData) -> TrainingData:

@@ -24,10 +24,11 @@ PIECE = 1 << 18
 class ScoredPart:
     """A part whose documents are scored by models.
 
-    The documents of a part with one shard are copied once, with a row per feature, for all models. Larger
-    parts are read again for each model, or for several models at once: `PIECE` values at a time, and only
-    features with weights. Each thread holds a piece and a copy of it, regardless of the memory limit. The
-    scores have the same bits. Sparse features stay sparse, except for a nonlinear model that needs all
+    The documents of a part with one shard are copied once, with a row per feature, for
+    all models. Larger parts are read again for each model, or for several models at
+    once: `PIECE` values at a time, and only features with weights. Each thread holds a
+    piece and a copy of it, regardless of the memory limit. The scores have the same
+    bits. Sparse features stay sparse, except for a nonlinear model that needs all
     features.
 
     Parameters
@@ -53,7 +54,10 @@ class ScoredPart:
         # Sparse values, or dense values that fit into memory.
         if self._is_sparse and not step.linear:
             columns = self._data.X.T
-            return step.scores(columns if step.narrow else np.ascontiguousarray(columns), previous_scores)
+            return step.scores(
+                columns if step.narrow else np.ascontiguousarray(columns),
+                previous_scores,
+            )
         if not self._is_large:
             return step.scores(self._columns, previous_scores)
 
@@ -82,7 +86,9 @@ class ScoredPart:
 
         def score(piece: slice) -> None:
             rows = self._data.X[piece]
-            out[:, piece] = linear_scores(np.ascontiguousarray(rows[:, used_columns].T), weights)
+            out[:, piece] = linear_scores(
+                np.ascontiguousarray(rows[:, used_columns].T), weights
+            )
             release(rows)
 
         self._score_pieces(score)
@@ -98,7 +104,9 @@ class ScoredPart:
 
     @cached_property
     def _columns(self) -> Any:
-        return self._data.X.T if self._is_sparse else np.ascontiguousarray(self._data.X.T)
+        return (
+            self._data.X.T if self._is_sparse else np.ascontiguousarray(self._data.X.T)
+        )
 
     def _score_pieces(self, score: Callable[[slice], None]) -> None:
         """Call a function for each piece of the documents, on several threads."""

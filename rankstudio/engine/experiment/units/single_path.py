@@ -35,7 +35,9 @@ class SinglePath:
     data: TrainingData
 
     @classmethod
-    def of(cls, plan: Plan, dataset: FoldedDataset, explicit_parameters: Container[str]) -> SinglePath:
+    def of(
+        cls, plan: Plan, dataset: FoldedDataset, explicit_parameters: Container[str]
+    ) -> SinglePath:
         """Take the first fold of the plan, or of the dataset.
 
         Parameters
@@ -43,18 +45,20 @@ class SinglePath:
         plan : Plan
         dataset : FoldedDataset
         explicit_parameters : container of str
-            Parameters that were given explicitly; the others use the method's default instead of the grid.
+            Parameters that were given explicitly; the others use the method's default
+            instead of the grid.
 
         Raises
         ------
         PlanError
-            If a parameter has several values, the fold does not exist, or the method does not support
-            preferences.
+            If a parameter has several values, the fold does not exist, or the method
+            does not support preferences.
         DataError
             If the preferences do not fit the data.
         """
         usual = plan.entry.load()()
-        # An adapter of another library's method has no attribute for a parameter: the first value is used.
+        # An adapter of another library's method has no attribute for a parameter: the
+        # first value is used.
         grids = {
             p.name: (getattr(usual, p.name, p.values(p.default)[0]),)
             for p in plan.entry.grids
@@ -62,7 +66,9 @@ class SinglePath:
         }
         single = plan.changed(parameters={**plan.parameters, **grids})
         if len(single.combinations) > 1:
-            labels_text = ", ".join(axis.parameter.label for axis in single.axes if len(axis.values) > 1)
+            labels_text = ", ".join(
+                axis.parameter.label for axis in single.axes if len(axis.values) > 1
+            )
             raise PlanError(f"{labels_text}: expected one value, got several.")
         fold = training_fold(plan, dataset)
         parameters = single.combinations[0].parameters
@@ -73,7 +79,9 @@ class SinglePath:
     @property
     def divisor(self) -> float:
         """Divisor of the criterion: the number of documents if the criterion is a sum over documents."""
-        return float(self.data.y.size) if self.plan.entry.criterion.per_document else 1.0
+        return (
+            float(self.data.y.size) if self.plan.entry.criterion.per_document else 1.0
+        )
 
     def selected(self) -> tuple[int, ...]:
         """Train without permutation, and return the columns in the order of selection."""
@@ -94,7 +102,9 @@ def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
         if fold.number == number:
             return fold
     numbers_text = ", ".join(str(fold.number) for fold in dataset.folds)
-    raise PlanError(f"--folds: expected one of the dataset's folds, {numbers_text}; got {number}.")
+    raise PlanError(
+        f"--folds: expected one of the dataset's folds, {numbers_text}; got {number}."
+    )
 
 
 def single_plan(plan: Plan, parameters: Mapping[str, Any], fold: int) -> Plan:

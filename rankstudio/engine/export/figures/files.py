@@ -29,14 +29,20 @@ def formats_of(text: str) -> tuple[str, ...]:
     ParameterError
         For an unknown format.
     """
-    names = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    names = tuple(
+        dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip())
+    )
     unknown_name = next((name for name in names if name not in FORMATS), None)
     if unknown_name is not None or not names:
-        raise ParameterError("format", unknown_name or text, f"one or more of {', '.join(FORMATS)}")
+        raise ParameterError(
+            "format", unknown_name or text, f"one or more of {', '.join(FORMATS)}"
+        )
     return names
 
 
-def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0) -> bytes:
+def figure_bytes(
+    figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0
+) -> bytes:
     """Return a figure as a file of any format; terminal and window give the same bytes.
 
     Raises
@@ -83,9 +89,15 @@ def figure_files(
     files = []
     for figure in figures:
         files += [
-            (folder / f"{figure.name}.{name}", figure_bytes(figure, style, name, dpi)) for name in formats
+            (folder / f"{figure.name}.{name}", figure_bytes(figure, style, name, dpi))
+            for name in formats
         ]
-        files.append((folder / f"{figure.name}.txt", caption_text(figure).encode("utf-8", "replace")))
+        files.append(
+            (
+                folder / f"{figure.name}.txt",
+                caption_text(figure).encode("utf-8", "replace"),
+            )
+        )
     return files
 
 

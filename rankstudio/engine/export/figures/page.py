@@ -56,7 +56,8 @@ _MIN_TICK_GAP = 0.7  # least space between the texts of ticks next to each other
 
 _INTER = str(resource("fonts", "Inter-Regular.ttf"))
 _DPI = 288.0  # resolution at which texts are measured; nothing is painted with it
-# Ticks, widths of numbers and the size of the area depend on each other, but settle in a few rounds.
+# Ticks, widths of numbers and the size of the area depend on each other, but settle in
+# a few rounds.
 _MAX_LAYOUT_ROUNDS = 4
 
 
@@ -75,7 +76,8 @@ class FigurePage:
     entries : list of Entry
         Entries of the legend, in order.
     fitters : list of callable
-        Called with width and height of the area whenever these change, to write labels that fit.
+        Called with width and height of the area whenever these change, to write labels
+        that fit.
     """
 
     def __init__(self, style: FigureStyle) -> None:
@@ -93,7 +95,9 @@ class FigurePage:
     def width(self, text: str) -> float:
         """Return the width of a text."""
         if text not in self._widths:
-            width, _, _ = text_to_path.get_text_width_height_descent(text, self._font_of(text), ismath=False)
+            width, _, _ = text_to_path.get_text_width_height_descent(
+                text, self._font_of(text), ismath=False
+            )
             self._widths[text] = float(width)
         return self._widths[text]
 
@@ -113,15 +117,24 @@ class FigurePage:
         words = one_line(text).split()
         if len(words) < 2 or self.width(" ".join(words)) <= width:
             return self.elided(text, width)
-        breaks = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words))]
+        breaks = [
+            (" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words))
+        ]
         best_lines = min(breaks, key=lambda lines: max(map(self.width, lines)))
         return "\n".join(self.elided(line, width) for line in best_lines)
 
     def marker(self, number: int, color: str, size: float) -> Look:
         """Return the look of a numbered marker, with a size relative to the text."""
         name, factor = _MARKERS[MARKERS[number % len(MARKERS)]]
-        look: Look = {"marker": name, "markersize": factor * size * self.style.em, "markerfacecolor": color}
-        return look | {"markeredgecolor": "#ffffff", "markeredgewidth": 0.06 * self.style.em}
+        look: Look = {
+            "marker": name,
+            "markersize": factor * size * self.style.em,
+            "markerfacecolor": color,
+        }
+        return look | {
+            "markeredgecolor": "#ffffff",
+            "markeredgewidth": 0.06 * self.style.em,
+        }
 
     def show_line(self, side: str) -> None:
         """Draw the axis line at a side."""
@@ -130,9 +143,16 @@ class FigurePage:
 
     def show_grid(self, axis: Literal["x", "y"]) -> None:
         """Draw grid lines at the ticks of an axis."""
-        self.area.grid(visible=True, axis=axis, color=self.style.faint, linewidth=0.08 * self.style.em)
+        self.area.grid(
+            visible=True,
+            axis=axis,
+            color=self.style.faint,
+            linewidth=0.08 * self.style.em,
+        )
 
-    def show_x_axis(self, axis: FigureAxis, low: float, high: float, tick_range: Range) -> None:
+    def show_x_axis(
+        self, axis: FigureAxis, low: float, high: float, tick_range: Range
+    ) -> None:
         """Add an axis below, between two values, with its line, ticks and title.
 
         Ticks of counts stay within ``tick_range``: there is none at k = −1, left of k = 1.
@@ -144,7 +164,9 @@ class FigurePage:
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
         self.area.tick_params(axis="x", pad=0.25 * em, **look)
-        self.fitters.append(lambda width, _: self._set_ticks(axis, low, high, width, tick_range))
+        self.fitters.append(
+            lambda width, _: self._set_ticks(axis, low, high, width, tick_range)
+        )
         self.name_columns(axis.text)
 
     def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:
@@ -160,10 +182,13 @@ class FigurePage:
         look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
 
         def fit(width: float, _: float) -> None:
-            # A title in the middle of the area may be wider than the area, up to the nearer edge of the page.
+            # A title in the middle of the area may be wider than the area, up to the
+            # nearer edge of the page.
             box = self.area.get_position()
             middle = self.style.width * (box.x0 + box.x1) / 2
-            page_room = 2 * min(middle, self.style.width - middle) - 2 * _MARGIN * self.style.em
+            page_room = (
+                2 * min(middle, self.style.width - middle) - 2 * _MARGIN * self.style.em
+            )
             self.area.set_xlabel(self.wrapped(title, max(page_room, width)), **look)
 
         self.fitters.append(fit)
@@ -177,13 +202,16 @@ class FigurePage:
 
         self.fitters.append(fit)
 
-    def finish(self, height: Callable[[float], float], widest: float = math.inf) -> Paper:
+    def finish(
+        self, height: Callable[[float], float], widest: float = math.inf
+    ) -> Paper:
         """Return the page with its required height.
 
         Parameters
         ----------
         height : callable
-            Returns the aspect ratio of the area, unless the style sets the height of the page.
+            Returns the aspect ratio of the area, unless the style sets the height of
+            the page.
         widest : float
             Maximum width of the area.
         """
@@ -197,7 +225,9 @@ class FigurePage:
 
         # Height of the legends above the area.
         legends = self._legends()
-        legends_height = _LEGEND_LINE_HEIGHT * em * len(legends) + (0.35 * em if legends else 0.0)
+        legends_height = _LEGEND_LINE_HEIGHT * em * len(legends) + (
+            0.35 * em if legends else 0.0
+        )
 
         # Labels and area depend on each other's size: repeat until both agree.
         sizes: tuple[float, ...] = ()
@@ -217,13 +247,24 @@ class FigurePage:
             space_above = (outer.y1 - inner.y1) * 72 / _DPI
             # Size of the area: what the labels leave.
             outer_height = legends_height + space_above + space_below + 2 * edge
-            area_width = min(max(style.width - left_space - right_space - 2 * edge, 2 * em), widest)
-            area_height = max(style.height - outer_height, 2 * em) if style.height else height(area_width)
+            area_width = min(
+                max(style.width - left_space - right_space - 2 * edge, 2 * em), widest
+            )
+            area_height = (
+                max(style.height - outer_height, 2 * em)
+                if style.height
+                else height(area_width)
+            )
             page_height = style.height or area_height + outer_height
             self.paper.set_size_inches(style.width / 72, page_height / 72)
             # Place the area and the legends, in shares of the page.
-            corner = (left_space + edge) / style.width, (space_below + edge) / page_height
-            self.area.set_position((*corner, area_width / style.width, area_height / page_height))
+            corner = (
+                (left_space + edge) / style.width,
+                (space_below + edge) / page_height,
+            )
+            self.area.set_position(
+                (*corner, area_width / style.width, area_height / page_height)
+            )
             for row, legend in enumerate(legends):
                 top = edge + row * _LEGEND_LINE_HEIGHT * em
                 legend.set_bbox_to_anchor((edge / style.width, 1 - top / page_height))
@@ -241,23 +282,37 @@ class FigurePage:
     def _find_other_font(self, width: float, height: float) -> bool:
         """Choose another font for texts with characters that Inter does not have, if a font has more of them.
 
-        The labels are written for the area first, to know their characters. Return whether they must be
-        written again, because the font of some texts has changed.
+        The labels are written for the area first, to know their characters. Return
+        whether they must be written again, because the font of some texts has changed.
         """
         self._fit(width, height)
-        texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
-        texts += [one_line(label) for _, label in self.entries] + [one_line(self.style.heading)]
-        missing_characters = frozenset("".join(texts)) - _font_characters(_INTER) - {"\n"}
+        texts = [
+            text.get_text()
+            for text in self.paper.findobj(Text)
+            if isinstance(text, Text)
+        ]
+        texts += [one_line(label) for _, label in self.entries] + [
+            one_line(self.style.heading)
+        ]
+        missing_characters = (
+            frozenset("".join(texts)) - _font_characters(_INTER) - {"\n"}
+        )
         if missing_characters:
             self._other_font = self._font_of_file(_font_with(missing_characters))
             self._widths.clear()
         return bool(missing_characters)
 
     def _font_of(self, text: str) -> FontProperties:
-        return self._font if _font_characters(_INTER).issuperset(text.replace("\n", "")) else self._other_font
+        return (
+            self._font
+            if _font_characters(_INTER).issuperset(text.replace("\n", ""))
+            else self._other_font
+        )
 
     def _font_of_file(self, path: str) -> FontProperties:
-        return FontProperties(family=["Inter", "sans-serif"], size=self.style.em, fname=path)
+        return FontProperties(
+            family=["Inter", "sans-serif"], size=self.style.em, fname=path
+        )
 
     def _legends(self) -> list[Legend]:
         """Return the legends, one for each row of names.
@@ -267,7 +322,9 @@ class FigurePage:
         # Width of the sample beside a name, and of a row.
         em = self.style.em
         style = self.style
-        has_strip = any(isinstance(artist, tuple) and len(artist) > 2 for artist, _ in self.entries)
+        has_strip = any(
+            isinstance(artist, tuple) and len(artist) > 2 for artist, _ in self.entries
+        )
         sample_width = _STRIP_WIDTH if has_strip else SAMPLE
         room = style.width - 2 * _MARGIN * em
 
@@ -295,22 +352,31 @@ class FigurePage:
                 frameon=False,
                 borderpad=0.0,
                 borderaxespad=0.0,
-                handlelength=sample_width if row[0][0] is not None else 0.0,  # a heading has no artist
+                # a heading has no artist
+                handlelength=sample_width if row[0][0] is not None else 0.0,
                 handletextpad=0.6 if row[0][0] is not None else 0.0,
                 columnspacing=1.4,
                 labelcolor=style.text,
                 prop=self._font,
-                handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)} if has_strip else None,
+                handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)}
+                if has_strip
+                else None,
             )
             for row in rows
         ]
 
     def _set_ticks(
-        self, axis: FigureAxis, low: float, high: float, room: float, tick_range: Range | None = None
+        self,
+        axis: FigureAxis,
+        low: float,
+        high: float,
+        room: float,
+        tick_range: Range | None = None,
     ) -> None:
         """Write as many ticks as fit without touching each other.
 
-        The axis is the x axis if there is a range, in which its ticks of counts stay; otherwise the y axis.
+        The axis is the x axis if there is a range, in which its ticks of counts stay;
+        otherwise the y axis.
         """
         labelled: Ticks = []
         is_x_axis = tick_range is not None
@@ -318,21 +384,32 @@ class FigurePage:
         least_distance = self.style.em * (2.6 if is_x_axis else 2.2)
         for max_ticks in range(max(2, int(room / least_distance)), 0, -1):
             labelled = _ticks(axis, *ends, max_ticks)
-            positions = [self._share_of_axis(axis, low, high, value) * room for value, _ in labelled]
-            if self._are_clear(positions, [text for _, text in labelled], is_x_axis=is_x_axis):
+            positions = [
+                self._share_of_axis(axis, low, high, value) * room
+                for value, _ in labelled
+            ]
+            if self._are_clear(
+                positions, [text for _, text in labelled], is_x_axis=is_x_axis
+            ):
                 break
         drawn_axis = self.area.xaxis if is_x_axis else self.area.yaxis
-        drawn_axis.set_ticks([value for value, _ in labelled], [text for _, text in labelled])
+        drawn_axis.set_ticks(
+            [value for value, _ in labelled], [text for _, text in labelled]
+        )
         drawn_axis.set_ticks([], minor=True)
 
     @staticmethod
-    def _share_of_axis(axis: FigureAxis, low: float, high: float, value: float) -> float:
+    def _share_of_axis(
+        axis: FigureAxis, low: float, high: float, value: float
+    ) -> float:
         """Return the position of a value as a share of the axis, from 0 to 1."""
         if axis.logarithmic:
             return math.log(value / low) / math.log(high / low)
         return (value - low) / (high - low)
 
-    def _are_clear(self, positions: Sequence[float], texts: Sequence[str], *, is_x_axis: bool) -> bool:
+    def _are_clear(
+        self, positions: Sequence[float], texts: Sequence[str], *, is_x_axis: bool
+    ) -> bool:
         """Return whether texts centered at positions on an axis do not touch each other."""
         em = self.style.em
         half_sizes = [(self.width(text) if is_x_axis else em) / 2 for text in texts]
@@ -340,7 +417,9 @@ class FigurePage:
         distances = (b - a for a, b in itertools.pairwise(positions))
         return all(
             distance >= a + b + least_gap
-            for distance, (a, b) in zip(distances, itertools.pairwise(half_sizes), strict=True)
+            for distance, (a, b) in zip(
+                distances, itertools.pairwise(half_sizes), strict=True
+            )
         )
 
 
@@ -355,13 +434,18 @@ def _font_with(characters: frozenset[str]) -> str:
 
     DejaVu Sans, which comes with matplotlib, is tried first.
     """
-    fonts = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
+    fonts = [
+        font
+        for font in fontManager.ttflist
+        if font.style == "normal" and font.weight == 400
+    ]
     best = _INTER
     best_count = len(characters & _font_characters(_INTER))
     for font in sorted(fonts, key=lambda font: font.name != "DejaVu Sans"):
         charmap = get_font(font.fname).get_charmap()
         count = sum(ord(character) in charmap for character in characters)
-        if count > best_count and not font.name.startswith("Last Resort"):  # a font of boxes only
+        # a font of boxes only
+        if count > best_count and not font.name.startswith("Last Resort"):
             best = font.fname
             best_count = count
         if best_count == len(characters):
@@ -380,12 +464,18 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
 
 def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
     """Return the range of all values and of the minimum range of an axis."""
-    plottable = [v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)]
+    plottable = [
+        v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)
+    ]
     plottable += [end for end in (axis.low, axis.high) if end is not None]
-    return min(plottable, default=1.0 if axis.logarithmic else 0.0), max(plottable, default=1.0)
+    return min(plottable, default=1.0 if axis.logarithmic else 0.0), max(
+        plottable, default=1.0
+    )
 
 
-def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple[float, float]:
+def value_range(
+    axis: FigureAxis, values: Iterable[float], room: float
+) -> tuple[float, float]:
     """Return the visible range of an axis.
 
     The range contains all values and the minimum range, and is padded at both ends.

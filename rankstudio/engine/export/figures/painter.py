@@ -1,9 +1,10 @@
 """Figures as PDF, SVG and PNG, painted by matplotlib: curves, rows and maps.
 
-Nothing of the clock, the machine, the user's settings or the version of a library is in a file: the same
-figure is the same bytes. Texts are texts: a PDF embeds the part of the font that it needs as TrueType, as
-many journals refuse Type 3, and an SVG names the font, so that labels can be searched, edited and read
-aloud. Outlines in their place would look the same on every screen, but say nothing.
+Nothing of the clock, the machine, the user's settings or the version of a library is in
+a file: the same figure is the same bytes. Texts are texts: a PDF embeds the part of the
+font that it needs as TrueType, as many journals refuse Type 3, and an SVG names the
+font, so that labels can be searched, edited and read aloud. Outlines in their place
+would look the same on every screen, but say nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,13 @@ from matplotlib.transforms import Bbox, ScaledTranslation
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures import ticks
-from rankstudio.engine.export.figures.page import FigurePage, Look, Ticks, known_range, value_range
+from rankstudio.engine.export.figures.page import (
+    FigurePage,
+    Look,
+    Ticks,
+    known_range,
+    value_range,
+)
 from rankstudio.engine.export.figures.style import DASHES, FigureStyle, on_ground
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
@@ -52,7 +59,8 @@ _SETTINGS = {
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "rankstudio",
-    "font.sans-serif": ["Helvetica", "Arial"],  # named in an SVG for computers without Inter
+    # named in an SVG for computers without Inter
+    "font.sans-serif": ["Helvetica", "Arial"],
     "text.hinting": "no_hinting",
     "text.parse_math": False,  # a $ in a name is a $
     "path.simplify": False,  # a vector graphic can be magnified, so it has every point
@@ -64,7 +72,9 @@ _MOST_PIXELS = 2**16  # greatest width or height that matplotlib supports
 _one_at_a_time = threading.Lock()
 
 
-def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0) -> bytes:
+def painted(
+    figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0
+) -> bytes:
     """Return a figure as a file.
 
     Parameters
@@ -89,7 +99,13 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     title = clean_text(figure.title)
     caption = clean_text(figure.caption)
     metadata: dict[str, dict[str, str | None]] = {
-        "pdf": {"Title": title, "Subject": caption, **_CREATOR, "Producer": None, "CreationDate": None},
+        "pdf": {
+            "Title": title,
+            "Subject": caption,
+            **_CREATOR,
+            "Producer": None,
+            "CreationDate": None,
+        },
         "svg": {"Title": title, "Description": caption, **_CREATOR, "Date": None},
         "png": {"Title": title, "Description": caption, "Software": None},
     }
@@ -101,9 +117,14 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
         try:
             if format_name == "png" and max(width, height) > _MOST_PIXELS:
                 raise MemoryError
-            is_transparent = format_name != "png"  # a vector graphic shows the background of its document
+            # a vector graphic shows the background of its document
+            is_transparent = format_name != "png"
             paper.savefig(
-                file, format=format_name, dpi=dpi, transparent=is_transparent, metadata=metadata[format_name]
+                file,
+                format=format_name,
+                dpi=dpi,
+                transparent=is_transparent,
+                metadata=metadata[format_name],
             )
         except MemoryError as error:
             text = tr("Not enough memory for an image of {wide} × {high} pixels.")
@@ -117,8 +138,13 @@ def painting() -> Iterator[None]:
 
     One thread at a time does this, because matplotlib's settings are global.
     """
-    with _one_at_a_time, looks.context(["default", _SETTINGS]), warnings.catch_warnings():
-        # A character that the font lacks is painted as a box, but is part of the text of a PDF or SVG.
+    with (
+        _one_at_a_time,
+        looks.context(["default", _SETTINGS]),
+        warnings.catch_warnings(),
+    ):
+        # A character that the font lacks is painted as a box, but is part of the text
+        # of a PDF or SVG.
         warnings.filterwarnings("ignore", r"Glyph \d+")
         yield
 
@@ -129,10 +155,15 @@ def paper_of(figure: Figure, style: FigureStyle) -> Paper:
         return figure.paper(style)
     if isinstance(figure, CurvesFigure):
         return curves_paper(figure, style)
-    return map_paper(figure, style) if isinstance(figure, MapFigure) else rows_paper(figure, style)
+    return (
+        map_paper(figure, style)
+        if isinstance(figure, MapFigure)
+        else rows_paper(figure, style)
+    )
 
 
-_MAX_NAMED_SERIES = 7  # ordered series with names in the legend; more have a strip of colours with two names
+# ordered series with names in the legend; more have a strip of colours with two names
+_MAX_NAMED_SERIES = 7
 _N_LOOKS = 7
 _NEUTRAL = "#6b7280"
 _BOLD_FACTOR = 1.6  # thickness of a bold line relative to other lines
@@ -158,7 +189,9 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     if y_low < 0 < y_high and not figure.y.logarithmic:
         page.area.axhline(0.0, **thin_line)
     if figure.square:
-        page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin_line)
+        page.area.axline(
+            (x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin_line
+        )
 
     # Series with their entries in the legend.
     levels = _paint_levels(page, figure)
@@ -172,11 +205,15 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
     if figure.bands:
-        page.entries.append((Patch(color=style.text, alpha=0.18, linewidth=0), figure.bands))
+        page.entries.append(
+            (Patch(color=style.text, alpha=0.18, linewidth=0), figure.bands)
+        )
     return page.finish(lambda width: _curves_height(figure, style, width))
 
 
-def _curves_height(figure: CurvesFigure, style: FigureStyle, area_width: float) -> float:
+def _curves_height(
+    figure: CurvesFigure, style: FigureStyle, area_width: float
+) -> float:
     """Return the height of the area of curves.
 
     A wider page has a relatively lower area.
@@ -189,7 +226,9 @@ def _curves_height(figure: CurvesFigure, style: FigureStyle, area_width: float) 
     return style.width * (0.42 if page_width < 50 else 0.34)
 
 
-def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
+def axis_ranges(
+    figure: CurvesFigure,
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the visible range of the x axis, and that of the y axis."""
     # All values that the y axis must show.
     xs = _x_values(figure)
@@ -198,13 +237,20 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
     ys += [level.value for level in figure.levels if not level.vertical]
 
     # Areas and bars begin at 0.
-    is_filled = any(series.kind in ("area", "bars") for series in figure.series) and not figure.y.logarithmic
+    is_filled = (
+        any(series.kind in ("area", "bars") for series in figure.series)
+        and not figure.y.logarithmic
+    )
     if is_filled:
         ys.append(0.0)
     if figure.square:
         square_range = value_range(figure.x, xs + ys, 0.03)
         return square_range, square_range
-    bars = [series for series in figure.series if series.kind == "bars" and len(series.x) > 1]
+    bars = [
+        series
+        for series in figure.series
+        if series.kind == "bars" and len(series.x) > 1
+    ]
     half_bar = max((_bar_width(series) / 2 for series in bars), default=0.0)
     for series in bars:  # the first and the last bar are visible in full
         for middle in (series.x[0], series.x[-1]):
@@ -237,17 +283,23 @@ class _SeriesPainter:
         Its number in the figure, from 0.
     """
 
-    def __init__(self, page: FigurePage, figure: CurvesFigure, series: Series, index: int) -> None:
+    def __init__(
+        self, page: FigurePage, figure: CurvesFigure, series: Series, index: int
+    ) -> None:
         self._page = page
         self._area = page.area
         self._style = page.style
         self._figure = figure
         self._series = series
         self._index = index
-        self._is_one_of_few = len(figure.series) <= (_N_LOOKS if page.style.print else 4)
+        self._is_one_of_few = len(figure.series) <= (
+            _N_LOOKS if page.style.print else 4
+        )
         self._number = series.number if series.order is None else index
         self._color = (
-            page.style.line if series.kind == "steps" else page.style.series(series.number, series.order)
+            page.style.line
+            if series.kind == "steps"
+            else page.style.series(series.number, series.order)
         )
 
     def paint(self) -> Artist | tuple[Artist, ...]:
@@ -275,39 +327,58 @@ class _SeriesPainter:
         low = _with_gaps(series.low, self._figure.y)
         high = _with_gaps(series.high, self._figure.y)
         color = self._style.series(series.number, series.order)
-        intervals = [point for point in zip(x, low, high, strict=False) if all(map(isfinite, point))]
+        intervals = [
+            point
+            for point in zip(x, low, high, strict=False)
+            if all(map(isfinite, point))
+        ]
         if series.kind == "points" or len(intervals) == 1:
             width = _LEVEL_WIDTH * self._style.em
             for x_value, low_end, high_end in intervals:
-                self._area.plot([x_value, x_value], [low_end, high_end], color=color, linewidth=width)
+                self._area.plot(
+                    [x_value, x_value],
+                    [low_end, high_end],
+                    color=color,
+                    linewidth=width,
+                )
             return []
         if not intervals:
             return []
         x_values, low_ends, high_ends = zip(*intervals, strict=True)
-        return [self._area.fill_between(x_values, low_ends, high_ends, color=color, alpha=0.14, linewidth=0)]
+        return [
+            self._area.fill_between(
+                x_values, low_ends, high_ends, color=color, alpha=0.14, linewidth=0
+            )
+        ]
 
     def _filled_area(self, x: Sequence[float], y: Sequence[float]) -> list[Artist]:
         """Fill the area below the line of a series of the kind "area"."""
         if self._series.kind != "area":
             return []
-        return [self._area.fill_between(x, y, color=self._color, alpha=0.15, linewidth=0)]
+        return [
+            self._area.fill_between(x, y, color=self._color, alpha=0.15, linewidth=0)
+        ]
 
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
         """Paint the line, or the points, of a series.
 
-        Points without neighbours always have a marker, because they have no line. For print, a line has some
-        markers at equal distances.
+        Points without neighbours always have a marker, because they have no line. For
+        print, a line has some markers at equal distances.
         """
         series = self._series
         em = self._style.em
-        marker: Look = {"marker": "None"} if series.kind in ("steps", "area") else self._marker()
+        marker: Look = (
+            {"marker": "None"} if series.kind in ("steps", "area") else self._marker()
+        )
         if series.kind == "points":
             return self._area.plot(x, y, linestyle="None", **marker)[0]
         isolated = [
             index
             for index, y_value in enumerate(y)
             if isfinite(y_value)
-            and not any(isfinite(y[i]) for i in (index - 1, index + 1) if 0 <= i < len(y))
+            and not any(
+                isfinite(y[i]) for i in (index - 1, index + 1) if 0 <= i < len(y)
+            )
         ]
         if isolated and series.kind == "line":
             isolated_x = [x[index] for index in isolated]
@@ -317,18 +388,25 @@ class _SeriesPainter:
         if not (self._style.print and is_named):
             marker = {"marker": "None"}
 
-        # Distance between markers, and of the first marker from the left, as shares of the width. Each series
-        # starts at another place, so that markers of lines close to each other do not cover each other.
+        # Distance between markers, and of the first marker from the left, as shares of
+        # the width. Each series starts at another place, so that markers of lines close
+        # to each other do not cover each other.
         spacing = 2.6 * em / self._style.width
         first = 0.5 * em * (self._index % _N_LOOKS) / self._style.width
         thickness = 1.0 if series.order is None or self._is_one_of_few else 0.8
         if series.bold:
             thickness = _BOLD_FACTOR
         width = _LINE_WIDTH * em * thickness
-        look: Look = {"color": self._color, "linewidth": width, "linestyle": (0, self._dashes() or None)}
+        look: Look = {
+            "color": self._color,
+            "linewidth": width,
+            "linestyle": (0, self._dashes() or None),
+        }
         look |= {"zorder": 2.5} if series.bold else {}
         style = "steps-post" if series.kind == "steps" else "default"
-        return self._area.plot(x, y, drawstyle=style, markevery=(first, spacing), **look, **marker)[0]
+        return self._area.plot(
+            x, y, drawstyle=style, markevery=(first, spacing), **look, **marker
+        )[0]
 
     def _marker(self) -> Look:
         return self._page.marker(self._number, self._color, 0.64)
@@ -340,7 +418,9 @@ class _SeriesPainter:
         """
         if self._series.dashes is not None:
             return self._series.dashes
-        if self._series.kind == "steps" or (self._series.order is not None and not self._is_one_of_few):
+        if self._series.kind == "steps" or (
+            self._series.order is not None and not self._is_one_of_few
+        ):
             return ()
         return DASHES[self._number % len(DASHES)]
 
@@ -355,9 +435,16 @@ def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
     """Paint the lines of values to compare with, and return an artist for each in the legend."""
     artists: list[Artist] = []
     for index, level in enumerate(figure.levels):
-        dashes = tuple(length / _LEVEL_WIDTH for length in _LEVEL_DASHES[index % len(_LEVEL_DASHES)])
+        dashes = tuple(
+            length / _LEVEL_WIDTH
+            for length in _LEVEL_DASHES[index % len(_LEVEL_DASHES)]
+        )
         color = page.style.text if page.style.print else _NEUTRAL
-        look: Look = {"color": color, "linewidth": _LEVEL_WIDTH * page.style.em, "linestyle": (0, dashes)}
+        look: Look = {
+            "color": color,
+            "linewidth": _LEVEL_WIDTH * page.style.em,
+            "linestyle": (0, dashes),
+        }
         axis = figure.x if level.vertical else figure.y
         if isfinite(level.value) and (level.value > 0 or not axis.logarithmic):
             draw_line = page.area.axvline if level.vertical else page.area.axhline
@@ -375,8 +462,12 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
     look: Look = {"marker": "o", "linestyle": "None", "markerfacecolor": "None"}
     look |= {"markeredgecolor": page.style.text, "markeredgewidth": _RING_WIDTH * em}
     for index, mark in enumerate(figure.marks):
-        page.area.plot([mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look)
-        legend_ring = Line2D([], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look)
+        page.area.plot(
+            [mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look
+        )
+        legend_ring = Line2D(
+            [], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look
+        )
         page.entries.append((legend_ring, mark.label))
 
 
@@ -393,9 +484,14 @@ def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
         family.sort(key=lambda series: series.order or 0.0)
-        colors = tuple(Patch(color=page.style.ordered(series.order or 0.0), linewidth=0) for series in family)
+        colors = tuple(
+            Patch(color=page.style.ordered(series.order or 0.0), linewidth=0)
+            for series in family
+        )
         label = f"{family[0].label} … {family[-1].label}"
-        page.entries.append((colors, f"{figure.family}: {label}" if figure.family else label))
+        page.entries.append(
+            (colors, f"{figure.family}: {label}" if figure.family else label)
+        )
 
 
 ROW = 1.55
@@ -404,7 +500,8 @@ ROW = 1.55
 _MAX_NAME_SHARE = 0.5  # share of the page's width for the names of rows
 _HISTOGRAM_ROW_FACTOR = 2.3  # height of rows with histograms, relative to other rows
 _HISTOGRAM_HEIGHT = 0.86  # height of the highest bin, as a share of the row
-_HISTOGRAM_FOOT = 0.42  # distance of a histogram's foot from the middle of its row, as a share of the row
+# distance of a histogram's foot from the middle of its row, as a share of the row
+_HISTOGRAM_FOOT = 0.42
 _BARS_HEIGHT = 1.05 / ROW  # height of all bars of a row, as a share of the row
 _ID = re.compile(r" \(\d{1,9}\)$")
 
@@ -415,7 +512,9 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     page = FigurePage(style)
     n = len(figure.rows)
     low, high = _axis_limits(figure)
-    page.show_x_axis(figure.axis, low, high, known_range(figure.axis, _axis_values(figure)))
+    page.show_x_axis(
+        figure.axis, low, high, known_range(figure.axis, _axis_values(figure))
+    )
     page.show_grid("x")
     page.area.set_ylim(max(1, n) - 0.5, -0.5)
     name_rows(page, figure.rows, range(n))
@@ -434,20 +533,30 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     # Strong rows: a band behind points; bars are painted strong by themselves.
     if not figure.bars:
         for row in figure.strong:
-            page.area.axhspan(row - 0.45, row + 0.45, color=style.category(0), alpha=0.08, linewidth=0)
+            page.area.axhspan(
+                row - 0.45, row + 0.45, color=style.category(0), alpha=0.08, linewidth=0
+            )
 
     # The legend explains the strong rows by a sample of their color.
     if figure.strong and figure.strong_label:
         if figure.bars:
-            sample = Patch(color=style.category(figure.series[0].number), alpha=1.0, linewidth=0)
+            sample = Patch(
+                color=style.category(figure.series[0].number), alpha=1.0, linewidth=0
+            )
         else:
             sample = Patch(color=style.category(0), alpha=0.12, linewidth=0)
         page.entries.append((sample, figure.strong_label))
-    row_height = ROW * style.em * (_HISTOGRAM_ROW_FACTOR if figure.histograms is not None else 1.0)
+    row_height = (
+        ROW
+        * style.em
+        * (_HISTOGRAM_ROW_FACTOR if figure.histograms is not None else 1.0)
+    )
     return page.finish(lambda _: row_height * max(1, n))
 
 
-def name_rows(page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0) -> None:
+def name_rows(
+    page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0
+) -> None:
     """Write names at the left of rows, cut if they are too long; the id at the end is kept.
 
     Parameters
@@ -457,10 +566,14 @@ def name_rows(page: FigurePage, names: tuple[str, ...], visible_rows: range, spa
     visible_rows : range
         Rows whose names are written.
     spare : float
-        Width that nothing else needs: the names may take it, if it is more than their usual share.
+        Width that nothing else needs: the names may take it, if it is more than their
+        usual share.
     """
     max_width = max(_MAX_NAME_SHARE * page.style.width, spare) - 0.9 * page.style.em
-    page.area.set_yticks(visible_rows, [_elided_name(page, names[row], max_width) for row in visible_rows])
+    page.area.set_yticks(
+        visible_rows,
+        [_elided_name(page, names[row], max_width) for row in visible_rows],
+    )
     page.area.tick_params(axis="y", labelcolor=page.style.text)
 
 
@@ -468,7 +581,10 @@ def _elided_name(page: FigurePage, name: str, room: float) -> str:
     """Return a name, cut if it is too long, but with the id at its end."""
     match = _ID.search(name)
     id_text = match[0] if match and page.width(name) > room else ""
-    return page.elided(name[: len(name) - len(id_text)], room - page.width(id_text)) + id_text
+    return (
+        page.elided(name[: len(name) - len(id_text)], room - page.width(id_text))
+        + id_text
+    )
 
 
 def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
@@ -481,12 +597,18 @@ def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
 
 
 def _axis_values(figure: RowsFigure) -> list[float]:
-    values = [v for series in figure.series for v in (*series.values, *series.low, *series.high)]
+    values = [
+        v
+        for series in figure.series
+        for v in (*series.values, *series.low, *series.high)
+    ]
     values += figure.histograms.edges if figure.histograms is not None else ()
     return values + ([0.0] if figure.bars or figure.zero else [])
 
 
-def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: int) -> None:
+def _paint_bars(
+    page: FigurePage, figure: RowsFigure, series: RowSeries, index: int
+) -> None:
     """Paint the bars of a series.
 
     The bars of all series share the height of a row.
@@ -496,12 +618,19 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
     height = _BARS_HEIGHT / len(figure.series)
     pale_color = "#b4b4b4" if style.print else "#a9b6c9"
     colors = [
-        pale_color if figure.strong and row not in figure.strong else style.category(number)
-        for row, number in enumerate(figure.numbers or (series.number,) * len(figure.rows))
+        pale_color
+        if figure.strong and row not in figure.strong
+        else style.category(number)
+        for row, number in enumerate(
+            figure.numbers or (series.number,) * len(figure.rows)
+        )
     ]
 
     # Bars of several series share the height of a row.
-    middles = [row - _BARS_HEIGHT / 2 + (index + 0.5) * height for row in range(len(figure.rows))]
+    middles = [
+        row - _BARS_HEIGHT / 2 + (index + 0.5) * height
+        for row in range(len(figure.rows))
+    ]
     lengths = [value if isfinite(value) else nan for value in series.values]
     page.area.barh(middles, lengths, height, color=colors, linewidth=0)
     for middle, length, mark in zip(middles, lengths, series.marks, strict=False):
@@ -509,7 +638,9 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
             look: Look = {"ha": "left", "va": "center", "color": style.text}
             page.area.annotate(f" {mark}", (length, middle), **look)
     if len(figure.series) > 1:
-        page.entries.append((Patch(color=style.category(series.number), linewidth=0), series.label))
+        page.entries.append(
+            (Patch(color=style.category(series.number), linewidth=0), series.label)
+        )
 
 
 def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
@@ -533,17 +664,26 @@ def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> No
         page.entries.append((Line2D([], [], linestyle="None", **look), series.label))
 
 
-def _paint_histograms(page: FigurePage, figure: RowsFigure, histograms: RowHistograms) -> None:
+def _paint_histograms(
+    page: FigurePage, figure: RowsFigure, histograms: RowHistograms
+) -> None:
     """Paint the histogram of each row, whose highest bin is almost as high as the row."""
     for row, shares in enumerate(histograms.shares):
         tallest = max(shares, default=0.0)
         if tallest > 0:
             color = page.style.category(figure.numbers[row] if figure.numbers else row)
-            heights = [row + _HISTOGRAM_FOOT - _HISTOGRAM_HEIGHT * share / tallest for share in shares]
+            heights = [
+                row + _HISTOGRAM_FOOT - _HISTOGRAM_HEIGHT * share / tallest
+                for share in shares
+            ]
             foot = row + _HISTOGRAM_FOOT
             look: Look = {"edges": histograms.edges, "baseline": foot}
-            page.area.stairs(heights, **look, fill=True, color=color, alpha=0.2, linewidth=0)
-            page.area.stairs(heights, **look, color=color, linewidth=0.08 * page.style.em)
+            page.area.stairs(
+                heights, **look, fill=True, color=color, alpha=0.2, linewidth=0
+            )
+            page.area.stairs(
+                heights, **look, color=color, linewidth=0.08 * page.style.em
+            )
 
 
 _N_SHADES = 256
@@ -572,18 +712,31 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     _name_groups(page, figure)
 
     # Width that the names of the rows can have beside the cells and the color bar.
-    numbers_width = max((page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0)
-    spare = style.width - (_COLOR_BAR_ROOM + n_columns * _USUAL_CELL_WIDTH) * style.em - numbers_width
+    numbers_width = max(
+        (page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0
+    )
+    spare = (
+        style.width
+        - (_COLOR_BAR_ROOM + n_columns * _USUAL_CELL_WIDTH) * style.em
+        - numbers_width
+    )
 
     # Names are fitted to the final size of the cells.
     page.fitters.append(
-        lambda _, height: name_rows(page, figure.rows, _labelled_rows(page, figure, height), spare)
+        lambda _, height: name_rows(
+            page, figure.rows, _labelled_rows(page, figure, height), spare
+        )
     )
-    page.fitters.append(lambda width, _: _name_columns(page, figure, width / max(1, n_columns)))
+    page.fitters.append(
+        lambda width, _: _name_columns(page, figure, width / max(1, n_columns))
+    )
     page.name_columns(figure.column_title)
     page.name_rows(figure.row_title)
     _paint_color_bar(page, figure, cells)
-    return page.finish(lambda _: _map_height(figure, style), _MAX_CELL_WIDTH * style.em * max(1, n_columns))
+    return page.finish(
+        lambda _: _map_height(figure, style),
+        _MAX_CELL_WIDTH * style.em * max(1, n_columns),
+    )
 
 
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
@@ -602,38 +755,58 @@ def _map_height(figure: MapFigure, style: FigureStyle) -> float:
     n = max(1, len(figure.rows))
     usual = (2.0 if figure.written else ROW) * style.em
     if figure.short_rows and not figure.row_title:
-        return n * max(min(usual, _USUAL_MAP_HEIGHT * style.em / n), _MIN_ROW_HEIGHT * style.em)
+        return n * max(
+            min(usual, _USUAL_MAP_HEIGHT * style.em / n), _MIN_ROW_HEIGHT * style.em
+        )
     return n * (min(usual, 0.62 * style.width / n) if figure.row_title else usual)
 
 
 def color_range(figure: MapFigure) -> tuple[float, float]:
     """Return the values of the first and the last colour."""
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
-    low = figure.color.low if figure.color.low is not None else min(finite_values, default=0.0)
-    high = figure.color.high if figure.color.high is not None else max(finite_values, default=1.0)
+    low = (
+        figure.color.low
+        if figure.color.low is not None
+        else min(finite_values, default=0.0)
+    )
+    high = (
+        figure.color.high
+        if figure.color.high is not None
+        else max(finite_values, default=1.0)
+    )
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
 def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     """Paint the cells, whose middles have whole numbers as coordinates.
 
-    Cells with written values have white gaps. Other cells reach under their neighbours at the right and
-    below, which are painted later: readers of PDF and SVG would show the background between areas that only
-    touch.
+    Cells with written values have white gaps. Other cells reach under their neighbours
+    at the right and below, which are painted later: readers of PDF and SVG would show
+    the background between areas that only touch.
     """
     # Colors by value; cells without a value have the color of the page or a pale one.
     style = page.style
     low, high = color_range(figure)
-    shades = [style.heat(step / (_N_SHADES - 1), first_dark=figure.first_dark) for step in range(_N_SHADES)]
-    colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
+    shades = [
+        style.heat(step / (_N_SHADES - 1), first_dark=figure.first_dark)
+        for step in range(_N_SHADES)
+    ]
+    colors = ListedColormap(shades).with_extremes(
+        bad="#ffffff" if style.print else "#f2f3f6"
+    )
 
     # Corners of each cell; cells without text overlap, so that no seams are visible.
     n_rows = len(figure.rows)
     n_columns = len(figure.columns)
     end = 0.5 if figure.written else 0.5 + _CELL_OVERLAP
-    corners = np.array([[-0.5, -0.5], [end, -0.5], [end, end], [-0.5, end]])  # relative to the middle
-    middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
-    outlines = np.minimum(middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5])
+    # relative to the middle
+    corners = np.array([[-0.5, -0.5], [end, -0.5], [end, end], [-0.5, end]])
+    middles = np.array(
+        [(column, row) for row in range(n_rows) for column in range(n_columns)]
+    ).reshape(-1, 2)
+    outlines = np.minimum(
+        middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5]
+    )
 
     # Values of the cells, NaN without a color.
     cells = PolyCollection(outlines, cmap=colors, linewidth=0.0)
@@ -642,9 +815,13 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     if figure.written:
         cells.set(edgecolor="#ffffff", linewidth=0.12 * style.em)
     page.area.add_collection(cells)
-    page.area.set(xlim=(-0.5, max(1, n_columns) - 0.5), ylim=(max(1, n_rows) - 0.5, -0.5))
+    page.area.set(
+        xlim=(-0.5, max(1, n_columns) - 0.5), ylim=(max(1, n_rows) - 0.5, -0.5)
+    )
     if style.print:
-        page.area.spines[:].set(visible=True, color=style.faint, linewidth=0.08 * style.em)
+        page.area.spines[:].set(
+            visible=True, color=style.faint, linewidth=0.08 * style.em
+        )
     return cells
 
 
@@ -656,7 +833,12 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     # Text in each cell with a value, light on dark cells and dark on light ones.
     style = page.style
     low, high = color_range(figure)
-    cells = [(r, c, v) for r, row in enumerate(figure.values) for c, v in enumerate(row) if isfinite(v)]
+    cells = [
+        (r, c, v)
+        for r, row in enumerate(figure.values)
+        for c, v in enumerate(row)
+        if isfinite(v)
+    ]
     written_texts = []
     for row, column, value in cells:
         share = min(max((value - low) / (high - low), 0.0), 1.0)
@@ -666,12 +848,17 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
         written_texts.append(page.area.text(column, row, text, **look))
 
     # The texts are shown only if the widest one fits, which depends on the final size.
-    widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in cells), default=0.0)
+    widest = max(
+        (page.width(fixed(value, figure.decimals)) for _, _, value in cells),
+        default=0.0,
+    )
 
     def fit(width: float, height: float) -> None:
         is_wide_enough = widest + 0.4 * style.em <= width / len(figure.columns)
         for text in written_texts:
-            text.set_visible(is_wide_enough and height / len(figure.rows) >= 1.2 * style.em)
+            text.set_visible(
+                is_wide_enough and height / len(figure.rows) >= 1.2 * style.em
+            )
 
     page.fitters.append(fit)
 
@@ -686,7 +873,14 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
     outlines = []
     for row, column in figure.marked:
         for color, thickness in (("#ffffff", 0.4), ("#000000", 0.2)):
-            outline = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=color, clip_on=False)
+            outline = Rectangle(
+                (column - 0.5, row - 0.5),
+                1,
+                1,
+                fill=False,
+                edgecolor=color,
+                clip_on=False,
+            )
             outlines.append((page.area.add_patch(outline), thickness))
 
     # Thinner outlines in narrow cells.
@@ -698,7 +892,9 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
     page.fitters.append(fit)
     if figure.marked and figure.mark_label:
-        sample = Rectangle((0, 0), 1, 1, fill=False, edgecolor="#000000", linewidth=0.2 * em)
+        sample = Rectangle(
+            (0, 0), 1, 1, fill=False, edgecolor="#000000", linewidth=0.2 * em
+        )
         page.entries.append((sample, figure.mark_label))
 
 
@@ -716,8 +912,12 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     # A group of n columns spans from its first column to its last.
     written_texts = []
     for name, n in figure.groups:
-        page.area.plot([first - 0.44, first + n - 0.56], [1, 1], transform=transform, **line)
-        written_texts.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=transform, **look))
+        page.area.plot(
+            [first - 0.44, first + n - 0.56], [1, 1], transform=transform, **line
+        )
+        written_texts.append(
+            page.area.text(first + (n - 1) / 2, 1.0, name, transform=transform, **look)
+        )
         first += n
 
     # Names that are too long for the final width are shortened.
@@ -734,26 +934,35 @@ def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
     These are all rows, or every i-th row if the rows are ordered and low.
     """
     n = len(figure.rows)
-    step = max(1, math.ceil(1.15 * page.style.em * n / height)) if figure.row_title else 1
+    step = (
+        max(1, math.ceil(1.15 * page.style.em * n / height)) if figure.row_title else 1
+    )
     return range(0, n, step)
 
 
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     """Write the names of columns of a width: all, or those of every i-th column if the columns are narrow.
 
-    If the names are consecutive numbers, round numbers are written instead of every i-th.
+    If the names are consecutive numbers, round numbers are written instead of every
+    i-th.
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
     columns: Sequence[int] = range(0, len(numbers), step)
     if step > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
-        round_numbers = [int(v) for v in ticks.integer_ticks(numbers[0], numbers[-1], len(numbers) / step)]
+        round_numbers = [
+            int(v)
+            for v in ticks.integer_ticks(numbers[0], numbers[-1], len(numbers) / step)
+        ]
         first = round_numbers[0]
         last = round_numbers[-1]
         inner = [v for v in round_numbers[1:-1] if min(v - first, last - v) >= step]
         columns = [v - numbers[0] for v in (first, *inner, last)]
-    page.area.set_xticks(columns, [page.elided(figure.columns[column], cell * step) for column in columns])
+    page.area.set_xticks(
+        columns,
+        [page.elided(figure.columns[column], cell * step) for column in columns],
+    )
 
 
 def _color_bar_ticks(figure: MapFigure) -> Ticks:
@@ -785,7 +994,9 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     return bar_ticks
 
 
-def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection) -> None:
+def _paint_color_bar(
+    page: FigurePage, figure: MapFigure, cells: PolyCollection
+) -> None:
     """Paint the bar of colours with its numbers and title.
 
     The first rank is at the top of the bar.
@@ -798,7 +1009,8 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
     colors.outline.set_visible(False)
     assert colors.solids is not None  # only a map of lines has none
 
-    # Vector graphics instead of an image, with edges that hide the seams between the colours.
+    # Vector graphics instead of an image, with edges that hide the seams between the
+    # colours.
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
 
     # Numbers beside the bar.
@@ -816,7 +1028,10 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
         area = page.area.get_position()
         page_width, page_height = 72 * page.paper.get_size_inches()
         return Bbox.from_bounds(
-            area.x1 + em / page_width, area.y1 - length / page_height, em / page_width, length / page_height
+            area.x1 + em / page_width,
+            area.y1 - length / page_height,
+            em / page_width,
+            length / page_height,
         )
 
     # Length and title of the bar depend on the final height.

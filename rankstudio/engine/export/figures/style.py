@@ -8,7 +8,15 @@ from typing import Literal
 
 from rankstudio.engine.errors import ParameterError
 
-CATEGORIES = ("#0b438a", "#b8891d", "#8e2400", "#993cd5", "#097967", "#3c99cd", "#1b2330")
+CATEGORIES = (
+    "#0b438a",
+    "#b8891d",
+    "#8e2400",
+    "#993cd5",
+    "#097967",
+    "#3c99cd",
+    "#1b2330",
+)
 """Blue, amber, vermilion, purple, green, sky blue and the colour of text, on a light ground: the hues of
 Okabe and Ito, so dark that each has a contrast of 3:1 to it, and any two are distinct with any colour
 vision."""
@@ -38,9 +46,17 @@ Colors = Literal["light", "print"]
 COLORS: tuple[Colors, ...] = ("light", "print")
 
 _MILLIMETRE = 72 / 25.4  # in points
-# For print, the hues of the screen in an order in which neighbours also differ much in lightness, which is
-# 0, 55, 30, 68, 40, 15 and 60 of 100.
-_PRINT_PALETTE = ("#000000", "#d9730d", "#14508f", "#8fa3b0", "#7a2a6b", "#4d4d4d", "#2f9e6e")
+# For print, the hues of the screen in an order in which neighbours also differ much in
+# lightness, which is 0, 55, 30, 68, 40, 15 and 60 of 100.
+_PRINT_PALETTE = (
+    "#000000",
+    "#d9730d",
+    "#14508f",
+    "#8fa3b0",
+    "#7a2a6b",
+    "#4d4d4d",
+    "#2f9e6e",
+)
 
 _VIRIDIS = VIRIDIS[:-2:2]  # without its last part, which vanishes on white
 _GREYS = ("1a1a1a", "e4e4e4")
@@ -57,8 +73,8 @@ class FigureStyle:
     font : float
         Text size in points.
     colors : {"light", "print"}
-        Colours for a light screen; or dark colours for print that also differ in grey, with dashes and
-        markers.
+        Colours for a light screen; or dark colours for print that also differ in grey,
+        with dashes and markers.
     height : float, optional
         Height in points; by default suited to the figure.
     heading : str
@@ -114,7 +130,11 @@ class FigureStyle:
 
         The colour is dark for 0 and light for 1; both are visible.
         """
-        return _mixed_color(_GREYS, share * 0.72) if self.print else _mixed_color(_VIRIDIS, share * 0.68)
+        return (
+            _mixed_color(_GREYS, share * 0.72)
+            if self.print
+            else _mixed_color(_VIRIDIS, share * 0.68)
+        )
 
     def series(self, number: int, order: float | None) -> str:
         """Return the colour of a series.
@@ -154,14 +174,18 @@ _MILLIMETRES_BY_UNIT = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
 
 
 def style_of(
-    width: str = "column", font: float | None = None, colors: str = "light", height: str | None = None
+    width: str = "column",
+    font: float | None = None,
+    colors: str = "light",
+    height: str | None = None,
 ) -> FigureStyle:
     """Return the style for textual options.
 
     Parameters
     ----------
     width : str
-        A length, such as "85mm", "3.5in", "17.8 cm" or "252pt"; or "column", "page", "slide", "poster".
+        A length, such as "85mm", "3.5in", "17.8 cm" or "252pt"; or "column", "page",
+        "slide", "poster".
     font : float, optional
         Text size in points; by default suited to the width.
     colors : {"light", "print"}
@@ -177,12 +201,18 @@ def style_of(
     millimetres = preset_width or _millimetres("width", width)
     size = preset_font if font is None else font
     if not _FONT_RANGE[0] <= size <= _FONT_RANGE[1]:
-        raise ParameterError("font", size, f"points from {_FONT_RANGE[0]:g} to {_FONT_RANGE[1]:g}")
+        raise ParameterError(
+            "font", size, f"points from {_FONT_RANGE[0]:g} to {_FONT_RANGE[1]:g}"
+        )
     color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
     if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))
     style = FigureStyle(millimetres * _MILLIMETRE, size, color_scheme)
-    return style if height is None else replace(style, height=_millimetres("height", height) * _MILLIMETRE)
+    return (
+        style
+        if height is None
+        else replace(style, height=_millimetres("height", height) * _MILLIMETRE)
+    )
 
 
 def _millimetres(name: str, text: str) -> float:
@@ -194,7 +224,11 @@ def _millimetres(name: str, text: str) -> float:
     value = float(match[1]) * _MILLIMETRES_BY_UNIT[match[2]] if match else 0.0
     if not _WIDTH_RANGE[0] <= value <= _WIDTH_RANGE[1]:
         presets_text = f", or {', '.join(PRESETS)}" if name == "width" else ""
-        raise ParameterError(name, text, f"a length from 20mm to 2000mm in mm, cm, in or pt{presets_text}")
+        raise ParameterError(
+            name,
+            text,
+            f"a length from 20mm to 2000mm in mm, cm, in or pt{presets_text}",
+        )
     return value
 
 
@@ -204,5 +238,8 @@ def _mixed_color(colors: tuple[str, ...], share: float) -> str:
     start = min(int(position), len(colors) - 2)
     first = bytes.fromhex(colors[start])
     last = bytes.fromhex(colors[start + 1])
-    parts = (round(a + (b - a) * (position - start)) for a, b in zip(first, last, strict=True))
+    parts = (
+        round(a + (b - a) * (position - start))
+        for a, b in zip(first, last, strict=True)
+    )
     return "#" + "".join(f"{part:02x}" for part in parts)

@@ -60,7 +60,8 @@ class Series:
     x, y : tuple of float
         Coordinates; values that are not finite leave gaps.
     low, high : tuple of float
-        Ends of an interval around each point, drawn as a band or as whiskers; empty for none.
+        Ends of an interval around each point, drawn as a band or as whiskers; empty for
+        none.
     kind : {"line", "steps", "points", "area", "bars"}
     number : int
         Style number, from 0; equal numbers look the same in all figures.
@@ -140,7 +141,8 @@ class CurvesFigure:
     square : bool
         Whether both axes have the same range and scale, with the diagonal.
     bands : str
-        Meaning of the bands, for the legend; "" without bands, or if a name explains them.
+        Meaning of the bands, for the legend; "" without bands, or if a name explains
+        them.
     """
 
     name: str
@@ -164,7 +166,12 @@ class CurvesFigure:
         """Return the plotted values, one row per point."""
         # Points of the series; the range has two further columns if any series has one.
         has_ranges = any(series.low for series in self.series)
-        header = ["series", self.x.text, self.y.text, *(["low", "high"] if has_ranges else [])]
+        header = [
+            "series",
+            self.x.text,
+            self.y.text,
+            *(["low", "high"] if has_ranges else []),
+        ]
         rows: list[list[Cell]] = []
         for series in self.series:
             low = _nan_if_empty(series.low, series)
@@ -175,7 +182,11 @@ class CurvesFigure:
         # Levels have one coordinate, marks have both.
         blanks: list[Cell] = [float("nan")] * 2 if has_ranges else []
         for level in self.levels:
-            x, y = (level.value, float("nan")) if level.vertical else (float("nan"), level.value)
+            x, y = (
+                (level.value, float("nan"))
+                if level.vertical
+                else (float("nan"), level.value)
+            )
             rows.append([level.label, x, y, *blanks])
         rows += [[mark.label, mark.x, mark.y, *blanks] for mark in self.marks]
         return header, rows
@@ -225,7 +236,10 @@ class RowHistograms:
     @property
     def columns(self) -> list[str]:
         """Names of the bins in a table."""
-        return [f"{low:g} to {high:g}" for low, high in zip(self.edges, self.edges[1:], strict=False)]
+        return [
+            f"{low:g} to {high:g}"
+            for low, high in zip(self.edges, self.edges[1:], strict=False)
+        ]
 
 
 @dataclass(frozen=True)
@@ -284,8 +298,14 @@ class RowsFigure:
         # Columns of each series: values, their range, and marks, if there are any.
         for series in self.series:
             title = series.label or self.axis.text
-            header += [title, *([f"{title}, low", f"{title}, high"] if series.low else [])]
-            columns += [series.values, *((series.low, series.high) if series.low else ())]
+            header += [
+                title,
+                *([f"{title}, low", f"{title}, high"] if series.low else []),
+            ]
+            columns += [
+                series.values,
+                *((series.low, series.high) if series.low else ()),
+            ]
             header += [f"{title}, marks"] if series.marks else []
             columns += [series.marks] if series.marks else []
 
@@ -293,13 +313,17 @@ class RowsFigure:
         if self.strong:
             header.append(self.strong_label or "marked")
             strong_rows = [row in self.strong for row in range(len(self.rows))]
-            columns.append(tuple("yes" if is_strong else "no" for is_strong in strong_rows))
+            columns.append(
+                tuple("yes" if is_strong else "no" for is_strong in strong_rows)
+            )
         if self.histograms is not None:
             header += self.histograms.columns
             columns += list(zip(*self.histograms.shares, strict=True))
 
         # Rows of the columns.
-        return header, [[name, *(c[row] for c in columns)] for row, name in enumerate(self.rows)]
+        return header, [
+            [name, *(c[row] for c in columns)] for row, name in enumerate(self.rows)
+        ]
 
 
 @dataclass(frozen=True)
@@ -335,7 +359,8 @@ class MapFigure:
     named : tuple of str
         Names of the columns in a table; by default their title with each label.
     short_rows : tuple of str
-        Short names of rows, used if there is no space for the full ones; empty if there always is.
+        Short names of rows, used if there is no space for the full ones; empty if there
+        always is.
     short_title : str
         Meaning of the short names.
     """
@@ -367,9 +392,13 @@ class MapFigure:
 
     def table(self) -> Table:
         """Return the plotted values, one row and column per row and column of the map."""
-        columns = self.named or [f"{self.column_title} {name}".strip() for name in self.columns]
+        columns = self.named or [
+            f"{self.column_title} {name}".strip() for name in self.columns
+        ]
         header = [self.row_title or "row", *columns]
-        return header, [[name, *row] for name, row in zip(self.rows, self.values, strict=True)]
+        return header, [
+            [name, *row] for name, row in zip(self.rows, self.values, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -399,8 +428,8 @@ class OwnFigure(ABC):
     def paper(self, style: FigureStyle) -> Paper:
         """Return the laid-out figure; a `FigurePage` of :mod:`rankstudio.engine.export.figures.page` helps.
 
-        It is called within :func:`rankstudio.engine.export.figures.painter.painting`, and imports matplotlib
-        only there.
+        It is called within :func:`rankstudio.engine.export.figures.painter.painting`,
+        and imports matplotlib only there.
         """
 
 
@@ -408,7 +437,10 @@ Figure = CurvesFigure | RowsFigure | MapFigure | OwnFigure
 
 
 def _has_finite_point(x: Sequence[float], y: Sequence[float]) -> bool:
-    return any(abs(a) < float("inf") and abs(b) < float("inf") for a, b in zip(x, y, strict=True))
+    return any(
+        abs(a) < float("inf") and abs(b) < float("inf")
+        for a, b in zip(x, y, strict=True)
+    )
 
 
 def _nan_if_empty(values: tuple[float, ...], series: Series) -> tuple[float, ...]:

@@ -53,13 +53,14 @@ def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
     ----------
     path : Path
     dataset : FoldedDataset
-        Data whose features are matched with those of the model: by name, or by number if the model has no
-        names.
+        Data whose features are matched with those of the model: by name, or by number
+        if the model has no names.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or the model needs a feature that the data do not have.
+        If the file cannot be read, or the model needs a feature that the data do not
+        have.
     MissingExtraError
         If onnx is needed but not installed.
     """
@@ -73,14 +74,17 @@ def own_model(path: Path) -> Model:
     Raises
     ------
     DataError
-        For other files. If the plug-in that reads models of other programs is absent, the message names it.
+        For other files. If the plug-in that reads models of other programs is absent,
+        the message names it.
     """
     try:
         return load_model(path)
     except DataError as error:
         if any(_readers()):
             raise
-        text = tr("{error} Models of other programs need the plug-in {plugin}, which is absent or left out.")
+        text = tr(
+            "{error} Models of other programs need the plug-in {plugin}, which is absent or left out."
+        )
         raise DatasetError(text.format(error=error, plugin=ABILITY)) from error
 
 

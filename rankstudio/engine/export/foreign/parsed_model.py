@@ -36,8 +36,8 @@ class ParsedModel:
         Weights by the number of the feature; empty for trees.
     trees : tuple of ScoreTree
     names : tuple of str
-        Names of the features in the order of their numbers, "" for a feature without a name; empty if no
-        feature has a name.
+        Names of the features in the order of their numbers, "" for a feature without a
+        name; empty if no feature has a name.
     numbering : {"column", "id", "set"}
         Meaning of the numbers of features, for a model without names.
     n_features : int
@@ -68,7 +68,9 @@ def unreadable(program: str, expected: str) -> UnreadableModelError:
     return UnreadableModelError(text.format(program=program, expected=expected))
 
 
-def flat_tree(program: str, root: Hashable, look: Callable[[Any], Split | float]) -> ScoreTree:
+def flat_tree(
+    program: str, root: Hashable, look: Callable[[Any], Split | float]
+) -> ScoreTree:
     """Return the tree with a root, whose nodes are looked up by their keys, each once.
 
     Parameters
@@ -85,11 +87,13 @@ def flat_tree(program: str, root: Hashable, look: Callable[[Any], Split | float]
     UnreadableModelError
         If a number is not finite, or a node is reached twice.
     """
-    # Each split is a list of feature, threshold and the indices of its two children, which are entered later.
+    # Each split is a list of feature, threshold and the indices of its two children,
+    # which are entered later.
     splits: list[list[Any]] = []
     leaves: list[float] = []
 
-    # Key of a node, index of its parent, and the position of the node's index in the parent's list.
+    # Key of a node, index of its parent, and the position of the node's index in the
+    # parent's list.
     pending: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
     visited: set[Hashable] = set()
     while pending:
@@ -107,12 +111,15 @@ def flat_tree(program: str, root: Hashable, look: Callable[[Any], Split | float]
             feature, number, low_key, high_key = node
             index = len(splits)
             splits.append([feature, number, 0, 0])
-            pending += [(high_key, index, 3), (low_key, index, 2)]  # the low side is visited first
+            # the low side is visited first
+            pending += [(high_key, index, 3), (low_key, index, 2)]
         if not math.isfinite(number) or has_too_many_nodes:
             raise unreadable(program, tr("finite numbers and trees with an end"))
         if parent >= 0:
             splits[parent][position] = index
-    return ScoreTree(tuple((c, t, low, high) for c, t, low, high in splits), tuple(leaves))
+    return ScoreTree(
+        tuple((c, t, low, high) for c, t, low, high in splits), tuple(leaves)
+    )
 
 
 def tree_of_lists(
@@ -144,7 +151,9 @@ def tree_of_lists(
     def look(node: Any) -> Split | float:
         if type(node) is not int or not 0 <= node < len(left):
             raise unreadable(program, tr("each node of a tree once"))
-        return leaf(node) if left[node] == -1 else (*split(node), left[node], right[node])
+        return (
+            leaf(node) if left[node] == -1 else (*split(node), left[node], right[node])
+        )
 
     return flat_tree(program, 0, look)
 
@@ -152,8 +161,8 @@ def tree_of_lists(
 def greatest_up_to(threshold: float) -> float:
     """Return the greatest double that, rounded to a float, is at most a threshold.
 
-    A program that compares floats rounds a double to the nearest float; if two floats are equally near, to
-    the float whose last bit is 0.
+    A program that compares floats rounds a double to the nearest float; if two floats
+    are equally near, to the float whose last bit is 0.
     """
     low = nearest_float(threshold)
     if not math.isfinite(float(low)):
@@ -161,14 +170,18 @@ def greatest_up_to(threshold: float) -> float:
     if low == np.finfo(np.float32).max:
         return _LAST_FLOAT
     high = np.nextafter(low, np.float32(np.inf))
-    middle = (float(low) + float(high)) / 2  # exact, because a double has more bits than a float
-    is_rounded_down = int(low.view(np.uint32)) % 2 == 0  # the last bit of the lower float is 0
+    # exact, because a double has more bits than a float
+    middle = (float(low) + float(high)) / 2
+    # the last bit of the lower float is 0
+    is_rounded_down = int(low.view(np.uint32)) % 2 == 0
     return middle if is_rounded_down else math.nextafter(middle, -math.inf)
 
 
 def greatest_below(threshold: float) -> float:
     """Return the greatest double that, rounded to a float, is less than a threshold."""
-    return greatest_up_to(float(np.nextafter(nearest_float(threshold), np.float32(-np.inf))))
+    return greatest_up_to(
+        float(np.nextafter(nearest_float(threshold), np.float32(-np.inf)))
+    )
 
 
 def nearest_float(value: float) -> np.float32:

@@ -40,7 +40,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     ----------
     path : Path
     dataset : FoldedDataset
-        Data whose features are the inputs of the model. Only its reader knows which features it uses.
+        Data whose features are the inputs of the model. Only its reader knows which
+        features it uses.
 
     Raises
     ------
@@ -51,7 +52,11 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         return None
 
     # The ending must belong to exactly one format.
-    forms = [form for form in readable_formats() if form.entry.suffix.lower() == path.suffix.lower()]
+    forms = [
+        form
+        for form in readable_formats()
+        if form.entry.suffix.lower() == path.suffix.lower()
+    ]
     if len(forms) > 1:
         text = tr(
             "{path}: {first} and {second} both have models with this ending. Leave one out with --without."
@@ -73,7 +78,10 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     }
 
     # Which features the file uses is not known, so all have the same weight.
-    weights = tuple(Weight(i, name, 1 / len(ids)) for i, name in zip(ids, dataset.feature_names, strict=True))
+    weights = tuple(
+        Weight(i, name, 1 / len(ids))
+        for i, name in zip(ids, dataset.feature_names, strict=True)
+    )
     origin = {"program": f"{form.entry.label}, {form.package} {form.version}"}
     model = Model(
         features=weights,
@@ -97,7 +105,9 @@ def _read_model_file(path: Path) -> bytes:
     size = regular_file_size(path)
     if size > _MAX_MODEL_BYTES:
         text = tr("{path}: found {size} bytes, expected a model of at most {most}.")
-        raise DatasetError(text.format(path=shown_path(path), size=size, most=_MAX_MODEL_BYTES))
+        raise DatasetError(
+            text.format(path=shown_path(path), size=size, most=_MAX_MODEL_BYTES)
+        )
     try:
         return path.read_bytes()
     except OSError as error:

@@ -31,14 +31,18 @@ _MAX_DEPTH = 16  # greatest depth of a symmetric tree, as in CatBoost
 
 def lightgbm_model(text: str) -> ParsedModel:
     """Return the model in LightGBM's text, after the same checks as for every text passed to LightGBM."""
-    header = dict(line.partition("=")[::2] for line in text.partition("\nTree=")[0].splitlines())
+    header = dict(
+        line.partition("=")[::2] for line in text.partition("\nTree=")[0].splitlines()
+    )
     names = tuple(header.get("feature_names", "").split())
     n = whole("LightGBM", header.get("max_feature_idx", len(names) - 1)) + 1
     try:
         checked_trees(text, n)
     except DataError as error:
         raise UnreadableModelError(str(error)) from error
-    return ParsedModel("LightGBM", names=names if len(names) == n else (), n_features=n, lightgbm=text)
+    return ParsedModel(
+        "LightGBM", names=names if len(names) == n else (), n_features=n, lightgbm=text
+    )
 
 
 def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
@@ -51,14 +55,21 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
         learner = values["learner"]
         parameters = learner["learner_model_param"]
         booster = learner["gradient_booster"]
-        if any(whole(_XGBOOST, parameters.get(key, 0)) > 1 for key in ("num_class", "num_target")):
+        if any(
+            whole(_XGBOOST, parameters.get(key, 0)) > 1
+            for key in ("num_class", "num_target")
+        ):
             raise unreadable(_XGBOOST, tr("one score for each document"))
         # A linear booster has weights and no trees.
         names = tuple(map(str, learner.get("feature_names") or ()))
         n = whole(_XGBOOST, parameters["num_feature"])
         if booster["name"] == "gblinear":
-            weights = [finite(_XGBOOST, weight) for weight in booster["model"]["weights"]]
-            return ParsedModel(_XGBOOST, dict(enumerate(weights[:n])), names=names, n_features=n)
+            weights = [
+                finite(_XGBOOST, weight) for weight in booster["model"]["weights"]
+            ]
+            return ParsedModel(
+                _XGBOOST, dict(enumerate(weights[:n])), names=names, n_features=n
+            )
         # The booster dart is a gbtree with a factor for each tree.
         tree_weights = None
         if booster["name"] == "dart":
@@ -68,7 +79,10 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
         factors = [1.0] * len(trees)
         if tree_weights is not None:
             factors = [finite(_XGBOOST, weight) for weight in tree_weights]
-        score_trees = tuple(_xgboost_tree(tree, factor) for tree, factor in zip(trees, factors, strict=True))
+        score_trees = tuple(
+            _xgboost_tree(tree, factor)
+            for tree, factor in zip(trees, factors, strict=True)
+        )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.save_model")) from error
     return ParsedModel(_XGBOOST, trees=score_trees, names=names, n_features=n)
@@ -84,13 +98,19 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
     features = tree["split_indices"]
     conditions = tree["split_conditions"]
     has_categories = any(tree.get("split_type", ()))
-    if has_categories or not len(left) == len(right) == len(features) == len(conditions):
+    if has_categories or not len(left) == len(right) == len(features) == len(
+        conditions
+    ):
         raise unreadable(_XGBOOST, tr("splits of numbers, no categories"))
 
     def split(node: int) -> tuple[int, float]:
-        return whole(_XGBOOST, features[node]), greatest_below(finite(_XGBOOST, conditions[node]))
+        return whole(_XGBOOST, features[node]), greatest_below(
+            finite(_XGBOOST, conditions[node])
+        )
 
-    return tree_of_lists(_XGBOOST, left, right, split, lambda n: factor * finite(_XGBOOST, conditions[n]))
+    return tree_of_lists(
+        _XGBOOST, left, right, split, lambda n: factor * finite(_XGBOOST, conditions[n])
+    )
 
 
 def xgboost_dump(trees: list[Any]) -> ParsedModel:
@@ -106,7 +126,8 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
         high_child = _child_with_id(node, node["no"])
         for child in (low_child, high_child):
             nodes[id(child)] = child
-        # XGBoost goes low for values below the threshold, RankStudio for values up to it.
+        # XGBoost goes low for values below the threshold, RankStudio for values up to
+        # it.
         number = numbers.setdefault(str(node["split"]), len(numbers))
         threshold = greatest_below(finite(_XGBOOST, node["split_condition"]))
         return number, threshold, id(low_child), id(high_child)
@@ -118,14 +139,20 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
             score_trees.append(flat_tree(_XGBOOST, id(tree), look))
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump")) from error
-    if all(map(_NUMBERED_NAME.fullmatch, numbers)):  # names that XGBoost makes of columns: f0, f1, …
+    # names that XGBoost makes of columns: f0, f1, …
+    if all(map(_NUMBERED_NAME.fullmatch, numbers)):
         columns = {number: int(name[1:]) for name, number in numbers.items()}
-        return ParsedModel(_XGBOOST, trees=tuple(_with_columns(tree, columns) for tree in score_trees))
+        return ParsedModel(
+            _XGBOOST, trees=tuple(_with_columns(tree, columns) for tree in score_trees)
+        )
     return ParsedModel(_XGBOOST, trees=tuple(score_trees), names=tuple(numbers))
 
 
 def _with_columns(tree: ScoreTree, columns: Mapping[int, int]) -> ScoreTree:
-    return replace(tree, splits=tuple((columns[c], t, low, high) for c, t, low, high in tree.splits))
+    return replace(
+        tree,
+        splits=tuple((columns[c], t, low, high) for c, t, low, high in tree.splits),
+    )
 
 
 def _child_with_id(node: Mapping[str, Any], number: object) -> Mapping[str, Any]:
@@ -139,39 +166,58 @@ def _child_with_id(node: Mapping[str, Any], number: object) -> Mapping[str, Any]
 def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return the model in CatBoost's JSON, with symmetric or other trees.
 
-    In a symmetric tree, a value above the border of a split sets a bit of the leaf's number: the first split
-    sets the lowest bit. Values and borders are compared as floats.
+    In a symmetric tree, a value above the border of a split sets a bit of the leaf's
+    number: the first split sets the lowest bit. Values and borders are compared as
+    floats.
     """
     try:
         # Trees use the index among numeric features; columns count all features.
         feature_infos = values["features_info"]["float_features"]
-        columns = {index: whole(_CATBOOST, f["flat_feature_index"]) for index, f in enumerate(feature_infos)}
-        feature_names = [str(f.get("feature_id", f.get("feature_name", ""))) for f in feature_infos]
+        columns = {
+            index: whole(_CATBOOST, f["flat_feature_index"])
+            for index, f in enumerate(feature_infos)
+        }
+        feature_names = [
+            str(f.get("feature_id", f.get("feature_name", ""))) for f in feature_infos
+        ]
         labels = {columns[index]: name for index, name in enumerate(feature_names)}
         # CatBoost multiplies by a scale; a bias does not change the order of documents.
         scale, *_ = values.get("scale_and_bias") or [1.0]
         scale = finite(_CATBOOST, scale[0] if isinstance(scale, list) else scale)
         if "oblivious_trees" in values:
-            trees = tuple(_symmetric_tree(tree, columns, scale) for tree in values["oblivious_trees"])
+            trees = tuple(
+                _symmetric_tree(tree, columns, scale)
+                for tree in values["oblivious_trees"]
+            )
         else:
-            trees = tuple(_asymmetric_tree(tree, columns, scale) for tree in values["trees"])
+            trees = tuple(
+                _asymmetric_tree(tree, columns, scale) for tree in values["trees"]
+            )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(_CATBOOST, tr("the JSON of save_model")) from error
 
     # Names by column; columns of other kinds have none.
     n = 1 + max(labels, default=-1)
     names = tuple(labels.get(column, "") for column in range(n))
-    return ParsedModel(_CATBOOST, trees=trees, names=names if any(names) else (), n_features=n)
+    return ParsedModel(
+        _CATBOOST, trees=trees, names=names if any(names) else (), n_features=n
+    )
 
 
-def _parsed_split(split: Mapping[str, Any], columns: Mapping[int, int]) -> tuple[int, float]:
+def _parsed_split(
+    split: Mapping[str, Any], columns: Mapping[int, int]
+) -> tuple[int, float]:
     """Return the column and the threshold of a split."""
     if split.get("split_type", "FloatFeature") != "FloatFeature":
         raise unreadable(_CATBOOST, tr("splits of numbers, no categories"))
-    return columns[split["float_feature_index"]], greatest_up_to(finite(_CATBOOST, split["border"]))
+    return columns[split["float_feature_index"]], greatest_up_to(
+        finite(_CATBOOST, split["border"])
+    )
 
 
-def _symmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
+def _symmetric_tree(
+    tree: Mapping[str, Any], columns: Mapping[int, int], scale: float
+) -> ScoreTree:
     """Return a tree of CatBoost whose nodes of one level share a split, with its leaves scaled."""
     splits = [_parsed_split(split, columns) for split in tree["splits"] or ()]
     leaves = [scale * finite(_CATBOOST, value) for value in tree["leaf_values"]]
@@ -188,7 +234,9 @@ def _symmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale: 
     return flat_tree(_CATBOOST, (len(splits) - 1, 0), look)
 
 
-def _asymmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
+def _asymmetric_tree(
+    tree: Mapping[str, Any], columns: Mapping[int, int], scale: float
+) -> ScoreTree:
     """Return a tree of CatBoost whose nodes have splits of their own, with its leaves scaled."""
     nodes: dict[int, Any] = {id(tree): tree}
 
@@ -198,6 +246,10 @@ def _asymmetric_tree(tree: Mapping[str, Any], columns: Mapping[int, int], scale:
             return scale * finite(_CATBOOST, node["value"])
         for child in (node["left"], node["right"]):
             nodes[id(child)] = child
-        return (*_parsed_split(node["split"], columns), id(node["left"]), id(node["right"]))
+        return (
+            *_parsed_split(node["split"], columns),
+            id(node["left"]),
+            id(node["right"]),
+        )
 
     return flat_tree(_CATBOOST, id(tree), look)

@@ -14,7 +14,11 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, refusal_of
+from rankstudio.engine.export.score_function import (
+    ScoreFunction,
+    ValueRanges,
+    refusal_of,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import clean_text, one_line
 from rankstudio.engine.support.files import write_bytes
@@ -34,8 +38,8 @@ class Documents:
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     dtype : type
-        Floating-point type, if the reader has a choice: float64, or float32 for programs in single precision,
-        including their output.
+        Floating-point type, if the reader has a choice: float64, or float32 for
+        programs in single precision, including their output.
     """
 
     X: Floats
@@ -75,26 +79,31 @@ class ModelFormat:
     read : callable(Files, ScoreFunction, Documents) -> ndarray of shape (m,)
         Scores documents with the files alone, given the inputs of the function.
     linear, trees, scales, sums : bool
-        Whether it supports weighted sums, sums of trees, scaling within a query, and trees that split on sums
-        of features.
+        Whether it supports weighted sums, sums of trees, scaling within a query, and
+        trees that split on sums of features.
     single : str
-        Program that computes in single precision or prints few digits; "" if all doubles are preserved.
+        Program that computes in single precision or prints few digits; "" if all
+        doubles are preserved.
     extra : str
         Extra of the package that installs a required library.
     beside : str
         Ending of a second file; "" if there is none.
     told_beside : bool
-        Whether the file of a weighted sum has no place for a text, so that its origin is in another file.
+        Whether the file of a weighted sum has no place for a text, so that its origin
+        is in another file.
     prints : int
-        Significant digits or decimals of printed scores; 0 if scores are passed on unrounded.
+        Significant digits or decimals of printed scores; 0 if scores are passed on
+        unrounded.
     fit : callable(ScoreFunction, ValueRanges) -> sequence of ScoreFunction, optional
-        Forms of the function with the same ranking, the preferred one first, if values matter to the program.
+        Forms of the function with the same ranking, the preferred one first, if values
+        matter to the program.
     fitted : str
         Description of changes to the function, with the reason.
     engine : str
         Search engine whose feature sets give definitions; "" without one.
     readers : Readers
-        Kind of the programs that read the files: formats are offered in the order of these kinds.
+        Kind of the programs that read the files: formats are offered in the order of
+        these kinds.
     package : str
         Package that the format comes from; "" for RankStudio's own.
     """
@@ -126,7 +135,8 @@ class ModelFormat:
         Parameters
         ----------
         linear, scaled : bool
-            Whether the model is a weighted sum, and whether its inputs are scaled within a query.
+            Whether the model is a weighted sum, and whether its inputs are scaled
+            within a query.
         kind : str
             Kind of its parts; see :attr:`rankstudio.engine.steps.Step.kind`.
         """
@@ -141,7 +151,9 @@ class ModelFormat:
         elif linear and not self.linear:
             text = tr("{format} supports only trees, but this model is a weighted sum.")
         elif not linear and not self.trees:
-            text = tr("{format} supports only weighted sums, but this model is a sum of trees.")
+            text = tr(
+                "{format} supports only weighted sums, but this model is a sum of trees."
+            )
         else:
             return ""
         return text.format(format=self.label)
@@ -156,11 +168,16 @@ class ModelFormat:
         MissingExtraError
             If a library is missing.
         """
-        if reason := self.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
+        if reason := self.refusal(
+            linear=function.linear, scaled=function.scaled, kind=function.kind
+        ):
             raise OutputError(reason)
         files = self.write(function)
         if self.told_beside and function.linear:
-            return {**files, ABOUT: f"{clean_text(one_line(function.about))}\n".encode()}
+            return {
+                **files,
+                ABOUT: f"{clean_text(one_line(function.about))}\n".encode(),
+            }
         return files
 
     def paths(self, path: Path) -> dict[str, Path]:
@@ -169,11 +186,18 @@ class ModelFormat:
         These are the given path, and others next to it.
         """
         endings = filter(None, [self.beside, ABOUT if self.told_beside else ""])
-        return {"": path, **{ending: path.with_name(f"{path.stem}{ending}") for ending in endings}}
+        return {
+            "": path,
+            **{ending: path.with_name(f"{path.stem}{ending}") for ending in endings},
+        }
 
     def scored_files(self, path: Path) -> Files:
         """Return the contents of the files at a path that :attr:`read` scores with."""
-        return {ending: file.read_bytes() for ending, file in self.paths(path).items() if ending != ABOUT}
+        return {
+            ending: file.read_bytes()
+            for ending, file in self.paths(path).items()
+            if ending != ABOUT
+        }
 
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write files, all or none of the new ones, and return their paths.
@@ -183,7 +207,9 @@ class ModelFormat:
         OutputError
             If a file cannot be written.
         """
-        paths = {ending: file for ending, file in self.paths(path).items() if ending in files}
+        paths = {
+            ending: file for ending, file in self.paths(path).items() if ending in files
+        }
         new_files: list[Path] = []
         try:
             for ending, file in paths.items():

@@ -5,7 +5,11 @@ from __future__ import annotations
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DataError, OutputError, shown
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.plugin_formats import PATIENCE, ModelFormatEntry, PluginModelFormat
+from rankstudio.engine.export.plugin_formats import (
+    PATIENCE,
+    ModelFormatEntry,
+    PluginModelFormat,
+)
 from rankstudio.engine.export.score_function import ScoreFunction
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.entries import imported
@@ -25,7 +29,9 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
                 raise RuntimeError(text.format(value=shown(content)))
         except (RuntimeError, TimeoutError) as error:
             text = tr("{format} cannot write the model: {problem}.")
-            raise OutputError(text.format(format=name, problem=str(error).rstrip("."))) from error
+            raise OutputError(
+                text.format(format=name, problem=str(error).rstrip("."))
+            ) from error
         return {"": content.encode() if isinstance(content, str) else content}
 
     # Scores that the plug-in's reader computes from the file.
@@ -34,12 +40,18 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
             raise OutputError(tr("{format} has no reader.").format(format=name))
         ids = tuple(model_input.id for model_input in function.inputs)
         try:
-            return PluginModelFormat(entry, package, version).score(files[""], documents.X, ids)
+            return PluginModelFormat(entry, package, version).score(
+                files[""], documents.X, ids
+            )
         except DataError as error:
             text = tr("{format} cannot read the file back: {problem}.")
-            raise OutputError(text.format(format=name, problem=str(error).rstrip("."))) from error
+            raise OutputError(
+                text.format(format=name, problem=str(error).rstrip("."))
+            ) from error
 
-    summary = entry.summary or tr("A format of the package {package}.").format(package=package)
+    summary = entry.summary or tr("A format of the package {package}.").format(
+        package=package
+    )
     return ModelFormat(
         key=entry.key,
         label=entry.label,

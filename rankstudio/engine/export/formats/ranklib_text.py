@@ -25,9 +25,17 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
         *(f"## {i.id} = {comment_text(i.name, 'hash')}" for i in function.inputs),
     ]
     if function.linear:
-        terms = " ".join(f"{n}:{w!r}" for n, w in zip(numbers, function.weights, strict=True))
+        terms = " ".join(
+            f"{n}:{w!r}" for n, w in zip(numbers, function.weights, strict=True)
+        )
         return "\n".join([_LINEAR_HEADER, *about, "", terms]) + "\n"
-    lines = [_TREES_HEADER, *about, f"## No. of trees = {len(function.trees)}", "", "<ensemble>"]
+    lines = [
+        _TREES_HEADER,
+        *about,
+        f"## No. of trees = {len(function.trees)}",
+        "",
+        "<ensemble>",
+    ]
     for number, tree in enumerate(function.trees, start=1):
         lines.append(f'\t<tree id="{number}" weight="1.0">')
         lines += _node_lines(tree.nested(), numbers, "", "\t\t")
@@ -35,7 +43,9 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
     return "\n".join([*lines, "</ensemble>"]) + "\n"
 
 
-def _node_lines(node: Node, numbers: Sequence[int], side: str, indent: str) -> list[str]:
+def _node_lines(
+    node: Node, numbers: Sequence[int], side: str, indent: str
+) -> list[str]:
     """Return the lines of a node and of the nodes below it."""
     head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if not isinstance(node, tuple):
@@ -57,7 +67,8 @@ def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
     if text.startswith(_LINEAR_HEADER):
         pairs = [pair.split(":") for pair in body.split()]
         weights = [(columns[int(number)], float(weight)) for number, weight in pairs]
-        X = documents.X.astype(documents.dtype).astype(np.float64)  # RankLib's weights and sums are doubles
+        # RankLib's weights and sums are doubles
+        X = documents.X.astype(documents.dtype).astype(np.float64)
         return weighted_sum(X, weights, np.float64)
     # The first child of a <tree> is its root.
     trees = [_parsed_node(tree[0], columns) for tree in ElementTree.fromstring(body)]
@@ -72,4 +83,9 @@ def _parsed_node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
     below, above = split.findall("split")
     feature = split.findtext("feature", "")
     threshold = split.findtext("threshold", "")
-    return columns[int(feature)], float(threshold), _parsed_node(below, columns), _parsed_node(above, columns)
+    return (
+        columns[int(feature)],
+        float(threshold),
+        _parsed_node(below, columns),
+        _parsed_node(above, columns),
+    )

@@ -9,7 +9,10 @@ from functools import cache
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.export.formats.model_format import ModelFormat
 from rankstudio.engine.export.formats.plugin_model_format import as_model_format
-from rankstudio.engine.export.plugin_formats import ModelFormatEntry, model_format_entries
+from rankstudio.engine.export.plugin_formats import (
+    ModelFormatEntry,
+    model_format_entries,
+)
 from rankstudio.engine.language import tr
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.resources import resource
@@ -24,7 +27,9 @@ def model_formats() -> Mapping[str, ModelFormat]:
         else entry
         for loaded_plugin, entry in model_format_entries()
     ]
-    return {entry.key: entry for entry in sorted(formats, key=lambda entry: entry.readers)}
+    return {
+        entry.key: entry for entry in sorted(formats, key=lambda entry: entry.readers)
+    }
 
 
 def absent_plugin_of(key: str) -> str:

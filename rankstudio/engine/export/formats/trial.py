@@ -62,7 +62,8 @@ def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> Non
 class Trial:
     """A folder with generated code, and the processes that compile and run it.
 
-    Nothing from it is loaded into this process, because names in a model could contain code that is compiled.
+    Nothing from it is loaded into this process, because names in a model could contain
+    code that is compiled.
 
     Parameters
     ----------
@@ -122,7 +123,9 @@ class Trial:
                 tr("{program} failed with status {status}: {said}").format(
                     program=Path(command[0]).name,
                     status=process.returncode,
-                    said=one_line(process.stderr.decode(errors="replace")[:_MAX_ERROR_LENGTH]),
+                    said=one_line(
+                        process.stderr.decode(errors="replace")[:_MAX_ERROR_LENGTH]
+                    ),
                 )
             )
 
@@ -132,8 +135,8 @@ class Trial:
         Parameters
         ----------
         command : sequence of str
-            Command without its last two arguments, which are added: the file of the documents, and that of
-            the scores. Both contain doubles.
+            Command without its last two arguments, which are added: the file of the
+            documents, and that of the scores. Both contain doubles.
         X : ndarray of shape (m, k)
 
         Returns
@@ -153,7 +156,9 @@ class Trial:
         if scores.size != X.shape[0]:
             raise OutputError(
                 tr("{program} wrote {found} scores, expected {expected}.").format(
-                    program=Path(command[0]).name, found=scores.size, expected=X.shape[0]
+                    program=Path(command[0]).name,
+                    found=scores.size,
+                    expected=X.shape[0],
                 )
             )
         return scores

@@ -9,15 +9,42 @@ from math import isnan
 from typing import Any
 
 from rankstudio.engine.errors import MissingExtraError, OutputError, ParameterError
-from rankstudio.engine.export.result_table.table import Rank, ResultCell, ResultTable, TableStyle
-from rankstudio.engine.export.tables import csv_text, latex_float, latex_line, markdown_lines
-from rankstudio.engine.support.escaping import clean_text, latex_escaped, markdown_escaped, one_line
+from rankstudio.engine.export.result_table.table import (
+    Rank,
+    ResultCell,
+    ResultTable,
+    TableStyle,
+)
+from rankstudio.engine.export.tables import (
+    csv_text,
+    latex_float,
+    latex_line,
+    markdown_lines,
+)
+from rankstudio.engine.support.escaping import (
+    clean_text,
+    latex_escaped,
+    markdown_escaped,
+    one_line,
+)
 from rankstudio.engine.support.templates import rendered
 
-_LATEX_RANKS: dict[Rank, str] = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
+_LATEX_RANKS: dict[Rank, str] = {
+    "best": r"\textbf{%s}",
+    "second": r"\underline{%s}",
+    "": "%s",
+}
 _LATEX_MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
-_MARKDOWN_RANKS: dict[Rank, str] = {"best": "**%s**", "second": "<ins>%s</ins>", "": "%s"}
-_EXCEL_RANKS: dict[Rank, dict[str, Any]] = {"best": {"bold": True}, "second": {"underline": 1}, "": {}}
+_MARKDOWN_RANKS: dict[Rank, str] = {
+    "best": "**%s**",
+    "second": "<ins>%s</ins>",
+    "": "%s",
+}
+_EXCEL_RANKS: dict[Rank, dict[str, Any]] = {
+    "best": {"bold": True},
+    "second": {"underline": 1},
+    "": {},
+}
 _MAX_COLUMN_WIDTH = 60
 _MAX_CELL_LENGTH = 32_767  # characters of a cell
 
@@ -25,12 +52,16 @@ _MAX_CELL_LENGTH = 32_767  # characters of a cell
 def latex_table(table: ResultTable, style: TableStyle) -> str:
     """Return a table as a LaTeX float with caption above and notes below.
 
-    Columns are centred. Marks next to the numbers take no space, so that digits stay aligned.
+    Columns are centred. Marks next to the numbers take no space, so that digits stay
+    aligned.
     """
     # Lines with the titles of the columns, below those of their groups.
     head = [
         *_group_lines(table),
-        latex_line(latex_escaped(title) for title in (table.corner, *(c.title for c in table.columns))),
+        latex_line(
+            latex_escaped(title)
+            for title in (table.corner, *(c.title for c in table.columns))
+        ),
     ]
 
     # Rows of each block below its caption.
@@ -41,17 +72,32 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
             text = rf"\parbox{{\linewidth}}{{\textit{{{latex_escaped(caption)}}}}}"
             if number > 0:
                 body.append(r"\addlinespace")
-            body.append(latex_line([rf"\multicolumn{{{len(table.columns) + 1}}}{{l}}{{{text}}}"]))
+            body.append(
+                latex_line(
+                    [rf"\multicolumn{{{len(table.columns) + 1}}}{{l}}{{{text}}}"]
+                )
+            )
         body += [
-            latex_line([latex_escaped(row.title), *(_latex_cell(*cell, style) for cell in cells)])
+            latex_line(
+                [
+                    latex_escaped(row.title),
+                    *(_latex_cell(*cell, style) for cell in cells),
+                ]
+            )
             for row, cells in rows
         ]
 
     # Notes as wide as the page, not only as the table.
     text = " ".join(map(latex_escaped, table.notes_of(style)))
-    below = ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
+    below = [
+        "",
+        r"\smallskip",
+        rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}",
+    ]
     columns = f"l{'c' * len(table.columns)}"
-    float_ = latex_float(columns, head, body, latex_escaped(table.caption), below if text else ())
+    float_ = latex_float(
+        columns, head, body, latex_escaped(table.caption), below if text else ()
+    )
     return f"% \\usepackage{{booktabs}}\n{float_}\n"
 
 
@@ -87,20 +133,31 @@ def markdown_table(table: ResultTable, style: TableStyle) -> str:
 
     The groups precede the titles.
     """
-    head = [markdown_escaped(table.corner), *(markdown_escaped(column.name) for column in table.columns)]
+    head = [
+        markdown_escaped(table.corner),
+        *(markdown_escaped(column.name) for column in table.columns),
+    ]
     parts = [f"**{markdown_escaped(table.caption)}**"]
     for caption, rows in table.styled_blocks(style):
         lines = [
-            [markdown_escaped(row.title), *(_markdown_cell(*cell, style) for cell in cells)]
+            [
+                markdown_escaped(row.title),
+                *(_markdown_cell(*cell, style) for cell in cells),
+            ]
             for row, cells in rows
         ]
-        parts += [f"*{markdown_escaped(caption)}*" if caption else "", markdown_lines([head, *lines])]
+        parts += [
+            f"*{markdown_escaped(caption)}*" if caption else "",
+            markdown_lines([head, *lines]),
+        ]
     parts.append("\n".join(markdown_escaped(note) for note in table.notes_of(style)))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
-    text = ("*%s*" if cell.is_muted else _MARKDOWN_RANKS[rank]) % style.number(cell.mean)
+    text = ("*%s*" if cell.is_muted else _MARKDOWN_RANKS[rank]) % style.number(
+        cell.mean
+    )
     sd = f" ± {style.deviation(cell)}" if style.deviation(cell) else ""
     return text + sd + mark
 
@@ -108,8 +165,8 @@ def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
     """Return a workbook with one sheet: caption, header, a row per run, notes.
 
-    A mark is part of its cell's number format, so that the cell contains only the number; a deviation has its
-    own column after the mean.
+    A mark is part of its cell's number format, so that the cell contains only the
+    number; a deviation has its own column after the mean.
 
     Raises
     ------
@@ -136,10 +193,13 @@ class _Sheet:
         self._sheet = book.add_worksheet("Table")
         self._formats: dict[tuple[tuple[str, Any], ...], Any] = {}
         has_deviations = [
-            any(not isnan(row.cells[column].sd) for row in table.rows) for column in range(len(table.columns))
+            any(not isnan(row.cells[column].sd) for row in table.rows)
+            for column in range(len(table.columns))
         ]
         # Whether each column of the table has a column of deviations behind it.
-        self._has_deviation_column = [style.sd and has_deviation for has_deviation in has_deviations]
+        self._has_deviation_column = [
+            style.sd and has_deviation for has_deviation in has_deviations
+        ]
 
     def write(self) -> None:
         """Write everything."""
@@ -151,23 +211,34 @@ class _Sheet:
         if table.groups():
             self._write_groups(sheet_row)
             sheet_row += 1
-        sheet.write_string(sheet_row, 0, _cell_text(table.corner), self._format(bottom=1))
+        sheet.write_string(
+            sheet_row, 0, _cell_text(table.corner), self._format(bottom=1)
+        )
         for column, title in enumerate(self._titles(), start=1):
-            sheet.write_string(sheet_row, column, _cell_text(title), self._format(bottom=1, align="right"))
+            sheet.write_string(
+                sheet_row,
+                column,
+                _cell_text(title),
+                self._format(bottom=1, align="right"),
+            )
         sheet.freeze_panes(sheet_row + 1, 1)
 
         # Rows in blocks; a block may have a caption of its own.
         for caption, rows in table.styled_blocks(self._style):
             if caption:
                 sheet_row += 1
-                sheet.write_string(sheet_row, 0, _cell_text(caption), self._format(italic=True))
+                sheet.write_string(
+                    sheet_row, 0, _cell_text(caption), self._format(italic=True)
+                )
             for row, cells in rows:
                 sheet_row += 1
                 sheet.write_string(sheet_row, 0, _cell_text(row.title))
                 self._write_cells(sheet_row, cells)
 
         # Notes after an empty row.
-        for note_row, note in enumerate(table.notes_of(self._style), start=sheet_row + 2):
+        for note_row, note in enumerate(
+            table.notes_of(self._style), start=sheet_row + 2
+        ):
             sheet.write_string(note_row, 0, _cell_text(note), self._format(italic=True))
 
         # The first column is as wide as its longest text, up to a limit.
@@ -177,7 +248,9 @@ class _Sheet:
     def _titles(self) -> list[str]:
         """Return the title of every column of numbers, from left to right."""
         titles = []
-        for column, has_deviations in zip(self._table.columns, self._has_deviation_column, strict=True):
+        for column, has_deviations in zip(
+            self._table.columns, self._has_deviation_column, strict=True
+        ):
             titles.append(column.title)
             if has_deviations:
                 titles.append(f"{column.title} sd")
@@ -188,7 +261,9 @@ class _Sheet:
         sheet_column = 1
         column = 0
         for group, width in self._table.groups():
-            sheet_width = width + sum(self._has_deviation_column[column : column + width])
+            sheet_width = width + sum(
+                self._has_deviation_column[column : column + width]
+            )
             style = self._format(bottom=1, align="center")
             if sheet_width > 1:
                 last_column = sheet_column + sheet_width - 1
@@ -201,19 +276,34 @@ class _Sheet:
         """Write the means of a row, with their marks and deviations."""
         number_format = ("0." + "0" * self._style.shown_digits).rstrip(".")
         sheet_column = 1
-        for (cell, rank, mark), has_deviations in zip(cells, self._has_deviation_column, strict=True):
+        for (cell, rank, mark), has_deviations in zip(
+            cells, self._has_deviation_column, strict=True
+        ):
             marked_format = number_format + (f'"{mark}"' if mark else "")
-            looks = {"italic": True, "font_color": "#808080"} if cell.is_muted else _EXCEL_RANKS[rank]
-            self._write_number(row, sheet_column, cell.mean, self._format(num_format=marked_format, **looks))
+            looks = (
+                {"italic": True, "font_color": "#808080"}
+                if cell.is_muted
+                else _EXCEL_RANKS[rank]
+            )
+            self._write_number(
+                row,
+                sheet_column,
+                cell.mean,
+                self._format(num_format=marked_format, **looks),
+            )
             sheet_column += 1
             if has_deviations:
-                self._write_number(row, sheet_column, cell.sd, self._format(num_format=number_format))
+                self._write_number(
+                    row, sheet_column, cell.sd, self._format(num_format=number_format)
+                )
                 sheet_column += 1
 
     def _write_number(self, row: int, column: int, value: float, style: Any) -> None:
         if not isnan(value):
             digits = self._style.digits
-            self._sheet.write_number(row, column, value if digits is None else round(value, digits), style)
+            self._sheet.write_number(
+                row, column, value if digits is None else round(value, digits), style
+            )
 
     def _format(self, **properties: Any) -> Any:
         key = tuple(sorted(properties.items()))
@@ -243,12 +333,18 @@ def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
     header, rows = table.numbers(style)
     columns = list(zip(*rows, strict=True)) or [() for _ in header]
     n_texts = 2 if table.block_captions else 1
-    kinds = [pa.string() if index < n_texts else pa.float64() for index in range(len(header))]
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    kinds = [
+        pa.string() if index < n_texts else pa.float64() for index in range(len(header))
+    ]
+    arrays = [
+        pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)
+    ]
     metadata = {"caption": table.caption, "notes": "\n".join(table.notes_of(style))}
     fields = [pa.field(name, kind) for name, kind in zip(header, kinds, strict=True)]
     out = io.BytesIO()
-    write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata)), out)
+    write_table(
+        pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata)), out
+    )
     return out.getvalue()
 
 
@@ -292,7 +388,9 @@ class TableFormat:
             assert self.text is not None  # a format has one of the two functions
             return self.text(table, style).encode("utf-8")
         except UnicodeEncodeError as error:
-            raise OutputError(f"Expected names in UTF-8, found {error.object[:120]!a}.") from error
+            raise OutputError(
+                f"Expected names in UTF-8, found {error.object[:120]!a}."
+            ) from error
 
 
 def _html(table: ResultTable, style: TableStyle) -> str:

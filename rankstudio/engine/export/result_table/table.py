@@ -31,7 +31,8 @@ class ResultCell:
     mean : float
         Mean over the folds; NaN without a value.
     sd : float
-        Standard deviation over the folds (n - 1 in the denominator); NaN with fewer than two.
+        Standard deviation over the folds (n - 1 in the denominator); NaN with fewer
+        than two.
     n : int
         Number of folds in which the measure is defined.
     p : float
@@ -89,7 +90,8 @@ class ResultRow:
     title : str
     cells : tuple of ResultCell
     block : int
-        Position of its block; only rows of the same block are ranked and tested together.
+        Position of its block; only rows of the same block are ranked and tested
+        together.
     """
 
     title: str
@@ -147,7 +149,8 @@ class ResultTable:
     notes : tuple of str
         Notes on the numbers.
     mark_note : str
-        Legend of the marks: reference, test, correction and number of hypotheses; "" without tests.
+        Legend of the marks: reference, test, correction and number of hypotheses; ""
+        without tests.
     corner : str
         Title of the first column.
     block_captions : tuple of str
@@ -168,18 +171,23 @@ class ResultTable:
         The result is empty if there are no groups.
         """
         group_widths = [
-            (group, len(list(members))) for group, members in groupby(c.group for c in self.columns)
+            (group, len(list(members)))
+            for group, members in groupby(c.group for c in self.columns)
         ]
         return group_widths if any(group for group, _ in group_widths) else []
 
     def notes_of(self, style: TableStyle) -> tuple[str, ...]:
         """Return the notes of a table in a style."""
         notes = list(self.notes)
-        if style.sd and any(not isnan(cell.sd) for row in self.rows for cell in row.cells):
+        if style.sd and any(
+            not isnan(cell.sd) for row in self.rows for cell in row.cells
+        ):
             notes.append("± is the standard deviation over the folds.")
         if style.bold and any(any(ranks) for ranks in self.ranks(style.shown_digits)):
             scope = " in each block" if self.block_captions else ""
-            notes.append(f"The best of each column{scope} is bold, the second is underlined.")
+            notes.append(
+                f"The best of each column{scope} is bold, the second is underlined."
+            )
         if any(cell.is_muted for row in self.rows for cell in row.cells):
             notes.append(NO_ESTIMATE)
         if style.marks and self.mark_note:
@@ -196,12 +204,19 @@ class ResultTable:
             rows = [index for index, row in enumerate(self.rows) if row.block == block]
             for column_index, column in enumerate(self.columns):
                 cells = [self.rows[index].cells[column_index] for index in rows]
-                means = [round(cell.mean, digits) if cell.is_estimate else nan for cell in cells]
-                for index, rank in zip(rows, _ranks(means, column.higher_is_better), strict=True):
+                means = [
+                    round(cell.mean, digits) if cell.is_estimate else nan
+                    for cell in cells
+                ]
+                for index, rank in zip(
+                    rows, _ranks(means, column.higher_is_better), strict=True
+                ):
                     ranks[index][column_index] = rank
         return [tuple(row) for row in ranks]
 
-    def styled(self, style: TableStyle) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
+    def styled(
+        self, style: TableStyle
+    ) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
         """Yield each row with its cells, and the rank and mark to print."""
         for row, ranks in zip(self.rows, self.ranks(style.shown_digits), strict=True):
             cells: list[tuple[ResultCell, Rank, str]] = [
@@ -212,18 +227,23 @@ class ResultTable:
 
     def styled_blocks(
         self, style: TableStyle
-    ) -> Iterator[tuple[str, list[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]]]:
+    ) -> Iterator[
+        tuple[str, list[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]]
+    ]:
         """Yield each block with its caption, "" for a single block, and its rows as from :meth:`styled`."""
         for block, rows in groupby(self.styled(style), lambda styled: styled[0].block):
             yield self.block_captions[block] if self.block_captions else "", list(rows)
 
-    def numbers(self, style: TableStyle) -> tuple[list[str], list[list[str | float | None]]]:
+    def numbers(
+        self, style: TableStyle
+    ) -> tuple[list[str], list[list[str | float | None]]]:
         """Return header and rows as plain values, one line per row.
 
-        A column of means is followed by a column of deviations, and by a column of corrected p, if the style
-        requires them and they have any values.
+        A column of means is followed by a column of deviations, and by a column of
+        corrected p, if the style requires them and they have any values.
         """
-        # Columns of values for each column of the table: the mean, and what the style adds.
+        # Columns of values for each column of the table: the mean, and what the style
+        # adds.
         header = [self.corner]
         kinds = [
             ("", "mean"),
@@ -239,7 +259,10 @@ class ResultTable:
         for column_index, column in enumerate(self.columns):
             for suffix, kind in kinds:
                 cells: list[str | float | None] = [
-                    _rounded_or_none(getattr(row.cells[column_index], kind), style, kind) for row in self.rows
+                    _rounded_or_none(
+                        getattr(row.cells[column_index], kind), style, kind
+                    )
+                    for row in self.rows
                 ]
                 if kind == "mean" or any(value is not None for value in cells):
                     header.append(column.name + suffix)
@@ -258,7 +281,9 @@ def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
 
     If all values are equal, no value is the best.
     """
-    levels = sorted({value for value in values if not isnan(value)}, reverse=higher_is_better)
+    levels = sorted(
+        {value for value in values if not isnan(value)}, reverse=higher_is_better
+    )
     rank_of_level: dict[float, Rank] = (
         dict(zip(levels, ("best", "second"), strict=False)) if len(levels) > 1 else {}
     )

@@ -1,7 +1,8 @@
 """The catalog of all methods, from which the window's form, the terminal's help and the docs are made.
 
-A method is a module with an estimator, and an entry in this package. The estimator refers to the entry, which
-checks its parameters. Nothing in this package imports an estimator, so reading the catalog is fast.
+A method is a module with an estimator, and an entry in this package. The estimator
+refers to the entry, which checks its parameters. Nothing in this package imports an
+estimator, so reading the catalog is fast.
 """
 
 from __future__ import annotations
@@ -110,14 +111,16 @@ def method(key: str) -> Method:
         return entry
     close = nearest(key, (entry.key for entry in methods()))
     remedy = did_you_mean(close) or tr("rankstudio methods lists the catalog.")
-    raise PlanError(tr("There is no method {key}. {remedy}").format(key=shown(key), remedy=remedy))
+    raise PlanError(
+        tr("There is no method {key}. {remedy}").format(key=shown(key), remedy=remedy)
+    )
 
 
 def find_method(key: str) -> Method | None:
     """Return a learning method by its key; None for an unknown key.
 
-    Methods that are only known from a study are found, too, as are the methods of an ability whose folder is
-    absent. These cannot be run.
+    Methods that are only known from a study are found, too, as are the methods of an
+    ability whose folder is absent. These cannot be run.
     """
     return METHODS.find(key) or _absent_method(key)
 
@@ -146,13 +149,20 @@ def is_added(entry: Method) -> bool:
 
     Such a method was added by a program, or is described by a study.
     """
-    return entry.origin is not None and entry.origin.kind not in (OriginKind.PACKAGE, OriginKind.ABILITY)
+    return entry.origin is not None and entry.origin.kind not in (
+        OriginKind.PACKAGE,
+        OriginKind.ABILITY,
+    )
 
 
 def refusal_of_groups(entry: Method, n_groups: int) -> str:
     """Return the message that a method does not support feature groups."""
-    labels_text = ", ".join(other.label for other in methods() if other.selects and other.groups)
-    many = trn("the group of features", "the {n} groups of features", n_groups).format(n=n_groups)
+    labels_text = ", ".join(
+        other.label for other in methods() if other.selects and other.groups
+    )
+    many = trn("the group of features", "the {n} groups of features", n_groups).format(
+        n=n_groups
+    )
     return tr(
         "{label} selects single features and cannot select {many} as a whole. Choose {able}, "
         "or remove the groups."

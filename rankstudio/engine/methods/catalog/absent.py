@@ -7,7 +7,10 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from rankstudio.engine.methods.catalog.description import described_method, description_of
+from rankstudio.engine.methods.catalog.description import (
+    described_method,
+    description_of,
+)
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.plugins.entries import values_of
 from rankstudio.engine.plugins.loader import plugins
@@ -31,7 +34,12 @@ def methods_to_record() -> list[dict[str, Any]]:
     """Return the methods of the present abilities as plain values, for ``resources/abilities``."""
     return [
         description_of(
-            replace(entry, origin=Origin(kind=OriginKind.ABILITY, name=loaded_plugin.plugin.name, version=""))
+            replace(
+                entry,
+                origin=Origin(
+                    kind=OriginKind.ABILITY, name=loaded_plugin.plugin.name, version=""
+                ),
+            )
         )
         for loaded_plugin in plugins().loaded
         if loaded_plugin.built_in and loaded_plugin.plugin.name != CORE

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from rankstudio.engine.errors import ParameterError, PlanError, RankStudioError, nearest, one_line, shown
+from rankstudio.engine.errors import (
+    ParameterError,
+    PlanError,
+    RankStudioError,
+    nearest,
+    one_line,
+    shown,
+)
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.parameter import Parameter
@@ -69,7 +76,8 @@ def formatted(value: float, form: Form) -> float:
     value : int or float
         The number.
     form : str or callable
-        Format of :func:`format`, such as ``"+.3f"``; or a function that returns the text.
+        Format of :func:`format`, such as ``"+.3f"``; or a function that returns the
+        text.
 
     Examples
     --------
@@ -96,7 +104,8 @@ class AnalysisTable:
     note : str
         Sentence below the table.
     above : str or None
-        Lines that the terminal prints above the table in place of the title; None for the title itself.
+        Lines that the terminal prints above the table in place of the title; None for
+        the title itself.
 
     Examples
     --------
@@ -143,8 +152,8 @@ class AnalysisResult:
     warnings : tuple of str
         Sentences about the result, printed on standard error.
     is_partial : bool
-        Whether the analysis is not finished. A function that takes long yields partial results; if it is
-        stopped, the last partial result is its result.
+        Whether the analysis is not finished. A function that takes long yields partial
+        results; if it is stopped, the last partial result is its result.
 
     Examples
     --------
@@ -177,8 +186,8 @@ def cell_text(cell: Cell) -> str:
 class Analysis:
     """An analysis of data or of a finished run.
 
-    An analysis is a command that is named by its key, and an entry of *Run, Analyses* in the window. In
-    Python, `analyse` calls it.
+    An analysis is a command that is named by its key, and an entry of *Run, Analyses*
+    in the window. In Python, `analyse` calls it.
 
     Attributes
     ----------
@@ -189,27 +198,29 @@ class Analysis:
     summary : str
         What the analysis computes, as one sentence without a full stop.
     compute : str
-        ``"module:function"``, imported on first use. The function is called with the subject that ``needs``
-        names, and with the parameters by name. It returns an `AnalysisTable`, several, or an
-        `AnalysisResult`. A generator yields `WorkProgress` before, and may yield partial results, each an
-        `AnalysisResult`.
+        ``"module:function"``, imported on first use. The function is called with the
+        subject that ``needs`` names, and with the parameters by name. It returns an
+        `AnalysisTable`, several, or an `AnalysisResult`. A generator yields
+        `WorkProgress` before, and may yield partial results, each an `AnalysisResult`.
     parameters : tuple of Parameter
     needs : Needs
-        Subject of the analysis. ``DATA``: the training part of a fold, a `RankingDataset`. ``FOLDS``: a
-        `FoldedDataset`. ``RUN``: a `RunResult` and its `FoldedDataset`. ``PLAN``: a `Plan` and its
-        `FoldedDataset`. While test parts are sealed, the subject has no test parts.
+        Subject of the analysis. ``DATA``: the training part of a fold, a
+        `RankingDataset`. ``FOLDS``: a `FoldedDataset`. ``RUN``: a `RunResult` and its
+        `FoldedDataset`. ``PLAN``: a `Plan` and its `FoldedDataset`. While test parts
+        are sealed, the subject has no test parts.
     in_report : bool
         Whether reports include the tables, computed with the default parameters.
     description : str
         Help text of the command, with examples; by default the summary.
     terminal : str
-        Module that defines the options of the command, in place of options for the parameters:
-        ``add_options(parser)`` adds the options, and ``read(args)`` returns the subject as a tuple, and the
-        parameters by name.
+        Module that defines the options of the command, in place of options for the
+        parameters: ``add_options(parser)`` adds the options, and ``read(args)`` returns
+        the subject as a tuple, and the parameters by name.
     words : str
-        ``"module:function"``, only for a command whose options ``terminal`` defines. The function gets the
-        plan and the parameters by name, and returns the words of the command line that follow the command's
-        name or the study, as a list; None if there is no such command line.
+        ``"module:function"``, only for a command whose options ``terminal`` defines.
+        The function gets the plan and the parameters by name, and returns the words of
+        the command line that follow the command's name or the study, as a list; None if
+        there is no such command line.
 
     Examples
     --------
@@ -251,7 +262,9 @@ class Analysis:
             if name not in names:
                 expected = tr("one of {names}").format(names=", ".join(names))
                 raise ParameterError(name, values[name], expected, nearest(name, names))
-        return {p.name: p.validate(values.get(p.name, p.default)) for p in self.parameters}
+        return {
+            p.name: p.validate(values.get(p.name, p.default)) for p in self.parameters
+        }
 
 
 def analyses(other_commands: Collection[str] = ()) -> dict[str, Analysis]:
@@ -270,7 +283,10 @@ def analyses(other_commands: Collection[str] = ()) -> dict[str, Analysis]:
 
     exists = tr("An analysis {key} exists already. Choose another key.")
     message = tr("An analysis of the plug-in {name} cannot be used: {reason}")
-    return {entry.key: entry for _, entry in entries_of("analyses", refuse_invalid, exists, message)}
+    return {
+        entry.key: entry
+        for _, entry in entries_of("analyses", refuse_invalid, exists, message)
+    }
 
 
 def analysis(key: str) -> Analysis:
@@ -296,22 +312,41 @@ def _problem(entry: object, other_commands: Collection[str]) -> str:
         return problem
     # `words` is optional.
     for entry_point in (entry.compute, entry.words or entry.compute):
-        if not isinstance(entry_point, str) or not _MODULE_AND_NAME.fullmatch(entry_point):
+        if not isinstance(entry_point, str) or not _MODULE_AND_NAME.fullmatch(
+            entry_point
+        ):
             text = tr('{key}: expected "module:name", got {place}.')
             return text.format(key=entry.key, place=shown(entry_point))
-    if not isinstance(entry.terminal, str) or (entry.terminal and not _MODULE.fullmatch(entry.terminal)):
+    if not isinstance(entry.terminal, str) or (
+        entry.terminal and not _MODULE.fullmatch(entry.terminal)
+    ):
         text = tr("{key}: expected the name of a module, got {module}.")
         return text.format(key=entry.key, module=one_line(shown(entry.terminal)))
     # Texts are shown on one line, in menus and tables.
-    for name, max_length in (("label", _MAX_LABEL_LENGTH), ("summary", _MAX_SUMMARY_LENGTH)):
+    for name, max_length in (
+        ("label", _MAX_LABEL_LENGTH),
+        ("summary", _MAX_SUMMARY_LENGTH),
+    ):
         value = getattr(entry, name)
-        if not isinstance(value, str) or not 0 < len(value.strip()) <= max_length or one_line(value) != value:
-            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            return text.format(key=entry.key, field=name, most=max_length, value=shown(value))
+        if (
+            not isinstance(value, str)
+            or not 0 < len(value.strip()) <= max_length
+            or one_line(value) != value
+        ):
+            text = tr(
+                "{key}: {field}: expected a line of at most {most} characters, got {value}."
+            )
+            return text.format(
+                key=entry.key, field=name, most=max_length, value=shown(value)
+            )
     if not _is_printable_text(entry.description):
-        text = tr("{key}: description: expected a printable text of at most {most} characters, got {value}.")
+        text = tr(
+            "{key}: description: expected a printable text of at most {most} characters, got {value}."
+        )
         return text.format(
-            key=entry.key, most=_MAX_DESCRIPTION_LENGTH, value=one_line(shown(entry.description))
+            key=entry.key,
+            most=_MAX_DESCRIPTION_LENGTH,
+            value=one_line(shown(entry.description)),
         )
     return _problem_of_parameters(entry)
 

@@ -42,10 +42,14 @@ def description_of(entry: Method) -> dict[str, Any]:
             "least": score.least,
             "from_zero": score.from_zero,
         }
-    # The estimator itself is not part of it: the values describe a method for a reader without its package.
+    # The estimator itself is not part of it: the values describe a method for a reader
+    # without its package.
     return {
         **{name: getattr(entry, name) for name in ("key", "label", "family")},
-        **{name: getattr(entry.description, name) for name in ("citation", "title", "summary")},
+        **{
+            name: getattr(entry.description, name)
+            for name in ("citation", "title", "summary")
+        },
         "criterion": entry.criterion.name,
         "formula": entry.description.formula,
         "ranks_with": entry.ranks_with,
@@ -80,7 +84,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
         raise ValueError("expected a list of parameters")
     origin = values["origin"]
     kind = OriginKind(origin["kind"])
-    # A method without an estimator, marked as not present: it can be shown, but not run.
+    # A method without an estimator, marked as not present: it can be shown, but not
+    # run.
     entry = Method(
         **texts,
         description=Description(**description),
@@ -88,7 +93,9 @@ def described_method(values: Mapping[str, Any]) -> Method:
         traits=("drops_features",) if _checked_flag(values["drops_features"]) else (),
         estimator="",
         step_kind=StepKind(values["step_kind"]),
-        takes=tuple(name for name in values["takes"] if name in ("convention", "seed", "groups")),
+        takes=tuple(
+            name for name in values["takes"] if name in ("convention", "seed", "groups")
+        ),
         candidate_score=_parsed_score(values["candidate_score"]),
         origin=Origin(
             kind=kind,
@@ -118,9 +125,12 @@ def _parameter_values(p: Parameter) -> dict[str, Any]:
 
 def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
     """Return the parameter that plain values of :func:`_parameter_values` describe."""
-    texts: dict[str, Any] = {name: _checked_line(values[name]) for name in _PARAMETER_TEXTS}
+    texts: dict[str, Any] = {
+        name: _checked_line(values[name]) for name in _PARAMETER_TEXTS
+    }
     flags: dict[str, Any] = {
-        name: _checked_flag(values[name]) for name in ("open_low", "ranks", "changes_criterion", "basic")
+        name: _checked_flag(values[name])
+        for name in ("open_low", "ranks", "changes_criterion", "basic")
     }
     choices = values["choices"]
     if type(choices) is not list or len(choices) > _MAX_CHOICES:
@@ -135,8 +145,12 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
         default=_as_tuples(values["default"]),
         low=-inf if values["low"] is None else float(values["low"]),
         high=inf if values["high"] is None else float(values["high"]),
-        choices=tuple((_checked_line(key), _checked_line(label)) for key, label in choices),
-        only_with=(_checked_line(only_with[0]), _as_tuples(only_with[1])) if only_with else (),
+        choices=tuple(
+            (_checked_line(key), _checked_line(label)) for key, label in choices
+        ),
+        only_with=(_checked_line(only_with[0]), _as_tuples(only_with[1]))
+        if only_with
+        else (),
     )
 
 
@@ -144,12 +158,20 @@ def _parsed_score(values: Any) -> CandidateScore | None:
     if values is None:
         return None
     source = ScoreSource[values["source"]]
-    flags: dict[str, Any] = {name: _checked_flag(values[name]) for name in ("least", "from_zero")}
-    return CandidateScore(_checked_line(values["name"]), _checked_line(values["unit"]), source, **flags)
+    flags: dict[str, Any] = {
+        name: _checked_flag(values[name]) for name in ("least", "from_zero")
+    }
+    return CandidateScore(
+        _checked_line(values["name"]), _checked_line(values["unit"]), source, **flags
+    )
 
 
 def _checked_line(value: Any) -> str:
-    if type(value) is not str or len(value) > _MAX_LINE_LENGTH or not value.isprintable():
+    if (
+        type(value) is not str
+        or len(value) > _MAX_LINE_LENGTH
+        or not value.isprintable()
+    ):
         raise ValueError("expected a line")
     return value
 

@@ -30,8 +30,8 @@ CAPABILITIES = (
 )
 """Abilities that an estimator may have: :class:`rankstudio.engine.methods.capabilities.Capabilities`.
 
-An entry declares ``exact_exchange`` if the method selects by the exact left-out error, so that best sets can
-be computed.
+An entry declares ``exact_exchange`` if the method selects by the exact left-out error,
+so that best sets can be computed.
 """
 
 TRAITS = ("learns_preferences", "left_out", "live", "drops_features", "combines")
@@ -48,8 +48,8 @@ _ROUNDING = 1e-12
 class ScoreSource(Enum):
     """Where the score of each feature comes from in a step.
 
-    Steps do not contain the name and the unit of the score, because these are the same for all steps, and a
-    study would store them repeatedly.
+    Steps do not contain the name and the unit of the score, because these are the same
+    for all steps, and a study would store them repeatedly.
 
     Examples
     --------
@@ -75,9 +75,11 @@ class CandidateScore:
         Unit or context: "per document".
     source : ScoreSource
     least : bool
-        Whether the method selects the candidate with the smallest score, not the largest.
+        Whether the method selects the candidate with the smallest score, not the
+        largest.
     from_zero : bool
-        Whether a worthless candidate has the score 0; ranking measures have no such zero.
+        Whether a worthless candidate has the score 0; ranking measures have no such
+        zero.
 
     Examples
     --------
@@ -118,7 +120,8 @@ class CandidateScore:
         Returns
         -------
         ndarray of shape (n,)
-            NaN for features that were not candidates; all NaN if the step compares none.
+            NaN for features that were not candidates; all NaN if the step compares
+            none.
         """
         n = step.coef.size
         if self.source is ScoreSource.WEIGHT:
@@ -128,7 +131,10 @@ class CandidateScore:
         if self.source is ScoreSource.SCORE:
             return step.candidates
         drops = step.before - step.candidates
-        return np.where(np.abs(drops) <= _ROUNDING * abs(step.before), 0.0, drops) / divisor
+        return (
+            np.where(np.abs(drops) <= _ROUNDING * abs(step.before), 0.0, drops)
+            / divisor
+        )
 
     def gains(self, scores: Floats) -> Floats:
         """Return scores for which larger is better."""
@@ -138,7 +144,8 @@ class CandidateScore:
 class StepKind(Enum):
     """Kind of a method's steps, and therefore the x axis of its curves.
 
-    If steps are iterations, only the last step can be selected; for all other kinds, every step can.
+    If steps are iterations, only the last step can be selected; for all other kinds,
+    every step can.
 
     Examples
     --------
@@ -175,7 +182,8 @@ class Seconds:
     fit : float
         Seconds per combination of parameters.
     path : float
-        Seconds that the method takes as a final ranker, per combination, for all numbers of features.
+        Seconds that the method takes as a final ranker, per combination, for all
+        numbers of features.
     slow : bool
         Whether a run takes a minute or more on data of usual size.
 
@@ -225,11 +233,14 @@ class Criterion:
     Attributes
     ----------
     name : str
-        Axis title; "" if there is no criterion. If ``measured``, the name of the measure.
+        Axis title; "" if there is no criterion. If ``measured``, the name of the
+        measure.
     per_document : bool
-        Whether the criterion is a sum over documents, which is divided by their number to compare folds.
+        Whether the criterion is a sum over documents, which is divided by their number
+        to compare folds.
     measured : bool
-        Whether the criterion is the negative of a measure. The measure is then shown instead.
+        Whether the criterion is the negative of a measure. The measure is then shown
+        instead.
 
     Examples
     --------
@@ -254,7 +265,8 @@ class Requirement:
     module : str
         Module that is imported; "" if the method needs no optional library.
     extra : str
-        Extra of RankStudio that installs the library; "" if pip installs it by the module's name.
+        Extra of RankStudio that installs the library; "" if pip installs it by the
+        module's name.
 
     Examples
     --------
@@ -276,8 +288,8 @@ class Method:
     key, label : str
         Key for plans and the terminal; label for users.
     family : str
-        "selector" for methods that select features, "ranker" for methods that rank with given features,
-        "given" for an existing ranking, "model" for an existing model.
+        "selector" for methods that select features, "ranker" for methods that rank with
+        given features, "given" for an existing ranking, "model" for an existing model.
     description : Description
         Paper, summary and formula.
     estimator : str
@@ -288,9 +300,11 @@ class Method:
         Criterion that the steps minimise, such as `LEAVE_QUERY_OUT`.
     step_kind : StepKind
     takes : tuple of str
-        Arguments of the estimator that come from the plan: "convention", "seed", "groups".
+        Arguments of the estimator that come from the plan: "convention", "seed",
+        "groups".
     library : tuple of str
-        Arguments of the estimator that plans cannot set, only programs that call the estimator.
+        Arguments of the estimator that plans cannot set, only programs that call the
+        estimator.
     candidate_score : CandidateScore or None
         Score by which the method compares candidates; None if it compares none.
     traits : tuple of str
@@ -300,14 +314,16 @@ class Method:
     requires : Requirement
         Optional library that the method needs.
     ranks_with : str
-        For a selector: label of the model that ranks with the selected features if there is no final ranker;
-        "" if this is the label of the selector.
+        For a selector: label of the model that ranks with the selected features if
+        there is no final ranker; "" if this is the label of the selector.
     greatest_label : float
         Maximum supported label.
     seconds : Seconds
-        Typical duration, for estimates before the first run; and whether the method is slow.
+        Typical duration, for estimates before the first run; and whether the method is
+        slow.
     origin : Origin or None
-        Where the method's code comes from; None for a method of RankStudio itself. Set by the registry.
+        Where the method's code comes from; None for a method of RankStudio itself. Set
+        by the registry.
 
     Examples
     --------
@@ -377,8 +393,8 @@ class Method:
     def combines(self) -> bool:
         """Whether each step of a selector adds one new feature, a weighted sum of the step's features.
 
-        A linear final ranker ranks with the new features. The estimator has the weights of the sums as
-        ``combinations_``, shape (t, n).
+        A linear final ranker ranks with the new features. The estimator has the weights
+        of the sums as ``combinations_``, shape (t, n).
         """
         return "combines" in self.traits
 
@@ -430,7 +446,10 @@ class Method:
         """
         if not self.selects or not self.groups:
             return ""
-        if self.candidate_score is not None and self.candidate_score.source is ScoreSource.CRITERION:
+        if (
+            self.candidate_score is not None
+            and self.candidate_score.source is ScoreSource.CRITERION
+        ):
             return "A group of features is one step, compared by the criterion with all its features added."
         return "A group of features is one step, compared by the score of its best feature."
 
@@ -450,7 +469,9 @@ class Method:
         module = self.requires.module
         if not module or find_spec(module) is not None:
             return ""
-        package = f'"rankstudio[{self.requires.extra}]"' if self.requires.extra else module
+        package = (
+            f'"rankstudio[{self.requires.extra}]"' if self.requires.extra else module
+        )
         return tr("{label} needs {module}: pip install {package}.").format(
             label=self.label, module=module, package=package
         )
@@ -462,20 +483,24 @@ class Method:
         """
         if greatest <= self.greatest_label:
             return ""
-        return tr("{label} needs labels up to {most:g}; the data have {found:g}.").format(
-            label=self.label, most=self.greatest_label, found=greatest
-        )
+        return tr(
+            "{label} needs labels up to {most:g}; the data have {found:g}."
+        ).format(label=self.label, most=self.greatest_label, found=greatest)
 
     def final_ranker(self, ranker: Method | None) -> str:
         """Return the label of what ranks with the selected features: ``ranker``, or None for the own model.
 
-        A final ranker with the same label as the method's own model gets another label, because it has
-        separate settings.
+        A final ranker with the same label as the method's own model gets another label,
+        because it has separate settings.
         """
         label = self.ranks_with or self.label
         if ranker is None:
             return label
-        return tr("{label}, separate settings").format(label=label) if ranker.label == label else ranker.label
+        return (
+            tr("{label}, separate settings").format(label=label)
+            if ranker.label == label
+            else ranker.label
+        )
 
     def parameter(self, name: str) -> Parameter:
         """Return a parameter by name.
@@ -496,7 +521,9 @@ class Method:
         """Return all parameters in canonical form, with defaults, in the order of the catalog."""
         for name in values:
             self.parameter(name)
-        return {p.name: p.validate(values.get(p.name, p.default)) for p in self.parameters}
+        return {
+            p.name: p.validate(values.get(p.name, p.default)) for p in self.parameters
+        }
 
     @property
     def package(self) -> str:

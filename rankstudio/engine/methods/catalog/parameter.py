@@ -11,7 +11,12 @@ from typing import Any
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.support.number_grid import format_grid, format_number, format_power, parse_grid
+from rankstudio.engine.support.number_grid import (
+    format_grid,
+    format_number,
+    format_power,
+    parse_grid,
+)
 
 
 class Kind(Enum):
@@ -32,7 +37,8 @@ class Kind(Enum):
     MEASURE = "measure"  # the name of a ranking measure
     FEATURES = "features"  # 1-based feature ids
     COSTS = "costs"  # cost of each feature by its 1-based id; 1 for features not named
-    TEXT = "text"  # a value without a field of its own in forms, such as the name of a function
+    # a value without a field of its own in forms, such as the name of a function
+    TEXT = "text"
 
     @property
     def between(self) -> str:
@@ -47,9 +53,9 @@ MILLISECONDS = "milliseconds"
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     """Return the individual values if several were given for a parameter, None for a single value.
 
-    Several values are a list, or a comma-separated text: ``"50, 100"``, ``"1..5"``, ``"squared, hinge"``. For
-    features and costs, each single value is a list, so several values are a list of lists, or a text with
-    bars: ``"25, 39 | 7"``.
+    Several values are a list, or a comma-separated text: ``"50, 100"``, ``"1..5"``,
+    ``"squared, hinge"``. For features and costs, each single value is a list, so
+    several values are a list of lists, or a text with bars: ``"25, 39 | 7"``.
 
     Parameters
     ----------
@@ -79,13 +85,19 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
         return None
     # A list of lists is several values of a kind whose single values are lists.
     items = list(value)
-    has_several = not single_value_is_list or any(_is_whole_value(kind, item) for item in items)
+    has_several = not single_value_is_list or any(
+        _is_whole_value(kind, item) for item in items
+    )
     return items if has_several else None
 
 
 def _split_list(text: str) -> list[Any] | None:
     """Return the items of a comma-separated text; None without a comma."""
-    return [item.strip() for item in text.split(",") if item.strip()] if "," in text else None
+    return (
+        [item.strip() for item in text.split(",") if item.strip()]
+        if "," in text
+        else None
+    )
 
 
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
@@ -210,44 +222,70 @@ class Parameter:
 
     def __post_init__(self) -> None:
         """Derive the option from the name, unless it is given."""
-        object.__setattr__(self, "option", self.option or f"--{self.name.replace('_', '-')}")
+        object.__setattr__(
+            self, "option", self.option or f"--{self.name.replace('_', '-')}"
+        )
 
     @property
     def expected(self) -> str:
         """Range in words, for errors and tooltips."""
         match self.kind:
             case Kind.GRID:
-                return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(bounds=self._bounds())
+                return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(
+                    bounds=self._bounds()
+                )
             case Kind.INTEGER | Kind.NUMBER:
                 is_integer = self.kind is Kind.INTEGER
-                number = tr("a whole number {bounds}") if is_integer else tr("a number {bounds}")
+                number = (
+                    tr("a whole number {bounds}")
+                    if is_integer
+                    else tr("a number {bounds}")
+                )
                 # Without bounds, the text would end in a space.
                 text = number.format(bounds=self._bounds()).strip()
                 none = tr(self.none_label)
-                return tr("{number}, or empty for {none}").format(number=text, none=none) if none else text
+                return (
+                    tr("{number}, or empty for {none}").format(number=text, none=none)
+                    if none
+                    else text
+                )
             case Kind.SWITCH:
                 return tr("yes or no")
             case Kind.MEASURE:
                 none = tr(self.none_label)
                 text = tr("a measure such as MAP, NDCG@10 or P@5")
-                return tr("{number}, or empty for {none}").format(number=text, none=none) if none else text
+                return (
+                    tr("{number}, or empty for {none}").format(number=text, none=none)
+                    if none
+                    else text
+                )
             case Kind.TEXT:
                 return tr("a name, a number, or a call such as Ridge(alpha=2.0)")
             case Kind.CHOICE:
                 keys = ", ".join(key for key, _ in self.choices)
-                text = tr("one of {keys}, or a CSV file") if self.own_file else tr("one of {keys}")
+                text = (
+                    tr("one of {keys}, or a CSV file")
+                    if self.own_file
+                    else tr("one of {keys}")
+                )
                 return text.format(keys=keys)
             case Kind.FEATURES:
                 return tr("feature ids, such as 25, 39")
             case Kind.COSTS:
-                return tr("costs greater than 0 by feature id, such as 25: 3, 39: 0.5, or milliseconds")
+                return tr(
+                    "costs greater than 0 by feature id, such as 25: 3, 39: 0.5, or milliseconds"
+                )
 
     def _bounds(self) -> str:
         if self.low == -inf and self.high == inf:
             return ""
         high = "" if self.high == inf else format_number(self.high)
         if self.open_low:
-            text = tr("greater than {low:g}, up to {high}") if high else tr("greater than {low:g}")
+            text = (
+                tr("greater than {low:g}, up to {high}")
+                if high
+                else tr("greater than {low:g}")
+            )
         else:
             text = tr("from {low:g} to {high}") if high else tr("from {low:g} up")
         return text.format(low=self.low, high=high)
@@ -267,7 +305,8 @@ class Parameter:
         Raises
         ------
         ParameterError
-            If it is out of range; the message contains the estimator's name of the parameter.
+            If it is out of range; the message contains the estimator's name of the
+            parameter.
         """
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
@@ -276,7 +315,11 @@ class Parameter:
             case Kind.GRID | Kind.NUMBER | Kind.INTEGER:
                 if value is None and self.none_label:
                     return None
-                numbers = (int, np.integer) if is_integer else (int, float, np.integer, np.floating)
+                numbers = (
+                    (int, np.integer)
+                    if is_integer
+                    else (int, float, np.integer, np.floating)
+                )
                 is_number = isinstance(value, numbers) and not isinstance(value, bool)
                 if is_number and self._inside(value) and value not in _INFINITE:
                     return int(value) if is_integer else float(value)
@@ -290,14 +333,22 @@ class Parameter:
                 expected = "True or False"
             case Kind.CHOICE:
                 *earlier_keys, last = [key for key, _ in self.choices]
-                # Types are compared first, because comparing an array with a text has no single truth value.
-                if any(isinstance(value, type(key)) and value == key for key in (*earlier_keys, last)):
+                # Types are compared first, because comparing an array with a text has
+                # no single truth value.
+                if any(
+                    isinstance(value, type(key)) and value == key
+                    for key in (*earlier_keys, last)
+                ):
                     return value
                 if self.own_file and not isinstance(value, str):
                     # An array or a function, which is checked together with the data.
                     return value
                 expected = f"{', '.join((*earlier_keys, last))}, an array or a function"
-                expected = expected if self.own_file else f"{', '.join(earlier_keys)} or {last}"
+                expected = (
+                    expected
+                    if self.own_file
+                    else f"{', '.join(earlier_keys)} or {last}"
+                )
             case _:
                 # Estimators take values of other kinds in another form.
                 raise AssertionError(self.kind)
@@ -311,7 +362,8 @@ class Parameter:
         Raises
         ------
         ParameterError
-            If it is out of range; the message names the parameter, the range and the value.
+            If it is out of range; the message names the parameter, the range and the
+            value.
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)
@@ -322,12 +374,16 @@ class Parameter:
         values = tuple(self._validate_one(item) for item in items)
         if not values:
             raise ParameterError(
-                self.label, value, tr("at least one value: {expected}").format(expected=self.expected)
+                self.label,
+                value,
+                tr("at least one value: {expected}").format(expected=self.expected),
             )
         # Repeated values would be computed twice.
         for index, v in enumerate(values):
             if v in values[:index]:
-                text = tr("each value once, found {value} twice").format(value=self.name_of(v))
+                text = tr("each value once, found {value} twice").format(
+                    value=self.name_of(v)
+                )
                 raise ParameterError(self.label, value, text)
         return values if len(values) > 1 else values[0]
 
@@ -355,7 +411,11 @@ class Parameter:
             case Kind.MEASURE:
                 return self._validate_measure(value)
             case Kind.CHOICE:
-                is_own_file = self.own_file and isinstance(value, str) and value.lower().endswith(OWN_FILE)
+                is_own_file = (
+                    self.own_file
+                    and isinstance(value, str)
+                    and value.lower().endswith(OWN_FILE)
+                )
                 if not is_own_file and value not in [key for key, _ in self.choices]:
                     raise ParameterError(self.label, value, self.expected)
                 return value
@@ -370,7 +430,9 @@ class Parameter:
 
     def _inside(self, number: float) -> bool:
         """Return whether a number is in the range of the parameter."""
-        high = min(self.high, GREATEST_INTEGER) if self.kind is Kind.INTEGER else self.high
+        high = (
+            min(self.high, GREATEST_INTEGER) if self.kind is Kind.INTEGER else self.high
+        )
         if self.open_low:
             return self.low < number <= high
         return self.low <= number <= high
@@ -382,7 +444,10 @@ class Parameter:
             values: tuple[float, ...] = parse_grid(value, name=self.label)
         else:
             try:
-                values = tuple(float(v) for v in (value if isinstance(value, Iterable) else (value,)))
+                values = tuple(
+                    float(v)
+                    for v in (value if isinstance(value, Iterable) else (value,))
+                )
             except (TypeError, ValueError, OverflowError):
                 raise ParameterError(self.label, value, self.expected) from None
         for number in values:
@@ -426,13 +491,21 @@ class Parameter:
         try:
             named_measure = measure(value)
         except ParameterError as error:
-            raise ParameterError(self.label, value, error.expected, error.meant) from None
+            raise ParameterError(
+                self.label, value, error.expected, error.meant
+            ) from None
         if not named_measure.by_rank:
-            raise ParameterError(self.label, value, tr("a measure of rankings, such as MAP or NDCG@10"))
+            raise ParameterError(
+                self.label, value, tr("a measure of rankings, such as MAP or NDCG@10")
+            )
         return named_measure.name
 
     def _validate_text(self, value: Any) -> str:
-        if not isinstance(value, str) or len(value) > _MAX_TEXT_LENGTH or not value.isprintable():
+        if (
+            not isinstance(value, str)
+            or len(value) > _MAX_TEXT_LENGTH
+            or not value.isprintable()
+        ):
             raise ParameterError(self.label, value, self.expected)
         return value.strip()
 
@@ -440,23 +513,29 @@ class Parameter:
         items = value.replace(",", " ").split() if isinstance(value, str) else value
         try:
             ids = tuple(int(item) for item in items)
-            are_whole = all(isinstance(item, str) or int(item) == item for item in items)
+            are_whole = all(
+                isinstance(item, str) or int(item) == item for item in items
+            )
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
         if not are_whole or not _are_distinct_ids(ids):
-            expected = tr("{expected}, each 1 or larger and given once").format(expected=self.expected)
+            expected = tr("{expected}, each 1 or larger and given once").format(
+                expected=self.expected
+            )
             raise ParameterError(self.label, value, expected)
         return ids
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...] | str:
         """Return (id, cost) pairs by ascending id, from a mapping, pairs, or a text like "25: 3, 39: 0.5"."""
-        # A text is either the word for measured costs, or pairs "id: cost" with commas or semicolons in
-        # between.
+        # A text is either the word for measured costs, or pairs "id: cost" with commas
+        # or semicolons in between.
         if isinstance(value, str):
             if value.strip().lower() == MILLISECONDS:
                 return MILLISECONDS
             items: list[Any] = [
-                item.split(":") for item in value.replace(";", ",").split(",") if item.strip()
+                item.split(":")
+                for item in value.replace(";", ",").split(",")
+                if item.strip()
             ]
         else:
             items = list(value.items()) if isinstance(value, Mapping) else value
@@ -467,7 +546,9 @@ class Parameter:
             raise ParameterError(self.label, value, self.expected) from None
         ids = [i for i, _ in pairs]
         if not _are_distinct_ids(ids) or not all(0 < cost < inf for _, cost in pairs):
-            expected = tr("{expected}, each id once, 1 or larger").format(expected=self.expected)
+            expected = tr("{expected}, each id once, 1 or larger").format(
+                expected=self.expected
+            )
             raise ParameterError(self.label, value, expected)
         return tuple(sorted(pairs))
 
@@ -476,7 +557,9 @@ class Parameter:
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
-            return self.kind.between.join(self._format_one(v) or self.none_label for v in value)
+            return self.kind.between.join(
+                self._format_one(v) or self.none_label for v in value
+            )
         return self._format_one(value)
 
     def written(self, value: Any) -> str:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.method import Criterion, Description, Method, Seconds, StepKind
+from rankstudio.engine.methods.catalog.method import (
+    Criterion,
+    Description,
+    Method,
+    Seconds,
+    StepKind,
+)
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import (
     COST,
@@ -77,7 +83,11 @@ RANKSVM = Method(
             basic=False,
             choices=(("squared_hinge", "squared hinge"), ("hinge", "hinge")),
         ),
-        replace(WEIGHTING, default="none", source="Cao et al. 2006; Airola 2011, section 4.2.1"),
+        replace(
+            WEIGHTING,
+            default="none",
+            source="Cao et al. 2006; Airola 2011, section 4.2.1",
+        ),
         Parameter(
             name="solver",
             label="solver",
@@ -87,7 +97,11 @@ RANKSVM = Method(
             source="Chapelle and Keerthi 2010; Airola 2011, section 4.2.2",
             basic=False,
             offers_several=False,
-            choices=(("auto", "automatic"), ("newton", "Newton steps"), ("bundle", "cutting planes")),
+            choices=(
+                ("auto", "automatic"),
+                ("newton", "Newton steps"),
+                ("bundle", "cutting planes"),
+            ),
         ),
         TOL,
         max_iter(1000, 1_000_000, "Maximum number of Newton steps or cutting planes."),

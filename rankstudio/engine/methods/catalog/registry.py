@@ -1,6 +1,7 @@
 """The methods that this process knows.
 
-These are the methods of plug-ins, methods added by a program, and methods that opened studies describe.
+These are the methods of plug-ins, methods added by a program, and methods that opened
+studies describe.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class MethodRegistry:
     Parameters
     ----------
     entries : iterable of Method, optional
-        Methods in the order of the catalog; by default the methods of all plug-ins, read on first use.
+        Methods in the order of the catalog; by default the methods of all plug-ins,
+        read on first use.
 
     Notes
     -----
@@ -57,15 +59,23 @@ class MethodRegistry:
     def find(self, key: str) -> Method | None:
         """Return a method by its key; None for an unknown key.
 
-        Methods that are only known from a study are found, too. The key of a method of a Python file may lack
-        the checksum after "@": the latest added method of this file is then found.
+        Methods that are only known from a study are found, too. The key of a method of
+        a Python file may lack the checksum after "@": the latest added method of this
+        file is then found.
         """
         entries = self._entries()
         method = entries.get(key) or self._remembered.get(key)
-        lacks_checksum = ".py" in key and "@" not in key and not key.startswith("command:")
+        lacks_checksum = (
+            ".py" in key and "@" not in key and not key.startswith("command:")
+        )
         if method is None and lacks_checksum:
             method = next(
-                (entries[full_key] for full_key in reversed(entries) if full_key.startswith(f"{key}@")), None
+                (
+                    entries[full_key]
+                    for full_key in reversed(entries)
+                    if full_key.startswith(f"{key}@")
+                ),
+                None,
             )
         return method
 
@@ -94,7 +104,9 @@ class MethodRegistry:
                 existing.origin is None or existing.origin.kind is OriginKind.PACKAGE
             )
             if is_of_plugin:
-                text = tr("A method with the key {key} exists already. Choose another key.")
+                text = tr(
+                    "A method with the key {key} exists already. Choose another key."
+                )
                 raise PlanError(text.format(key=shown(entry.key)))
             self._listed = _by_kind([*entries.values(), entry])
             return entry
@@ -118,7 +130,10 @@ class MethodRegistry:
 def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
     """Return methods by key, selectors first, otherwise in the given order."""
     by_key = {entry.key: entry for entry in entries}
-    return {entry.key: entry for entry in sorted(by_key.values(), key=lambda entry: not entry.selects)}
+    return {
+        entry.key: entry
+        for entry in sorted(by_key.values(), key=lambda entry: not entry.selects)
+    }
 
 
 def _methods_of_plugins() -> list[Method]:
@@ -131,7 +146,11 @@ def _methods_of_plugins() -> list[Method]:
         origin = (
             None
             if loaded_plugin.built_in
-            else Origin(kind=OriginKind.PACKAGE, name=loaded_plugin.package, version=loaded_plugin.version)
+            else Origin(
+                kind=OriginKind.PACKAGE,
+                name=loaded_plugin.package,
+                version=loaded_plugin.version,
+            )
         )
         entries.append(replace(entry, origin=origin) if origin else entry)
     return entries
@@ -146,11 +165,15 @@ def refuse_invalid(entry: object) -> None:
         What a plug-in or a program gives as a :class:`Method`.
     """
     if not isinstance(entry, Method):
-        raise PlanError(tr("expected a Method, got {value}.").format(value=shown(entry)))
+        raise PlanError(
+            tr("expected a Method, got {value}.").format(value=shown(entry))
+        )
     # Methods of files, commands and studies have keys of another form.
     is_local = entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE
     if not is_local and not _KEY.fullmatch(str(entry.key)):
-        text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
+        text = tr(
+            "key: expected lower-case letters, digits, dots and hyphens, got {key}."
+        )
         raise PlanError(text.format(key=shown(entry.key)))
     if entry.family not in ("selector", "ranker"):
         text = tr('{key}: family: expected "selector" or "ranker", got {family}.')
@@ -167,23 +190,44 @@ def refuse_invalid(entry: object) -> None:
 def _refuse_texts(entry: Method) -> None:
     """Raise a PlanError for a text that is not a single line, or too long."""
     # The objects that have the texts.
-    for name, kind in (("description", Description), ("criterion", Criterion), ("requires", Requirement)):
+    for name, kind in (
+        ("description", Description),
+        ("criterion", Criterion),
+        ("requires", Requirement),
+    ):
         value = getattr(entry, name)
         if not isinstance(value, kind):
             text = tr("{key}: {field}: expected {kind}, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, kind=kind.__name__, value=shown(value)))
+            raise PlanError(
+                text.format(
+                    key=entry.key, field=name, kind=kind.__name__, value=shown(value)
+                )
+            )
     # Label, criterion and the texts of the description, with their greatest lengths.
     lines = [("label", entry.label, 80), ("criterion", entry.criterion.name, 200)]
     lines += [
-        (name, getattr(entry.description, name), max_length) for name, max_length in _MAX_LENGTHS.items()
+        (name, getattr(entry.description, name), max_length)
+        for name, max_length in _MAX_LENGTHS.items()
     ]
     for name, value, max_length in lines:
-        if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
-            text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
-            raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
+        if (
+            not isinstance(value, str)
+            or len(value) > max_length
+            or one_line(value) != value
+        ):
+            text = tr(
+                "{key}: {field}: expected a line of at most {most} characters, got {value}."
+            )
+            raise PlanError(
+                text.format(
+                    key=entry.key, field=name, most=max_length, value=shown(value)
+                )
+            )
 
 
-def _refuse_unknown(key: str, field: str, names: Iterable[str], expected: tuple[str, ...]) -> None:
+def _refuse_unknown(
+    key: str, field: str, names: Iterable[str], expected: tuple[str, ...]
+) -> None:
     """Raise a PlanError for a name that is not an expected one."""
     unknown = [name for name in names if name not in expected]
     if unknown:
@@ -199,7 +243,11 @@ def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:
     """
     names = set[str]()
     for p in parameters:
-        if not isinstance(p, Parameter) or not _NAME.fullmatch(p.name) or not _OPTION.fullmatch(p.option):
+        if (
+            not isinstance(p, Parameter)
+            or not _NAME.fullmatch(p.name)
+            or not _OPTION.fullmatch(p.option)
+        ):
             text = tr("{key}: expected parameters with names and options, got {value}.")
             raise PlanError(text.format(key=owner, value=shown(p)))
         if p.name in names:

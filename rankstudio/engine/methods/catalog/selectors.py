@@ -55,7 +55,9 @@ GREEDY_RANKRLS = Method(
     ),
     capabilities=("paths_from_sums", "step_test", "exact_exchange", "paths_of_labels"),
     candidate_score=CandidateScore(
-        name="drop in leave-query-out error", unit="per document", source=ScoreSource.CRITERION
+        name="drop in leave-query-out error",
+        unit="per document",
+        source=ScoreSource.CRITERION,
     ),
     takes=("seed", "groups"),
     estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
@@ -237,7 +239,11 @@ _FSM = (
         symbol="A",
         source="Lai et al. 2013, section III.B",
         basic=False,
-        choices=(("pearson", "Pearson"), ("kendall", "Kendall's τ"), ("none", "none are")),
+        choices=(
+            ("pearson", "Pearson"),
+            ("kendall", "Kendall's τ"),
+            ("none", "none are"),
+        ),
         own_file=True,
     ),
     Parameter(
@@ -323,7 +329,9 @@ FSMSVM = Method(
     description=Description(
         citation="Lai et al. 2013",
         title="FSMRank: Feature Selection Algorithm for Learning to Rank",
-        summary=("Orders the features by their FSMRank weights; RankSVM is trained for every size."),
+        summary=(
+            "Orders the features by their FSMRank weights; RankSVM is trained for every size."
+        ),
     ),
     criterion=Criterion("objective of RankSVM"),
     candidate_score=CandidateScore("absolute weight", "in FSMRank"),
@@ -375,7 +383,9 @@ FSMRANK_TOP = Method(
 
 def _order(**fields: Any) -> Method:
     """Return the entry of a method that orders the features, for RankRLS to rank with."""
-    return Method(family="selector", criterion=LEAVE_QUERY_OUT, ranks_with="RankRLS", **fields)
+    return Method(
+        family="selector", criterion=LEAVE_QUERY_OUT, ranks_with="RankRLS", **fields
+    )
 
 
 EXPECTED_DIVERGENCE = _order(
@@ -393,7 +403,9 @@ EXPECTED_DIVERGENCE = _order(
         formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
     ),
     takes=("convention", "groups"),
-    candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
+    candidate_score=CandidateScore(
+        "NDCG@10 alone plus expected divergence", "", from_zero=False
+    ),
     capabilities=("compared_by_query", "densities_of"),
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
     seconds=Seconds(fold=0.07, fit=0.02),
@@ -419,7 +431,9 @@ EXPECTED_DIVERGENCE = _order(
             label="estimate",
             kind=Kind.CHOICE,
             default="fast",
-            help=("Fast and exact differ only by rounding; exact takes much longer with many documents."),
+            help=(
+                "Fast and exact differ only by rounding; exact takes much longer with many documents."
+            ),
             basic=False,
             offers_several=False,
             choices=(("fast", "fast"), ("exact", "exact")),
@@ -460,7 +474,11 @@ GAS = _order(
             ),
             symbol="w",
             source="Geng et al. 2007, section 3.2",
-            choices=(("map", "MAP"), ("ndcg@10", "NDCG@10"), ("loss", "correctly ordered pairs")),
+            choices=(
+                ("map", "MAP"),
+                ("ndcg@10", "NDCG@10"),
+                ("loss", "correctly ordered pairs"),
+            ),
             own_file=True,
         ),
         Parameter(
@@ -502,7 +520,9 @@ FS_BFS = _order(
         ),
     ),
     takes=("convention", "seed"),
-    candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
+    candidate_score=CandidateScore(
+        "best measure", "of a subset with the feature", from_zero=False
+    ),
     traits=("combines",),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
@@ -512,7 +532,9 @@ FS_BFS = _order(
         replace(
             SIZE,
             label="subsets",
-            help=("Maximum number of subsets. Models with 1, 2, … subsets are compared, up to this maximum."),
+            help=(
+                "Maximum number of subsets. Models with 1, 2, … subsets are compared, up to this maximum."
+            ),
             symbol="",
             source="Dang and Croft 2010, section 3",
             none_label="no limit",
@@ -542,7 +564,9 @@ FS_BFS = _order(
             low=1,
             high=1000,
         ),
-        max_iter(25, 10_000, "Maximum number of coordinate ascent iterations per subset."),
+        max_iter(
+            25, 10_000, "Maximum number of coordinate ascent iterations per subset."
+        ),
         replace(
             TOL,
             name="tolerance",
@@ -615,7 +639,9 @@ MUTUAL_INFORMATION = _order(
             label="bins",
             kind=Kind.INTEGER,
             default=10,
-            help=("Number of bins, with about equally many documents each, for the values of a feature."),
+            help=(
+                "Number of bins, with about equally many documents each, for the values of a feature."
+            ),
             option="--bins",
             low=2,
             high=1000,
@@ -660,7 +686,9 @@ RECURSIVE_ELIMINATION = _order(
     ),
     traits=("live",),
     candidate_score=CandidateScore(
-        "absolute weight", "of the remaining features (the smallest is dropped)", least=True
+        "absolute weight",
+        "of the remaining features (the smallest is dropped)",
+        least=True,
     ),
     capabilities=("compared_by_query",),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",

@@ -11,8 +11,14 @@ LEAVE_QUERY_OUT = Criterion("leave-query-out error per document", per_document=T
 """The criterion of all methods that rank with RankRLS."""
 
 LEFT_OUT_CRITERIA = {
-    LEAVE_QUERY_OUT.name: ("leave-pair-out error per document", "leave-one-out error per document"),
-    "drop in leave-query-out error": ("drop in leave-pair-out error", "drop in leave-one-out error"),
+    LEAVE_QUERY_OUT.name: (
+        "leave-pair-out error per document",
+        "leave-one-out error per document",
+    ),
+    "drop in leave-query-out error": (
+        "drop in leave-pair-out error",
+        "drop in leave-one-out error",
+    ),
 }
 """Criteria that replace leaving queries out for one ranking of all documents: with pairs, and without."""
 
@@ -178,12 +184,19 @@ PAIRS = Parameter(
     ),
     source="Pahikkala et al. 2009, section 5.1",
     basic=False,
-    choices=(("query", "inside queries"), ("all", "over all queries"), ("pointwise", "documents, no pairs")),
+    choices=(
+        ("query", "inside queries"),
+        ("all", "over all queries"),
+        ("pointwise", "documents, no pairs"),
+    ),
 )
 
 
 def max_iter(
-    default: int, high: int, help_text: str = "Maximum number of iterations.", source: str = ""
+    default: int,
+    high: int,
+    help_text: str = "Maximum number of iterations.",
+    source: str = "",
 ) -> Parameter:
     """Return the parameter that limits a method's iterations."""
     return Parameter(
@@ -309,7 +322,9 @@ _MAP = (
     replace(
         KERNEL,
         default="linear",
-        help=("How two documents are compared. Kernels other than the linear one use the basis vectors."),
+        help=(
+            "How two documents are compared. Kernels other than the linear one use the basis vectors."
+        ),
         source="Airola 2011, section 4.2.2",
         choices=(("linear", "linear"), ("rbf", "Gaussian"), ("poly", "polynomial")),
     ),

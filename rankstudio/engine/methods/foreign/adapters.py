@@ -70,17 +70,25 @@ class Wrapped:
         """
         arguments = self._arguments(size)
         # Copies, because foreign code may change its arguments.
-        X = np.array(data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C")
+        X = np.array(
+            data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C"
+        )
         y = np.array(data.y)
         qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         try:
             with PRINTED_AS_NOTES:
-                # A function has its result at once; an object is trained, and may return itself or another
-                # object.
+                # A function has its result at once; an object is trained, and may
+                # return itself or another object.
                 if not isinstance(self.target, type):
-                    return np.asarray(self.target(*_data_arguments(self.target, X, y, qid), **arguments))
+                    return np.asarray(
+                        self.target(
+                            *_data_arguments(self.target, X, y, qid), **arguments
+                        )
+                    )
                 instance = self.target(**arguments)
-                fitted = instance.fit(X, y, **_query_arguments(instance.fit, qid, data.ptr))
+                fitted = instance.fit(
+                    X, y, **_query_arguments(instance.fit, qid, data.ptr)
+                )
         except MemoryError:
             raise
         # Anything else that foreign code raises is an error of the method.
@@ -95,7 +103,8 @@ class Wrapped:
         modules = (module,) if module in sys.modules else ()
         accepted = inspect.signature(self.target).parameters
         arguments: dict[str, Any] = {}
-        # Only arguments that the class or the function has, except those that RankStudio sets.
+        # Only arguments that the class or the function has, except those that
+        # RankStudio sets.
         for p in self.entry.parameters:
             if p.name not in accepted or p.name in OWN:
                 continue
@@ -112,12 +121,16 @@ class Wrapped:
         if self.size_argument:
             arguments[self.size_argument] = size
         arguments |= {
-            name: self.values["seed"] for name in SEED if name in accepted and "seed" in self.values
+            name: self.values["seed"]
+            for name in SEED
+            if name in accepted and "seed" in self.values
         }
         return arguments
 
 
-def _data_arguments(function: Callable[..., Any], X: Floats, y: Floats, qid: Ints) -> list[Any]:
+def _data_arguments(
+    function: Callable[..., Any], X: Floats, y: Floats, qid: Ints
+) -> list[Any]:
     """Return the positional arguments of a function ``scores(X, y)`` or ``scores(X, y, qid)``."""
     names = list(inspect.signature(function).parameters)
     takes_queries = len(names) > 2 and names[2] == "qid"
@@ -140,9 +153,10 @@ def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str,
 class WrappedSelector(Wrapped, PathSelector):
     """Selector that orders features by an object of another library; RankRLS ranks with the features.
 
-    The order comes from the first of these attributes that the trained object has: ``selection_order_``,
-    ``scores_``, ``feature_importances_``, ``coef_``, ``ranking_``, ``support_``. If the object only has
-    ``support_``, a set without an order, the only step is the model with this set.
+    The order comes from the first of these attributes that the trained object has:
+    ``selection_order_``, ``scores_``, ``feature_importances_``, ``coef_``,
+    ``ranking_``, ``support_``. If the object only has ``support_``, a set without an
+    order, the only step is the model with this set.
     """
 
     def __init__(self, **values: Any) -> None:
@@ -173,7 +187,8 @@ class WrappedSelector(Wrapped, PathSelector):
         n = data.X.shape[1]
         order = self._ordered(self.trained(documents, k), n)
         if order.is_set and self.size_argument and k != 1:
-            # Some objects rank the features that they have not selected, so with one feature they order all.
+            # Some objects rank the features that they have not selected, so with one
+            # feature they order all.
             smaller = self._ordered(self.trained(documents, 1), n)
             order = order if smaller.is_set else smaller
         if not order.columns.size:
@@ -204,8 +219,8 @@ class WrappedSelector(Wrapped, PathSelector):
         # The result of a function is an array of scores.
         if isinstance(fitted, np.ndarray):
             return self._by_scores(fitted, n, "scores")
-        # Otherwise the first of these attributes that exists, the most exact first: an order, scores, ranks,
-        # a set.
+        # Otherwise the first of these attributes that exists, the most exact first: an
+        # order, scores, ranks, a set.
         columns = getattr(fitted, "selection_order_", None)
         if columns is not None:
             return _Order(self._columns(columns, n), np.full(n, np.nan))
@@ -225,8 +240,14 @@ class WrappedSelector(Wrapped, PathSelector):
             if support is not None:
                 support = support() if callable(support) else support
                 support = np.asarray(support)
-                columns = np.flatnonzero(support) if support.dtype == bool else np.sort(support)
-                return _Order(self._columns(columns, n), np.full(n, np.nan), is_set=True)
+                columns = (
+                    np.flatnonzero(support)
+                    if support.dtype == bool
+                    else np.sort(support)
+                )
+                return _Order(
+                    self._columns(columns, n), np.full(n, np.nan), is_set=True
+                )
         if ranks is not None:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
         expected = "selection_order_, scores_, feature_importances_, coef_, ranking_, support_, get_support"
@@ -243,10 +264,16 @@ class WrappedSelector(Wrapped, PathSelector):
             scores = scores.sum(axis=0)
         if scores.shape != (n,):
             text = tr("{name}: expected {n} numbers, got shape {shape}")
-            raise MethodError(self.entry.label, text.format(name=name, n=n, shape=shown(scores.shape)))
+            raise MethodError(
+                self.entry.label, text.format(name=name, n=n, shape=shown(scores.shape))
+            )
         if np.isnan(scores).all():
-            raise MethodError(self.entry.label, tr("{name}: all numbers are NaN").format(name=name))
-        scores = np.where(np.isinf(scores), np.sign(scores) * np.finfo(np.float64).max, scores)
+            raise MethodError(
+                self.entry.label, tr("{name}: all numbers are NaN").format(name=name)
+            )
+        scores = np.where(
+            np.isinf(scores), np.sign(scores) * np.finfo(np.float64).max, scores
+        )
         return _Order(best_first(scores, n), scores)
 
     def _columns(self, columns: Any, n: int) -> Ints:
@@ -261,7 +288,9 @@ class WrappedSelector(Wrapped, PathSelector):
             are_valid = bool(values.min() >= 0 and values.max() < n)
         if not are_valid:
             text = tr("expected different columns from 0 to {last}, got {value}")
-            raise MethodError(self.entry.label, text.format(last=n - 1, value=shown(values.tolist())))
+            raise MethodError(
+                self.entry.label, text.format(last=n - 1, value=shown(values.tolist()))
+            )
         return values.astype(np.int64)
 
 
@@ -286,7 +315,8 @@ class PredictingStep(Step):
     label : str
         Label of the method, for messages.
     model : object
-        Trained object with ``predict``. A study does not store the object, because reading it would run code.
+        Trained object with ``predict``. A study does not store the object, because
+        reading it would run code.
     """
 
     linear: ClassVar[bool] = False
@@ -297,14 +327,18 @@ class PredictingStep(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         try:
-            scores = np.asarray(self.model.predict(np.ascontiguousarray(columns.T)), dtype=np.float64)
+            scores = np.asarray(
+                self.model.predict(np.ascontiguousarray(columns.T)), dtype=np.float64
+            )
         except MemoryError:
             raise
         except Exception as error:
             raise MethodError(self.label, failure(error)) from error
         if scores.shape != (columns.shape[1],) or not np.isfinite(scores).all():
             text = tr("predict: expected {n} finite numbers, got {value}")
-            raise MethodError(self.label, text.format(n=columns.shape[1], value=shown(scores)))
+            raise MethodError(
+                self.label, text.format(n=columns.shape[1], value=shown(scores))
+            )
         return scores
 
 
@@ -328,7 +362,8 @@ class WrappedRanker(Wrapped, LinearRanker):
         weights = _model_weights(model, n)
         no_criterion = float("nan")
         no_candidates = np.empty(0)
-        # A linear model is one step with its weights, which RankStudio can score, show and export itself.
+        # A linear model is one step with its weights, which RankStudio can score, show
+        # and export itself.
         if weights is not None and _is_linear(model, weights, data.X):
             yield Step(
                 number=1,
@@ -338,8 +373,11 @@ class WrappedRanker(Wrapped, LinearRanker):
                 candidates=no_candidates,
             )
             return
-        # Any other model predicts itself; its importances, or else equal ones, stand for the weights.
-        importance = np.asarray(getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64)
+        # Any other model predicts itself; its importances, or else equal ones, stand
+        # for the weights.
+        importance = np.asarray(
+            getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64
+        )
         if importance.shape != (n,) or not np.isfinite(importance).all():
             importance = np.ones(n)
         yield PredictingStep(
@@ -368,11 +406,17 @@ def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights
     differences = scores - sums
-    largest = max(float(np.abs(sums).max()), float(np.abs(scores).max()), np.finfo(np.float64).tiny)
+    largest = max(
+        float(np.abs(sums).max()),
+        float(np.abs(scores).max()),
+        np.finfo(np.float64).tiny,
+    )
     return bool(np.ptp(differences) <= _LINEARITY_TOLERANCE * largest)
 
 
-def adapter(target: Callable[..., Any], entry: Method, size_argument: str) -> type[LinearRanker]:
+def adapter(
+    target: Callable[..., Any], entry: Method, size_argument: str
+) -> type[LinearRanker]:
     """Return an estimator class for a class or a function of another library.
 
     Parameters

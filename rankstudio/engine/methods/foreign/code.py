@@ -20,13 +20,28 @@ from typing import Any
 from rankstudio.engine.errors import PlanError, nearest, one_line, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.method import CandidateScore, Criterion, Description, Method, Seconds
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    Criterion,
+    Description,
+    Method,
+    Seconds,
+)
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
-from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
+from rankstudio.engine.methods.catalog.shared import (
+    LEAVE_QUERY_OUT,
+    RANKING_LAMBDA,
+    SIZE,
+)
 from rankstudio.engine.methods.foreign.adapters import CENTRED, SEED, adapter, selects
 from rankstudio.engine.methods.foreign.command import method_of_command
 from rankstudio.engine.methods.foreign.program import PREFIX
-from rankstudio.engine.methods.foreign.signature import DATA, parameters_of, size_argument, summary_of
+from rankstudio.engine.methods.foreign.signature import (
+    DATA,
+    parameters_of,
+    size_argument,
+    summary_of,
+)
 from rankstudio.engine.methods.selection.base import PathSelector, Selector
 from rankstudio.engine.plugins.guard import called
 from rankstudio.engine.plugins.origin import Origin, OriginKind
@@ -89,10 +104,13 @@ class Code:
         Raises
         ------
         PlanError
-            If the code cannot be imported; for a syntax error, the message contains the line of the file.
+            If the code cannot be imported; for a syntax error, the message contains the
+            line of the file.
         """
         is_file = self.origin.kind is OriginKind.FILE
-        with _IMPORT_LOCKS.setdefault(self.origin.version if is_file else self.name, threading.RLock()):
+        with _IMPORT_LOCKS.setdefault(
+            self.origin.version if is_file else self.name, threading.RLock()
+        ):
             return _class_or_function(self)
 
 
@@ -133,8 +151,9 @@ def method_of(text: str) -> Method:
     Parameters
     ----------
     text : str
-        ``"my_method.py:MRMR"``, ``"my_method.py"`` for a file with one method, or an import path such as
-        ``"sklearn.feature_selection.SelectKBest"``, or a command line after ``"command:"``.
+        ``"my_method.py:MRMR"``, ``"my_method.py"`` for a file with one method, or an
+        import path such as ``"sklearn.feature_selection.SelectKBest"``, or a command
+        line after ``"command:"``.
 
     Raises
     ------
@@ -154,13 +173,19 @@ def method_of(text: str) -> Method:
 
 def changed_since(path: Path) -> PlanError:
     """Return the error for a file that has changed since a plan was made."""
-    text = tr("{path} has changed since the plan was made, so it is another method. Add it as a new one.")
+    text = tr(
+        "{path} has changed since the plan was made, so it is another method. Add it as a new one."
+    )
     return PlanError(text.format(path=path))
 
 
 def names_code(key: str) -> bool:
     """Return whether a method's key names code instead of an entry of the catalog."""
-    return key.startswith(PREFIX) or names_file(key) or _DOTTED_NAME.fullmatch(key) is not None
+    return (
+        key.startswith(PREFIX)
+        or names_file(key)
+        or _DOTTED_NAME.fullmatch(key) is not None
+    )
 
 
 @dataclass(frozen=True)
@@ -172,7 +197,8 @@ class FileKey:
     name : str
         Name of the file without its folder.
     method : str
-        Name of the class or function; "" if the key does not name it, as the file has only one.
+        Name of the class or function; "" if the key does not name it, as the file has
+        only one.
     digest : str
         Beginning of the file's SHA-256; "" if the key has none.
     """
@@ -189,7 +215,9 @@ def file_key(key: str) -> FileKey:
     """
     path, method_name = _file_and_name(key)
     _, separator, digest = key.rpartition("@")
-    return FileKey(name=path.name, method=method_name, digest=digest if separator else "")
+    return FileKey(
+        name=path.name, method=method_name, digest=digest if separator else ""
+    )
 
 
 def _origin_and_source(path: Path) -> tuple[Origin, str]:
@@ -201,7 +229,9 @@ def _origin_and_source(path: Path) -> tuple[Origin, str]:
         text = tr("{path}: the file cannot be read: {reason}.")
         raise PlanError(text.format(path=path, reason=reason)) from error
     digest = hashlib.sha256(source.encode()).hexdigest()
-    return Origin(kind=OriginKind.FILE, name=path.name, version=digest, path=str(path.absolute())), source
+    return Origin(
+        kind=OriginKind.FILE, name=path.name, version=digest, path=str(path.absolute())
+    ), source
 
 
 def digest_of(path: Path) -> str:
@@ -251,24 +281,35 @@ def code_of_file(path: Path, name: str = "") -> Code:
     names = [candidate for candidate, _ in _candidates(module)]
     if name and not hasattr(module, name):
         close = nearest(name, names)
-        hint = tr("did you mean {name}?").format(name=close) if close else ", ".join(names)
-        raise PlanError(tr("{path} has no {name}; {hint}").format(path=path, name=name, hint=hint))
+        hint = (
+            tr("did you mean {name}?").format(name=close) if close else ", ".join(names)
+        )
+        raise PlanError(
+            tr("{path} has no {name}; {hint}").format(path=path, name=name, hint=hint)
+        )
     # Without a name, the file has to have exactly one candidate.
     if not name and len(names) != 1:
         names_text = ", ".join(f"{path.name}:{candidate}" for candidate in names)
-        text = tr("{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}")
-        raise PlanError(text.format(path=path, n=len(names), names=names_text or tr("none")))
+        text = tr(
+            "{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}"
+        )
+        raise PlanError(
+            text.format(path=path, n=len(names), names=names_text or tr("none"))
+        )
     return Code(origin=origin, name=name or names[0], source=source)
 
 
-def codes_of_file(path: Path, fits: Callable[[object], bool] | None = None) -> tuple[Code, ...]:
+def codes_of_file(
+    path: Path, fits: Callable[[object], bool] | None = None
+) -> tuple[Code, ...]:
     """Run a Python file, and return the code of its public classes and functions that ``fits`` accepts.
 
     Parameters
     ----------
     path : Path
     fits : callable, optional
-        Returns whether to include a class or function; by default whether it can be a method.
+        Returns whether to include a class or function; by default whether it can be a
+        method.
 
     Raises
     ------
@@ -296,7 +337,11 @@ def code_of_import(path: str) -> Code:
         text = tr(
             "{path}: expected a method of the catalog, a Python file, or an import path such as {example}."
         )
-        raise PlanError(text.format(path=shown(path), example="sklearn.feature_selection.SelectKBest"))
+        raise PlanError(
+            text.format(
+                path=shown(path), example="sklearn.feature_selection.SelectKBest"
+            )
+        )
     # The package that has the module, which may have another name, and its version.
     top_module, _, _ = path.partition(".")
     package, *_ = packages_distributions().get(top_module, [top_module])
@@ -304,7 +349,9 @@ def code_of_import(path: str) -> Code:
         package_version = version(package)
     except PackageNotFoundError:
         package_version = ""
-    code = Code(Origin(kind=OriginKind.IMPORT, name=package, version=package_version), path)
+    code = Code(
+        Origin(kind=OriginKind.IMPORT, name=package, version=package_version), path
+    )
     # The import is tried at once, so that a mistake is known before a run.
     code.target()
     return code
@@ -322,18 +369,29 @@ def entry_of(code: Code) -> Method:
     # An entry that the class declares, with the key of this code.
     declared_entry = getattr(target, "entry", None)
     if isinstance(declared_entry, Method):
-        fields = {name: getattr(declared_entry, name) for name in declared_entry.__dataclass_fields__}
-        return LocalMethod(**{**fields, "key": code.key, "origin": code.origin, "code": code})
+        fields = {
+            name: getattr(declared_entry, name)
+            for name in declared_entry.__dataclass_fields__
+        }
+        return LocalMethod(
+            **{**fields, "key": code.key, "origin": code.origin, "code": code}
+        )
     # Without one: RankStudio's own kind of estimator, or anything that can be wrapped.
     if isinstance(target, type) and issubclass(target, LinearRanker):
         return _estimator_entry(code, target)
-    if not callable(target) or (isinstance(target, type) and not hasattr(target, "fit")):
-        text = tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).")
+    if not callable(target) or (
+        isinstance(target, type) and not hasattr(target, "fit")
+    ):
+        text = tr(
+            "{name}: expected a class with fit(X, y), or a function scores(X, y, qid)."
+        )
         raise PlanError(text.format(name=code.name))
     return _wrapped_entry(code, target)
 
 
-def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> dict[str, Any]:
+def _shared_fields(
+    code: Code, target: Callable[..., Any], *, selects: bool
+) -> dict[str, Any]:
     """Return the fields of an entry that are the same for all kinds of classes and functions."""
     label = code.name.rpartition(".")[2]
     return {
@@ -341,7 +399,9 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
         "label": label,
         "family": "selector" if selects else "ranker",
         "description": Description(
-            citation=code.origin.text, title=label, summary=one_line(summary_of(target)) or label
+            citation=code.origin.text,
+            title=label,
+            summary=one_line(summary_of(target)) or label,
         ),
         "estimator": "",
         "origin": code.origin,
@@ -352,9 +412,12 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     """Return the entry of a subclass of LinearRanker that declares none."""
-    # A path of features is ranked by RankRLS with its λ; any other estimator has a criterion of its own.
+    # A path of features is ranked by RankRLS with its λ; any other estimator has a
+    # criterion of its own.
     is_path = issubclass(target, PathSelector)
-    parameters = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
+    parameters = parameters_of(
+        target, skip=("regularization", "groups", "costs", "budget")
+    )
     size = (SIZE,) if size_argument(target) else ()
     takes_groups = is_path and "groups" in inspect.signature(target).parameters
     return LocalMethod(
@@ -369,9 +432,12 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     """Return the entry of a class of another library, or of a function."""
     is_selector = selects(target)
-    # The data, the seed and what RankStudio sets itself are no parameters of the method.
+    # The data, the seed and what RankStudio sets itself are no parameters of the
+    # method.
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
-    parameters = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
+    parameters = parameters_of(
+        target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED)
+    )
     seed = ("seed",) if seeds else ()
     shared_fields = _shared_fields(code, target, selects=is_selector)
     # A ranker has only its own parameters; RankRLS with its λ follows a selector.
@@ -399,17 +465,23 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
     # A method of a package: the import may take too long, fail, or be cancelled.
     module, _, name = code.name.rpartition(".")
     try:
-        target = called(lambda: getattr(import_module(module), name), PATIENCE, stop_if_asked)
+        target = called(
+            lambda: getattr(import_module(module), name), PATIENCE, stop_if_asked
+        )
     except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
         cause = error.__cause__ or error
-        reason = f"{type(cause).__name__}: {cause}" if error.__cause__ is not None else str(error)
+        reason = (
+            f"{type(cause).__name__}: {cause}"
+            if error.__cause__ is not None
+            else str(error)
+        )
         raise PlanError(text.format(name=code.name, error=one_line(reason))) from error
     if not callable(target):
         raise PlanError(
-            tr("{name}: expected a class with fit(X, y), or a function scores(X, y, qid).").format(
-                name=code.name
-            )
+            tr(
+                "{name}: expected a class with fit(X, y), or a function scores(X, y, qid)."
+            ).format(name=code.name)
         )
     return target  # type: ignore[no-any-return]
 
@@ -426,7 +498,11 @@ def _run_file(origin: Origin, source: str) -> ModuleType:
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     sys.modules[name] = module
     try:
-        called(lambda: exec(compile(source, file, "exec"), module.__dict__), PATIENCE, stop_if_asked)
+        called(
+            lambda: exec(compile(source, file, "exec"), module.__dict__),
+            PATIENCE,
+            stop_if_asked,
+        )
     except BaseException as error:  # Cancelled and KeyboardInterrupt included
         # A failed module must not stay among the imported ones.
         sys.modules.pop(name, None)
@@ -434,9 +510,13 @@ def _run_file(origin: Origin, source: str) -> ModuleType:
         # A mistake in the syntax of this file is shown with its line.
         if isinstance(cause, SyntaxError) and cause.filename == file:
             text = tr("{file}, line {line}: {problem}.")
-            raise PlanError(text.format(file=file, line=cause.lineno, problem=cause.msg)) from cause
+            raise PlanError(
+                text.format(file=file, line=cause.lineno, problem=cause.msg)
+            ) from cause
         if isinstance(error, RuntimeError | TimeoutError):
-            raise PlanError(tr("{file} cannot be run: {error}.").format(file=file, error=error)) from cause
+            raise PlanError(
+                tr("{file} cannot be run: {error}.").format(file=file, error=error)
+            ) from cause
         raise
     return module
 
@@ -449,7 +529,10 @@ def _candidates(module: ModuleType) -> Iterator[tuple[str, Any]]:
 def _public(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Yield the public classes and functions that a file itself defines."""
     for name, value in vars(module).items():
-        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__:
+        if (
+            not name.startswith("_")
+            and getattr(value, "__module__", "") == module.__name__
+        ):
             yield name, value
 
 
@@ -457,4 +540,6 @@ def _can_be_method(value: object) -> bool:
     """Return whether a class has ``fit``, or the first arguments of a function are X and y."""
     if isinstance(value, type):
         return hasattr(value, "fit") or issubclass(value, LinearRanker)
-    return inspect.isfunction(value) and list(inspect.signature(value).parameters)[:2] == ["X", "y"]
+    return inspect.isfunction(value) and list(inspect.signature(value).parameters)[
+        :2
+    ] == ["X", "y"]

@@ -1,7 +1,7 @@
 """Methods that run a program in any language.
 
-A selector's program writes an order or scores of the features. A ranker has two commands: one writes a model,
-and one writes the scores of documents.
+A selector's program writes an order or scores of the features. A ranker has two
+commands: one writes a model, and one writes the scores of documents.
 """
 
 from __future__ import annotations
@@ -21,9 +21,18 @@ from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import MethodError, PlanError, one_line, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.method import CandidateScore, Description, Method, Seconds
+from rankstudio.engine.methods.catalog.method import (
+    CandidateScore,
+    Description,
+    Method,
+    Seconds,
+)
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
-from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT, RANKING_LAMBDA, SIZE
+from rankstudio.engine.methods.catalog.shared import (
+    LEAVE_QUERY_OUT,
+    RANKING_LAMBDA,
+    SIZE,
+)
 from rankstudio.engine.methods.foreign.adapters import PredictingStep
 from rankstudio.engine.methods.foreign.program import (
     FILES,
@@ -38,7 +47,11 @@ from rankstudio.engine.methods.foreign.program import (
     command_words,
 )
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
@@ -49,7 +62,9 @@ _LIMITS = (
         label=translatable("time limit"),
         kind=Kind.NUMBER,
         default=3600.0,
-        help=translatable("Seconds that the program may take for a fold; it is then ended."),
+        help=translatable(
+            "Seconds that the program may take for a fold; it is then ended."
+        ),
         basic=False,
         offers_several=False,
         low=0.0,
@@ -80,7 +95,11 @@ class ProgramMethod(Method):
             raise PlanError(self.lacking)
         from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - as a method is used
 
-        base = type(self.label, (ProgramSelector if self.selects else ProgramRanker,), {"entry": self})
+        base = type(
+            self.label,
+            (ProgramSelector if self.selects else ProgramRanker,),
+            {"entry": self},
+        )
         return guarded(base, self)
 
 
@@ -90,22 +109,25 @@ def method_of_command(key: str) -> Method:
     Parameters
     ----------
     key : str
-        ``"command:Rscript my.R {train} {order}"``. Placeholders: ``{train}``, a file in LETOR's format with
-        features 1 to n; ``{order}``, a file to which the program writes the features, best first; or
-        ``{scores}``, a file to which it writes one score per feature; ``{k}``, the number of features;
-        ``{seed}``; and parameters with their defaults, ``{depth=3}``.
+        ``"command:Rscript my.R {train} {order}"``. Placeholders: ``{train}``, a file in
+        LETOR's format with features 1 to n; ``{order}``, a file to which the program
+        writes the features, best first; or ``{scores}``, a file to which it writes one
+        score per feature; ``{k}``, the number of features; ``{seed}``; and parameters
+        with their defaults, ``{depth=3}``.
 
     Raises
     ------
     PlanError
-        If the command line is empty, cannot be split into words, or has an unknown placeholder or no result.
+        If the command line is empty, cannot be split into words, or has an unknown
+        placeholder or no result.
     """
     words = command_words(key)
     names, settings = _placeholders(key, words)
     is_ranker = _check_parts(key, words, names)
     program_name = Path(words[0]).name
     title = one_line(key.removeprefix(PREFIX).strip())[:300]
-    # The label is the name of the script, if a word looks like a file, or else that of the program.
+    # The label is the name of the script, if a word looks like a file, or else that of
+    # the program.
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else program_name
     seed = ("seed",) if "seed" in names else ()
@@ -118,7 +140,9 @@ def method_of_command(key: str) -> Method:
             description=Description(
                 citation=program_name,
                 title=title,
-                summary=tr("Runs a program that trains a model in each fold, and one that scores with it."),
+                summary=tr(
+                    "Runs a program that trains a model in each fold, and one that scores with it."
+                ),
             ),
             estimator="",
             parameters=(*settings.values(), *_LIMITS),
@@ -126,8 +150,11 @@ def method_of_command(key: str) -> Method:
             origin=origin,
             seconds=Seconds(fold=5.0, fit=0.1),
         )
-    # A program that writes scores has them as the scores of its candidates; an order has none.
-    candidate_score = CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None
+    # A program that writes scores has them as the scores of its candidates; an order
+    # has none.
+    candidate_score = (
+        CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None
+    )
     return ProgramMethod(
         key=key,
         label=label,
@@ -135,7 +162,9 @@ def method_of_command(key: str) -> Method:
         description=Description(
             citation=program_name,
             title=title,
-            summary=tr("Runs a program on the training part of each fold; RankRLS ranks with its features."),
+            summary=tr(
+                "Runs a program on the training part of each fold; RankRLS ranks with its features."
+            ),
         ),
         criterion=LEAVE_QUERY_OUT,
         ranks_with="RankRLS",
@@ -151,7 +180,8 @@ def method_of_command(key: str) -> Method:
 def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Parameter]]:
     """Return the names of a command line's placeholders, and the parameters that it declares, by name.
 
-    Raises a PlanError for an unknown placeholder. The first default of a parameter counts.
+    Raises a PlanError for an unknown placeholder. The first default of a parameter
+    counts.
     """
     settings: dict[str, Parameter] = {}
     names: set[str] = set()
@@ -164,8 +194,12 @@ def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Param
         elif name in (*FILES, *NUMBERS):
             names.add(name)
         else:
-            placeholders_text = ", ".join(f"{{{placeholder}}}" for placeholder in (*FILES, *NUMBERS))
-            text = tr("{key}: unknown placeholder {name}; expected {known}, or a parameter as in {example}.")
+            placeholders_text = ", ".join(
+                f"{{{placeholder}}}" for placeholder in (*FILES, *NUMBERS)
+            )
+            text = tr(
+                "{key}: unknown placeholder {name}; expected {known}, or a parameter as in {example}."
+            )
             arguments = {
                 "key": one_line(key),
                 "name": shown(name),
@@ -185,19 +219,25 @@ def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
         If it has the placeholders neither of a selector nor of a ranker.
     """
     if THEN not in words:
-        # A command line of one command: a selector, which reads the training data and writes one result.
+        # A command line of one command: a selector, which reads the training data and
+        # writes one result.
         has_one_result = ("order" in names) != ("scores" in names)
         has_names_of_ranker = bool({"model", "documents"} & names)
         if "train" in names and has_one_result and not has_names_of_ranker:
             return False
         text = tr("{key}: expected {{train}}, and either {{order}} or {{scores}}.")
         raise PlanError(text.format(key=one_line(key)))
-    # A command line of two commands: the first one trains, and the second one scores with the model.
+    # A command line of two commands: the first one trains, and the second one scores
+    # with the model.
     middle = words.index(THEN)
     training_words = words[:middle]
     scoring_words = words[middle + 1 :]
-    training_names = {name for word in training_words for name in PLACEHOLDER.findall(word)}
-    scoring_names = {name for word in scoring_words for name in PLACEHOLDER.findall(word)}
+    training_names = {
+        name for word in training_words for name in PLACEHOLDER.findall(word)
+    }
+    scoring_names = {
+        name for word in scoring_words for name in PLACEHOLDER.findall(word)
+    }
     # A ranker has all features, so {k} and {order} are meaningless for it.
     can_train = {"train", "model"} <= training_names
     can_train = can_train and not {"documents", "scores", "order", "k"} & training_names
@@ -241,19 +281,29 @@ class ProgramSelector(RunsProgram, PathSelector):
         """Run the program on the training documents, and order the features by the file that it writes."""
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
-        # The program reads the training documents from a file, and its messages become a note.
+        # The program reads the training documents from a file, and its messages become
+        # a note.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
-            messages = yield from self.run_words(command_words(self.entry.key), folder, k)
+            messages = yield from self.run_words(
+                command_words(self.entry.key), folder, k
+            )
             if messages:
-                yield Note(tr("{label} printed: {text}").format(label=self.entry.label, text=messages))
-            # It writes either scores, from which the order follows, or the order itself.
+                yield Note(
+                    tr("{label} printed: {text}").format(
+                        label=self.entry.label, text=messages
+                    )
+                )
+            # It writes either scores, from which the order follows, or the order
+            # itself.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)
                 return Ordering(best_first(scores, n)[:k], scores)
-            return Ordering(self._ordered_columns(folder / "order.txt", n)[:k], np.full(n, np.nan))
+            return Ordering(
+                self._ordered_columns(folder / "order.txt", n)[:k], np.full(n, np.nan)
+            )
 
     def _numbers(self, path: Path, n: int) -> Floats:
         """Return the scores that a program wrote, one per feature.
@@ -264,23 +314,33 @@ class ProgramSelector(RunsProgram, PathSelector):
         try:
             scores = np.array(words, dtype=np.float64)
         except ValueError as error:
-            raise MethodError(self.entry.label, tr("scores: {error}").format(error=error)) from error
+            raise MethodError(
+                self.entry.label, tr("scores: {error}").format(error=error)
+            ) from error
         if scores.size != n or np.isnan(scores).all() or np.isinf(scores).any():
             text = tr("scores: expected {n} finite numbers, got {found}")
-            raise MethodError(self.entry.label, text.format(n=n, found=shown(words[:20])))
+            raise MethodError(
+                self.entry.label, text.format(n=n, found=shown(words[:20]))
+            )
         return scores
 
-    def _ordered_columns(self, path: Path, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _ordered_columns(
+        self, path: Path, n: int
+    ) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the columns that a program wrote as numbers from 1.
 
         Raises a MethodError for an invalid file.
         """
         words = self.written_words(path)
         numbers = [int(word) for word in words if word.isdecimal()]
-        are_distinct_numbers = len(numbers) == len(words) > 0 and len(set(numbers)) == len(numbers)
+        are_distinct_numbers = len(numbers) == len(words) > 0 and len(
+            set(numbers)
+        ) == len(numbers)
         if not are_distinct_numbers or min(numbers) < 1 or max(numbers) > n:
             text = tr("order: expected different numbers from 1 to {n}, got {found}")
-            raise MethodError(self.entry.label, text.format(n=n, found=shown(words[:20])))
+            raise MethodError(
+                self.entry.label, text.format(n=n, found=shown(words[:20]))
+            )
         return np.array(numbers, dtype=np.int64) - 1
 
 
@@ -298,16 +358,21 @@ class ProgramRanker(RunsProgram, LinearRanker):
         documents = training_data(data).whole(self.entry.label)
         n = documents.X.shape[1]
         words = command_words(self.entry.key)
-        # The command before ";" trains: it reads the documents from a file, and writes its model to another
-        # one.
+        # The command before ";" trains: it reads the documents from a file, and writes
+        # its model to another one.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
             messages = yield from self.run_words(words[: words.index(THEN)], folder, n)
             if messages:
-                yield Note(tr("{label} printed: {text}").format(label=self.entry.label, text=messages))
+                yield Note(
+                    tr("{label} printed: {text}").format(
+                        label=self.entry.label, text=messages
+                    )
+                )
             model = self.written_bytes(folder / "model.txt")
-        # The importance of all features is 1, because the model is a file of unknown form.
+        # The importance of all features is 1, because the model is a file of unknown
+        # form.
         yield PredictingStep(
             number=1,
             selected=tuple(range(n)),
@@ -332,7 +397,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
         ndarray of shape (m,)
         """
         words = command_words(self.entry.key)
-        # The command after ";" scores: its files are the model and the documents, with labels of 0.
+        # The command after ";" scores: its files are the model and the documents, with
+        # labels of 0.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             (folder / "model.txt").write_bytes(model)
@@ -342,12 +408,18 @@ class ProgramRanker(RunsProgram, LinearRanker):
             lines = self.written_lines(folder / "scores.txt")
         try:
             # A line may contain more; the score is its last word.
-            scores = np.array([line.split()[-1] for line in lines if line.strip()], dtype=np.float64)
+            scores = np.array(
+                [line.split()[-1] for line in lines if line.strip()], dtype=np.float64
+            )
         except ValueError as error:
-            raise MethodError(self.entry.label, tr("scores: {error}").format(error=error)) from error
+            raise MethodError(
+                self.entry.label, tr("scores: {error}").format(error=error)
+            ) from error
         if scores.size != X.shape[0]:
             text = tr("scores: expected {n} lines, got {found}")
-            raise MethodError(self.entry.label, text.format(n=X.shape[0], found=scores.size))
+            raise MethodError(
+                self.entry.label, text.format(n=X.shape[0], found=scores.size)
+            )
         return scores
 
 

@@ -37,7 +37,9 @@ def load(entry: Method) -> type[Any]:
     except BaseException as error:  # foreign code may raise anything
         text = tr("{label}: {estimator} cannot be imported: {error}.")
         reason = failure(error)
-        raise PlanError(text.format(label=entry.label, estimator=entry.estimator, error=reason)) from error
+        raise PlanError(
+            text.format(label=entry.label, estimator=entry.estimator, error=reason)
+        ) from error
     if not isinstance(cls, type) or not issubclass(cls, LinearRanker):
         text = tr("{label}: {estimator} is no subclass of rankstudio.api.LinearRanker.")
         raise PlanError(text.format(label=entry.label, estimator=entry.estimator))

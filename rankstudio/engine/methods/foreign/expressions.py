@@ -1,8 +1,8 @@
 """Values of parameters that are objects of other libraries, as texts: names, numbers, and calls of classes.
 
-A text is parsed, never evaluated as code: it consists of literals, names, and calls of classes with such
-values. Names are looked up in the method's own module, and in modules of scikit-learn; nothing else is
-imported.
+A text is parsed, never evaluated as code: it consists of literals, names, and calls of
+classes with such values. Names are looked up in the method's own module, and in modules
+of scikit-learn; nothing else is imported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 
 _SCIKIT_LEARN = (
-    *("linear_model", "feature_selection", "svm", "ensemble", "tree", "kernel_ridge", "neighbors"),
+    *(
+        "linear_model",
+        "feature_selection",
+        "svm",
+        "ensemble",
+        "tree",
+        "kernel_ridge",
+        "neighbors",
+    ),
     *("model_selection", "preprocessing", "metrics", "gaussian_process.kernels"),
 )
 """Modules of scikit-learn in which a name is looked up."""
@@ -28,8 +36,8 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
     Parameters
     ----------
     text : str
-        Name, call or literal, such as ``"f_regression"``, ``"Ridge(alpha=2.0)"`` or ``"(1, 2)"``. Any other
-        word is returned as a string.
+        Name, call or literal, such as ``"f_regression"``, ``"Ridge(alpha=2.0)"`` or
+        ``"(1, 2)"``. Any other word is returned as a string.
     name : str
         Name of the parameter, for the error message.
     modules : sequence of str
@@ -63,20 +71,28 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
     match node:
         case ast.Constant():
             return node.value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+        case ast.UnaryOp(
+            op=ast.USub(), operand=ast.Constant(value=int() | float() as number)
+        ):
             return -number
         case ast.Tuple() | ast.List():
             values = [_value(item, modules) for item in node.elts]
             return tuple(values) if isinstance(node, ast.Tuple) else values
         case ast.Dict():
             pairs = zip(node.keys, node.values, strict=True)
-            return {_value(key, modules): _value(item, modules) for key, item in pairs if key is not None}
+            return {
+                _value(key, modules): _value(item, modules)
+                for key, item in pairs
+                if key is not None
+            }
         case ast.Name():
             return _named(node.id, modules)
         case ast.Call(func=ast.Name()):
             return _called(node, modules)
         case _:
-            raise LookupError(tr("a name, a number, or a call such as Ridge(alpha=2.0)"))
+            raise LookupError(
+                tr("a name, a number, or a call such as Ridge(alpha=2.0)")
+            )
 
 
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
@@ -85,15 +101,20 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
     Raises a LookupError, which says what was expected, for any other call.
     """
     assert isinstance(node.func, ast.Name)
-    # Only classes of estimators may be called, so that an expression cannot run any function.
+    # Only classes of estimators may be called, so that an expression cannot run any
+    # function.
     estimator_class: Callable[..., Any] = _named(node.func.id, modules)
-    if not isinstance(estimator_class, type) or not hasattr(estimator_class, "get_params"):
+    if not isinstance(estimator_class, type) or not hasattr(
+        estimator_class, "get_params"
+    ):
         raise LookupError(tr("the name of an estimator before the brackets"))
     if any(keyword.arg is None for keyword in node.keywords):
         raise LookupError(tr("arguments with names"))
     # Arguments are expressions, too.
     arguments = [_value(item, modules) for item in node.args]
-    keywords = {str(keyword.arg): _value(keyword.value, modules) for keyword in node.keywords}
+    keywords = {
+        str(keyword.arg): _value(keyword.value, modules) for keyword in node.keywords
+    }
     try:
         return estimator_class(*arguments, **keywords)
     except Exception as error:
@@ -118,7 +139,8 @@ def _named(name: str, modules: Sequence[str]) -> Any:
 def text_of(value: Any) -> Any:
     """Return a parameter's value in the form of a plan: plain values unchanged, objects as texts.
 
-    The text of an estimator is a call with the parameters that differ from their defaults.
+    The text of an estimator is a call with the parameters that differ from their
+    defaults.
 
     Raises
     ------
@@ -131,16 +153,26 @@ def text_of(value: Any) -> Any:
         return repr(value)
     # An estimator: a call with the parameters that differ from their defaults.
     if hasattr(value, "get_params") and not isinstance(value, type):
-        defaults = type(value)().get_params(deep=False) if _has_defaults(type(value)) else {}
+        defaults = (
+            type(value)().get_params(deep=False) if _has_defaults(type(value)) else {}
+        )
         values = value.get_params(deep=False).items()
-        settings = {name: v for name, v in values if name not in defaults or not _equal(v, defaults[name])}
-        arguments = ", ".join(f"{name}={_source(item)}" for name, item in settings.items())
+        settings = {
+            name: v
+            for name, v in values
+            if name not in defaults or not _equal(v, defaults[name])
+        }
+        arguments = ", ".join(
+            f"{name}={_source(item)}" for name, item in settings.items()
+        )
         return f"{type(value).__name__}({arguments})"
     # A function or a class: its name.
     name = getattr(value, "__name__", "")
     if callable(value) and name.isidentifier():
         return name
-    raise ParameterError("parameters", value, tr("plain values, named functions or estimators"))
+    raise ParameterError(
+        "parameters", value, tr("plain values, named functions or estimators")
+    )
 
 
 def _source(value: Any) -> str:

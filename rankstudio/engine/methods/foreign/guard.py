@@ -50,9 +50,13 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
                         last = item
                         n_steps += 1
                         if n_steps > _MOST_STEPS:
-                            raise MethodError(entry.label, tr("it yields steps without end"))
+                            raise MethodError(
+                                entry.label, tr("it yields steps without end")
+                            )
                     elif not isinstance(item, WorkProgress):
-                        text = tr("expected steps, got {value}").format(value=shown(item))
+                        text = tr("expected steps, got {value}").format(
+                            value=shown(item)
+                        )
                         raise MethodError(entry.label, text)
                     yield item
             # Known errors and the ends of a run pass unchanged.
@@ -63,7 +67,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
             if last is None:
                 raise MethodError(entry.label, tr("it yields no step"))
 
-        # The class is local, so pickle needs a function that makes it again from the method's entry.
+        # The class is local, so pickle needs a function that makes it again from the
+        # method's entry.
         def __reduce__(self) -> tuple[Any, ...]:
             return _unpickled_estimator, (entry, vars(self))
 
@@ -103,7 +108,9 @@ def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
     """
     problem = _problem(step, last, n)
     if problem:
-        text = tr("step {number}: {problem}").format(number=shown(step.number), problem=problem)
+        text = tr("step {number}: {problem}").format(
+            number=shown(step.number), problem=problem
+        )
         raise MethodError(entry.label, text)
 
 
@@ -118,15 +125,23 @@ def _problem(step: Step, last: Step | None, n: int) -> str:
         return tr("its number is not greater than the one before")
     # The selected columns: distinct columns of the data.
     columns = step.selected
-    if not isinstance(columns, tuple) or not all(type(column) is int for column in columns):
-        return tr("selected: expected a tuple of whole numbers, got {value}").format(value=shown(columns))
-    if len(set(columns)) != len(columns) or any(not 0 <= column < n for column in columns):
+    if not isinstance(columns, tuple) or not all(
+        type(column) is int for column in columns
+    ):
+        return tr("selected: expected a tuple of whole numbers, got {value}").format(
+            value=shown(columns)
+        )
+    if len(set(columns)) != len(columns) or any(
+        not 0 <= column < n for column in columns
+    ):
         text = tr("selected: expected different columns from 0 to {last}, got {value}")
         return text.format(last=n - 1, value=shown(columns))
     # The arrays: a weight per feature, and a score per feature or none at all.
     for name, sizes in (("coef", (n,)), ("candidates", (0, n))):
         values = getattr(step, name)
-        has_valid_shape = isinstance(values, np.ndarray) and values.ndim == 1 and values.size in sizes
+        has_valid_shape = (
+            isinstance(values, np.ndarray) and values.ndim == 1 and values.size in sizes
+        )
         if not has_valid_shape or values.dtype != np.float64:
             text = tr("{name}: expected {n} numbers of type float64, got {value}")
             return text.format(name=name, n=n, value=shown(values))
@@ -134,7 +149,9 @@ def _problem(step: Step, last: Step | None, n: int) -> str:
     if not np.isfinite(step.coef).all():
         return tr("coef: not all weights are finite")
     if not isinstance(step.criterion, float) or np.isinf(step.criterion):
-        return tr("criterion: expected a number, got {value}").format(value=shown(step.criterion))
+        return tr("criterion: expected a number, got {value}").format(
+            value=shown(step.criterion)
+        )
     if np.isinf(step.candidates).any():
         return tr("candidates: not all scores are finite or NaN")
     return ""

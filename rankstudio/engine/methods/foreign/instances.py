@@ -36,7 +36,8 @@ def instance_of(estimator: object) -> Instance:
     Parameters
     ----------
     estimator : object
-        Estimator of RankStudio, or any object with ``fit`` and ``get_params`` of an importable class.
+        Estimator of RankStudio, or any object with ``fit`` and ``get_params`` of an
+        importable class.
 
     Raises
     ------
@@ -45,21 +46,32 @@ def instance_of(estimator: object) -> Instance:
     ParameterError
         For a parameter's value that cannot be written in a plan.
     """
-    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
-        text = tr("method: expected a key, or an estimator with fit and get_params, got {value}.")
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    ):
+        text = tr(
+            "method: expected a key, or an estimator with fit and get_params, got {value}."
+        )
         raise PlanError(text.format(value=shown(estimator)))
     # RankStudio's own estimators have their method.
     values: dict[str, Any] = estimator.get_params(deep=False)
     if isinstance(estimator, LinearRanker):
         entry = estimator.entry
-        return Instance(entry, {p.name: values[p.name] for p in entry.parameters if p.name in values})
-    # The method of another class is found by the class's path, or made from its signature.
+        return Instance(
+            entry,
+            {p.name: values[p.name] for p in entry.parameters if p.name in values},
+        )
+    # The method of another class is found by the class's path, or made from its
+    # signature.
     path = public_path(type(estimator))
     entry = find_method(path) or add_entry(entry_of(code_of_import(path)))
-    # Parameters that are None keep the defaults of the method; the others are written as in a plan.
+    # Parameters that are None keep the defaults of the method; the others are written
+    # as in a plan.
     names = {p.name for p in entry.parameters}
     parameters = {
-        name: text_of(value) for name, value in values.items() if name in names and value is not None
+        name: text_of(value)
+        for name, value in values.items()
+        if name in names and value is not None
     }
     # The class's own argument for the number of features has one name for all methods.
     size = values.get(size_argument(type(estimator)))
@@ -82,7 +94,9 @@ def public_path(cls: type) -> str:
             module = ".".join(parts[:size])
             if getattr(import_module(module), cls.__name__, None) is cls:
                 return f"{module}.{cls.__name__}"
-    text = tr("{name}: expected a class that can be imported. Put it into a module of its own.")
+    text = tr(
+        "{name}: expected a class that can be imported. Put it into a module of its own."
+    )
     raise PlanError(text.format(name=cls.__qualname__))
 
 
@@ -92,7 +106,8 @@ def as_method(estimator: Any) -> LinearRanker:
     Parameters
     ----------
     estimator : object
-        ``SelectKBest(f_regression)``, ``RFE(Ridge())``; estimators of RankStudio are returned unchanged.
+        ``SelectKBest(f_regression)``, ``RFE(Ridge())``; estimators of RankStudio are
+        returned unchanged.
 
     Returns
     -------

@@ -21,8 +21,8 @@ _DIGITS = 6  # digits of a file's checksum in the measure's name
 class FileMeasure(MeasureEntry):
     """A measure made from a function of a Python file.
 
-    The name of the measure ends with the beginning of the file's SHA-256, so that a changed file is another
-    measure.
+    The name of the measure ends with the beginning of the file's SHA-256, so that a
+    changed file is another measure.
 
     Attributes
     ----------
@@ -69,7 +69,9 @@ def measure_of_file(reference: str) -> FileMeasure:
     code = code_of_file(Path(path), name)
     arguments = _argument_names(code.target())
     if not arguments or arguments[:2] == ["X", "y"]:
-        text = tr("{name}: expected a function of the labels of a query, from the first rank down.")
+        text = tr(
+            "{name}: expected a function of the labels of a query, from the first rank down."
+        )
         raise PlanError(text.format(name=reference))
     return measure_of_code(code)
 

@@ -1,7 +1,8 @@
 """Permission to run code: code that this user named once may run, code that only a plan names may not.
 
-The permissions are recorded in a file of the user, as the SHA-256 of each Python file with its path, and as
-import paths. A changed file has another SHA-256, and needs a new permission.
+The permissions are recorded in a file of the user, as the SHA-256 of each Python file
+with its path, and as import paths. A changed file has another SHA-256, and needs a new
+permission.
 """
 
 from __future__ import annotations
@@ -85,13 +86,15 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
     Parameters
     ----------
     entry : Measure or str
-        A measure whose function can be imported, also in worker processes; or ``"FILE.py:FUNCTION"``, a
-        function of a Python file, whose code is allowed permanently.
+        A measure whose function can be imported, also in worker processes; or
+        ``"FILE.py:FUNCTION"``, a function of a Python file, whose code is allowed
+        permanently.
 
     Returns
     -------
     Measure
-        The added measure. The name of a file's measure ends with the beginning of the file's SHA-256.
+        The added measure. The name of a file's measure ends with the beginning of the
+        file's SHA-256.
 
     Raises
     ------
@@ -118,19 +121,24 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
 def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
     """Add all methods and measures of a Python file that the user chose, and allow the file permanently.
 
-    The returned methods come before the measures. A function whose first argument is ``labels`` is a measure.
-    If the file has methods, such a function may have another purpose, so measures that cannot be added are
-    then skipped.
+    The returned methods come before the measures. A function whose first argument is
+    ``labels`` is a measure. If the file has methods, such a function may have another
+    purpose, so measures that cannot be added are then skipped.
 
     Raises
     ------
     PlanError
-        If the file cannot be run, has neither methods nor measures, or, without methods, has a measure with
-        an invalid name.
+        If the file cannot be run, has neither methods nor measures, or, without
+        methods, has a measure with an invalid name.
     """
-    entries: list[Method | MeasureEntry] = [add_entry(entry_of(code)) for code in codes_of_file(path)]
+    entries: list[Method | MeasureEntry] = [
+        add_entry(entry_of(code)) for code in codes_of_file(path)
+    ]
     with suppress(PlanError) if entries else nullcontext():
-        entries += [MEASURES.add(measure_of_code(code)) for code in codes_of_file(path, can_be_measure)]
+        entries += [
+            MEASURES.add(measure_of_code(code))
+            for code in codes_of_file(path, can_be_measure)
+        ]
     if not entries:
         text = tr(
             "{path}: expected a class with fit(X, y), a function scores(X, y, qid), or a measure: a function "
@@ -158,7 +166,10 @@ def allow(entry: Method | MeasureEntry) -> None:
     # Without a record, permission is requested again.
     with suppress(OSError, OutputError):
         data_folder().mkdir(parents=True, exist_ok=True)
-        write_text(_record_path(), json.dumps({**allowed, name: origin.path}, indent=1, sort_keys=True))
+        write_text(
+            _record_path(),
+            json.dumps({**allowed, name: origin.path}, indent=1, sort_keys=True),
+        )
 
 
 def is_allowed(key: str) -> bool:
@@ -180,7 +191,9 @@ def _is_of_own_library(key: str) -> bool:
     return str(getattr(target, "__module__", "")).startswith(_OWN_LIBRARIES)
 
 
-def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code: bool = False) -> None:
+def add_of_plan(
+    keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code: bool = False
+) -> None:
     """Add the methods that a plan or a study names by their code, if the code may run.
 
     Parameters
@@ -210,13 +223,17 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
         if not (allow_code or is_allowed(key)):
             raise CodeNotAllowedError(key)
         # A file is searched for; a package or a command is found by its key.
-        entry = entry_of(_find_code(key, folders)) if names_file(key) else method_of(key)
+        entry = (
+            entry_of(_find_code(key, folders)) if names_file(key) else method_of(key)
+        )
         add_entry(entry)
         if allow_code:
             allow(entry)
 
 
-def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool) -> None:
+def _add_measure_of_plan(
+    key: str, folders: Sequence[Path], *, allow_code: bool
+) -> None:
     """Add the measure of a file that a plan names, if its code may run.
 
     See :func:`add_of_plan`.
@@ -225,9 +242,13 @@ def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool)
     if not names_file(code_key) or not file_key(code_key).digest:
         return  # the error is raised when the plan is read
     file_measures = (
-        entry for entry in MEASURES.entries() if isinstance(entry, FileMeasure) and entry.code is not None
+        entry
+        for entry in MEASURES.entries()
+        if isinstance(entry, FileMeasure) and entry.code is not None
     )
-    if any(entry.code is not None and entry.code.key == code_key for entry in file_measures):
+    if any(
+        entry.code is not None and entry.code.key == code_key for entry in file_measures
+    ):
         return
     if not (allow_code or is_allowed(code_key)):
         raise CodeNotAllowedError(code_key)
@@ -239,14 +260,18 @@ def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool)
 
 def _find_code(key: str, folders: Sequence[Path]) -> Code:
     """Find the file of a key in folders or among the allowed files, and return its code."""
-    # First the folders, then the allowed files with the same contents, wherever they are.
+    # First the folders, then the allowed files with the same contents, wherever they
+    # are.
     file = file_key(key)
     possible_paths = [folder / file.name for folder in folders]
     if file.digest:
         possible_paths += [
-            Path(path) for name, path in _allowed_code().items() if path and name.startswith(file.digest)
+            Path(path)
+            for name, path in _allowed_code().items()
+            if path and name.startswith(file.digest)
         ]
-    # The first file with the right contents is taken. One with other contents is only remembered.
+    # The first file with the right contents is taken. One with other contents is only
+    # remembered.
     changed_path: Path | None = None
     for path in possible_paths:
         if not path.is_file():
@@ -257,7 +282,9 @@ def _find_code(key: str, folders: Sequence[Path]) -> Code:
     # A changed file is a more exact reason than a missing one.
     if changed_path is not None:
         raise changed_since(changed_path)
-    text = tr("{file}: the file of the method is not found. Put it beside the plan, or add it as a method.")
+    text = tr(
+        "{file}: the file of the method is not found. Put it beside the plan, or add it as a method."
+    )
     raise PlanError(text.format(file=file.name))
 
 
@@ -273,5 +300,9 @@ def _allowed_code() -> dict[str, str]:
     with suppress(OSError, ValueError, RecursionError):
         values = json.loads(read_text(_record_path(), _MOST_BYTES))
         if isinstance(values, dict):
-            return {str(name): path for name, path in values.items() if isinstance(path, str)}
+            return {
+                str(name): path
+                for name, path in values.items()
+                if isinstance(path, str)
+            }
     return {}

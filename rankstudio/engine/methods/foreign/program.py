@@ -57,7 +57,9 @@ def command_words(key: str) -> list[str]:
     """
     text = key.removeprefix(PREFIX)
     try:
-        words = shlex.split(text) if key.isprintable() and len(key) <= _MAX_LENGTH else []
+        words = (
+            shlex.split(text) if key.isprintable() and len(key) <= _MAX_LENGTH else []
+        )
     except ValueError:
         words = []
     if not words:
@@ -90,8 +92,11 @@ class RunsProgram:
         Raises a MethodError if the command fails, or takes longer than the time limit.
         """
         activity = tr("running {label}").format(label=self.entry.label)
-        with _running_program(self._arguments(words, folder, k), folder, self.entry.label) as program:
-            # The program runs by itself, and is asked a few times per second whether it has ended.
+        with _running_program(
+            self._arguments(words, folder, k), folder, self.entry.label
+        ) as program:
+            # The program runs by itself, and is asked a few times per second whether it
+            # has ended.
             time_limit = self.values.get(TIME_LIMIT, 3600.0)
             ends_at = time.monotonic() + float(time_limit)
             yield WorkProgress(activity, 0.0)
@@ -104,11 +109,14 @@ class RunsProgram:
             # The reader gets the rest of the output after the program's end.
             program.reader.join(_GRACE_SECONDS)
             messages = program.messages()
-            # A status other than 0 is a failure; what the program printed is the best explanation.
+            # A status other than 0 is a failure; what the program printed is the best
+            # explanation.
             if program.process.returncode:
                 text = tr("it ended with status {status}: {messages}")
                 output = messages or tr("it printed nothing")
-                problem = text.format(status=program.process.returncode, messages=output)
+                problem = text.format(
+                    status=program.process.returncode, messages=output
+                )
                 raise MethodError(self.entry.label, problem)
             return messages
 
@@ -129,7 +137,8 @@ class RunsProgram:
         gigabytes = self.values.get(MEMORY_LIMIT)
         if gigabytes is None or os.name != "posix":
             return words
-        # A shell sets the limit, its $0, and then becomes the command, its other arguments.
+        # A shell sets the limit, its $0, and then becomes the command, its other
+        # arguments.
         kilobytes = round(float(gigabytes) * 1e6)
         return ["/bin/sh", "-c", 'ulimit -v "$0" && exec "$@"', str(kilobytes), *words]
 
@@ -145,7 +154,9 @@ class RunsProgram:
         try:
             return self.written_bytes(path).decode("utf-8").splitlines()
         except ValueError as error:
-            raise MethodError(self.entry.label, tr("{name} is no text").format(name=path.name)) from error
+            raise MethodError(
+                self.entry.label, tr("{name} is no text").format(name=path.name)
+            ) from error
 
     def written_bytes(self, path: Path) -> bytes:
         """Return the contents of a file that the program wrote.
@@ -157,10 +168,14 @@ class RunsProgram:
         """
         try:
             if path.stat().st_size > _MOST_RESULT:
-                raise MethodError(self.entry.label, tr("it wrote a file of more than 64 MB"))
+                raise MethodError(
+                    self.entry.label, tr("it wrote a file of more than 64 MB")
+                )
             return path.read_bytes()
         except FileNotFoundError as error:
-            raise MethodError(self.entry.label, tr("it wrote no {name}").format(name=path.name)) from error
+            raise MethodError(
+                self.entry.label, tr("it wrote no {name}").format(name=path.name)
+            ) from error
 
 
 class _Program:
@@ -173,7 +188,9 @@ class _Program:
         self.process = process
         self.share = 0.0
         self._output = bytearray()
-        self.reader = threading.Thread(target=self._read, name="rankstudio-program", daemon=True)
+        self.reader = threading.Thread(
+            target=self._read, name="rankstudio-program", daemon=True
+        )
         self.reader.start()
 
     def _read(self) -> None:
@@ -196,7 +213,9 @@ class _Program:
 
 
 @contextmanager
-def _running_program(arguments: list[str], folder: Path, label: str) -> Iterator[_Program]:
+def _running_program(
+    arguments: list[str], folder: Path, label: str
+) -> Iterator[_Program]:
     """Run a program in a process group of its own, which is killed at the end of the block."""
     # A session of its own, so that the program is killed with all that it starts.
     try:
@@ -211,12 +230,15 @@ def _running_program(arguments: list[str], folder: Path, label: str) -> Iterator
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         text = tr("{program} cannot be started: {reason}")
-        raise MethodError(label, text.format(program=one_line(arguments[0]), reason=reason)) from error
+        raise MethodError(
+            label, text.format(program=one_line(arguments[0]), reason=reason)
+        ) from error
     program = _Program(process)
     try:
         yield program
     finally:
-        # At the end of the block, also after an error: no process and no open pipe remains.
+        # At the end of the block, also after an error: no process and no open pipe
+        # remains.
         _kill_with_children(process)
         program.reader.join(_GRACE_SECONDS)
         if process.stdout is not None:

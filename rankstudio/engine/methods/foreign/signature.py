@@ -9,12 +9,22 @@ import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Kind, Parameter
+from rankstudio.engine.methods.catalog.parameter import (
+    GREATEST_INTEGER,
+    Kind,
+    Parameter,
+)
 
 DATA = ("X", "y", "qid")
 """Names of the arguments of a function that are data."""
 
-SIZES = ("n_features_to_select", "k_features", "num_features", "n_selected_features", "k")
+SIZES = (
+    "n_features_to_select",
+    "k_features",
+    "num_features",
+    "n_selected_features",
+    "k",
+)
 """Names that libraries use for the number of features.
 
 Forms have one name for all of them.
@@ -26,32 +36,42 @@ _SECTION = re.compile(r"^-{3,}\s*$")
 _NAMES_AND_TYPE = re.compile(r"^(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::\s*(.*))?$")
 
 
-def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple[Parameter, ...]:
+def parameters_of(
+    target: Callable[..., Any], skip: Sequence[str] = ()
+) -> tuple[Parameter, ...]:
     """Return the parameters of a class or a function as data.
 
     Parameters
     ----------
     target : callable
-        A class, whose constructor has the parameters, or a function with the data first.
+        A class, whose constructor has the parameters, or a function with the data
+        first.
     skip : sequence of str
         Names of arguments that are not parameters.
 
     Returns
     -------
     tuple of Parameter
-        Parameters in the order of the signature. The kind of a parameter comes from its annotation,
-        scikit-learn's ``_parameter_constraints``, or its default; the help comes from the docstring.
+        Parameters in the order of the signature. The kind of a parameter comes from its
+        annotation, scikit-learn's ``_parameter_constraints``, or its default; the help
+        comes from the docstring.
     """
     # What is known about the arguments: help, types, and scikit-learn's constraints.
     documentation = _documented_parameters(target)
     annotations = _annotations(target)
-    constraints = getattr(target, "_parameter_constraints", {}) if isinstance(target, type) else {}
+    constraints = (
+        getattr(target, "_parameter_constraints", {})
+        if isinstance(target, type)
+        else {}
+    )
     skipped_names = {*_IGNORED_ARGUMENTS, *SIZES, *skip}
     return tuple(
         _inferred_parameter(
             argument,
             annotations.get(argument.name, inspect.Parameter.empty),
-            constraints.get(argument.name, ()) if isinstance(constraints, Mapping) else (),
+            constraints.get(argument.name, ())
+            if isinstance(constraints, Mapping)
+            else (),
             documentation.get(argument.name, ""),
         )
         for argument in _named_arguments(target)
@@ -88,13 +108,19 @@ def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
     except (TypeError, ValueError):  # a compiled callable may have no signature
         return
     for argument in signature.parameters.values():
-        if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD, argument.POSITIONAL_ONLY):
+        if argument.kind not in (
+            argument.VAR_POSITIONAL,
+            argument.VAR_KEYWORD,
+            argument.POSITIONAL_ONLY,
+        ):
             yield argument
 
 
 def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the annotations as types; {} if they cannot be evaluated."""
-    annotated: Any = vars(target).get("__init__", target) if isinstance(target, type) else target
+    annotated: Any = (
+        vars(target).get("__init__", target) if isinstance(target, type) else target
+    )
     try:
         return typing.get_type_hints(annotated)
     except Exception:  # a foreign annotation may be anything
@@ -106,14 +132,16 @@ def _inferred_parameter(
 ) -> Parameter:
     """Return the parameter for an argument.
 
-    Its kind follows from the default, the annotation and scikit-learn's constraints; ``text`` is its help.
+    Its kind follows from the default, the annotation and scikit-learn's constraints;
+    ``text`` is its help.
     """
     default = None if argument.default is inspect.Parameter.empty else argument.default
     name = argument.name
     label = name.replace("_", " ")
     about = text or label
     members = _union_members(annotation)
-    # The choices that the annotation or the constraints name; none if they name no texts.
+    # The choices that the annotation or the constraints name; none if they name no
+    # texts.
     choices = _choices(members, constraints)
     # A switch first: for Python, True and False are numbers, too.
     if isinstance(default, bool) or bool in members:
@@ -180,9 +208,12 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
     """
     for member in members:
         if typing.get_origin(member) is Literal:
-            return tuple(value for value in typing.get_args(member) if isinstance(value, str))
+            return tuple(
+                value for value in typing.get_args(member) if isinstance(value, str)
+            )
     allows_only_options = len(constraints) == 1 or all(
-        constraint is None or hasattr(constraint, "options") for constraint in constraints
+        constraint is None or hasattr(constraint, "options")
+        for constraint in constraints
     )
     if allows_only_options:
         for constraint in constraints:
@@ -192,11 +223,14 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
     return ()
 
 
-def _number_type(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -> type | None:
+def _number_type(
+    default: Any, members: Sequence[Any], constraints: Sequence[Any]
+) -> type | None:
     """Return int or float for an argument that is always a number, None for any other argument."""
     # A constraint with options allows words, besides or instead of numbers.
     may_be_word = any(
-        hasattr(constraint, "options") or isinstance(constraint, str | list) for constraint in constraints
+        hasattr(constraint, "options") or isinstance(constraint, str | list)
+        for constraint in constraints
     )
     if may_be_word:
         return None
@@ -212,20 +246,32 @@ def _number_type(default: Any, members: Sequence[Any], constraints: Sequence[Any
     if kinds:
         return float if float in kinds else int
     # Without a useful annotation, scikit-learn's interval of valid numbers decides.
-    intervals = [constraint for constraint in constraints if hasattr(constraint, "left")]
+    intervals = [
+        constraint for constraint in constraints if hasattr(constraint, "left")
+    ]
     if len(intervals) != 1:
         return None
     return int if "Integral" in getattr(intervals[0].type, "__name__", "") else float
 
 
-def _number_range(constraints: Sequence[Any], is_integer: bool) -> tuple[float, float, bool]:
+def _number_range(
+    constraints: Sequence[Any], is_integer: bool
+) -> tuple[float, float, bool]:
     """Return the range that scikit-learn's constraint allows: low, high, and whether low is excluded."""
     for constraint in constraints:
         if hasattr(constraint, "left") and hasattr(constraint, "closed"):
             low = float("-inf") if constraint.left is None else float(constraint.left)
             high = float("inf") if constraint.right is None else float(constraint.right)
-            return low, high, constraint.closed in ("right", "neither") and not is_integer
-    return (float(-GREATEST_INTEGER) if is_integer else float("-inf")), float("inf"), False
+            return (
+                low,
+                high,
+                constraint.closed in ("right", "neither") and not is_integer,
+            )
+    return (
+        (float(-GREATEST_INTEGER) if is_integer else float("-inf")),
+        float("inf"),
+        False,
+    )
 
 
 def _default_text(default: Any) -> str:
@@ -242,16 +288,21 @@ def _documented_parameters(target: object) -> dict[str, str]:
     """Return the first paragraph about each parameter in a numpydoc docstring, by the parameter's name."""
     lines = (inspect.getdoc(target) or "").splitlines()
     # The section of the parameters begins after its heading, which is underlined.
-    start = next((i for i, line in enumerate(lines) if line.strip() == "Parameters"), None)
+    start = next(
+        (i for i, line in enumerate(lines) if line.strip() == "Parameters"), None
+    )
     if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
         return {}
-    # A line that is not indented names parameters; the lines after it are about all of them.
+    # A line that is not indented names parameters; the lines after it are about all of
+    # them.
     texts: dict[str, list[str]] = {}
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):
         if number + 1 < len(lines) and _SECTION.match(lines[number + 1]):
             break  # the next section begins
-        heading = _NAMES_AND_TYPE.match(line) if line and not line[0].isspace() else None
+        heading = (
+            _NAMES_AND_TYPE.match(line) if line and not line[0].isspace() else None
+        )
         if heading:
             names = [name.strip("* ") for name in heading[1].split(",")]
             texts.update({name: [] for name in names})

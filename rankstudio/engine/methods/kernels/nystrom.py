@@ -11,14 +11,29 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.kernel_functions import (
+    PRECOMPUTED,
+    Kernel,
+    KernelFunction,
+)
 from rankstudio.engine.arithmetic.query_data import QueryData, rows_by_query
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError, between
-from rankstudio.engine.methods.catalog.shared import BASIS, COEF0, DEGREE, GAMMA, KERNEL, N_BASIS
+from rankstudio.engine.methods.catalog.shared import (
+    BASIS,
+    COEF0,
+    DEGREE,
+    GAMMA,
+    KERNEL,
+    N_BASIS,
+)
 from rankstudio.engine.methods.kernels.shared_work import shared
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
-from rankstudio.engine.methods.scikit_learn import Estimator, check_is_fitted, validate_data
+from rankstudio.engine.methods.scikit_learn import (
+    Estimator,
+    check_is_fitted,
+    validate_data,
+)
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
 
@@ -49,7 +64,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     n_basis : int
         Number of basis vectors; all documents if there are not more.
     way : {"uniform", "per_query"}
-        Draw from all documents with equal probability, or equal numbers from each query as far as possible.
+        Draw from all documents with equal probability, or equal numbers from each query
+        as far as possible.
     seed : int
 
     Returns
@@ -68,7 +84,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     order = np.lexsort((at_random, query))
     # Position of each document in the random order of its query.
     rank = np.arange(m) - ptr[:-1][query[order]]
-    # First one document of every query in a random order of the queries, then a second one, and so on.
+    # First one document of every query in a random order of the queries, then a second
+    # one, and so on.
     first = order[np.lexsort((at_random[order], rank))][:n_basis]
     return np.sort(first).astype(np.int64)
 
@@ -122,8 +139,8 @@ def _cholesky_or_none(gram: Floats) -> Floats | None:
 def kernel_of(owner: Any) -> Kernel:
     """Return the kernel of an estimator; ParameterError if a parameter is out of range.
 
-    The estimator's ``kernel``, ``gamma``, ``degree`` and ``coef0`` are always validated, also if the kernel
-    does not use them.
+    The estimator's ``kernel``, ``gamma``, ``degree`` and ``coef0`` are always
+    validated, also if the kernel does not use them.
     """
     function = owner.kernel
     if not callable(function) and function != PRECOMPUTED:
@@ -201,8 +218,12 @@ class NystromFeatures:
 
         columns = as_columns(weights)
         # (I + AA')^-1/2 w, as E^-T = C^-T (I + AA')^-1/2.
-        scaled = columns + self.directions @ (self.shares[:, None] * (self.directions.T @ columns))
-        solved = solve_triangular(self.factor, scaled, lower=True, trans="T", check_finite=False)
+        scaled = columns + self.directions @ (
+            self.shares[:, None] * (self.directions.T @ columns)
+        )
+        solved = solve_triangular(
+            self.factor, scaled, lower=True, trans="T", check_finite=False
+        )
         return np.asarray(solved).reshape(weights.shape)
 
     def without(self, rows: ArrayLike) -> NystromFeatures:
@@ -216,7 +237,8 @@ class NystromFeatures:
         Returns
         -------
         NystromFeatures
-            Features with the inner products K_ML K_LL^-1 K_LM, where L are the remaining basis vectors.
+            Features with the inner products K_ML K_LL^-1 K_LM, where L are the
+            remaining basis vectors.
 
         Notes
         -----
@@ -225,7 +247,9 @@ class NystromFeatures:
         = Z_L + Z_H A'.
         """
         if self.shares.size:
-            raise ParameterError("rows", rows, "the rows of all held-out documents, in one call")
+            raise ParameterError(
+                "rows", rows, "the rows of all held-out documents, in one call"
+            )
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         is_held_out = np.isin(self.basis, np.asarray(rows))
@@ -257,13 +281,15 @@ def _without_columns(
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H B) U' for Z = ``features``, s = ``shares`` and B = ``other``.
 
-    L are the remaining columns of Z, and H the held-out ones. Rows are processed in blocks, so that memory is
-    read only once.
+    L are the remaining columns of Z, and H the held-out ones. Rows are processed in
+    blocks, so that memory is read only once.
     """
     m = len(features)
     n_remaining = int((~held_out).sum())
     # First and last + 1 of each run of remaining columns, in turn.
-    ends = np.flatnonzero(np.diff(np.concatenate(([True], held_out, [True])).astype(np.int8)))
+    ends = np.flatnonzero(
+        np.diff(np.concatenate(([True], held_out, [True])).astype(np.int8))
+    )
     out = np.empty((m, n_remaining))
     step = max(1, _BLOCK // max(1, features.shape[1]))
     directions_transposed = np.ascontiguousarray(directions.T)
@@ -283,7 +309,11 @@ def _without_columns(
 
 
 def nystrom_features(
-    kernel_rows: Callable[[Ints], Floats], ptr: Ints, n_basis: int | None, way: str, seed: int
+    kernel_rows: Callable[[Ints], Floats],
+    ptr: Ints,
+    n_basis: int | None,
+    way: str,
+    seed: int,
 ) -> tuple[NystromFeatures, str]:
     """Draw basis vectors and map all documents.
 
@@ -340,7 +370,9 @@ def kernel_features(
     key = "Nyström", kernel, n_basis, way, seed
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
-    return shared(data, key, lambda: _Shared(nystrom_features(kernel_rows, *settings))).found
+    return shared(
+        data, key, lambda: _Shared(nystrom_features(kernel_rows, *settings))
+    ).found
 
 
 def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
@@ -352,10 +384,13 @@ def kernel_need(
 ) -> MemoryNeed:
     """Return the memory requirements of a kernel model; ``exact`` as in :func:`refuse_too_large`.
 
-    If memory allows, the maps of ``n_other_kernels`` other kernel functions are cached, too.
+    If memory allows, the maps of ``n_other_kernels`` other kernel functions are cached,
+    too.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
-    cached_bytes = min(2e9, 8.0 * n_other_kernels * shape.m * min(shape.m, n_basis or shape.m))
+    cached_bytes = min(
+        2e9, 8.0 * n_other_kernels * shape.m * min(shape.m, n_basis or shape.m)
+    )
     free = shape.free - shape.read
     # Whether all basis vectors do not fit, but a smaller number does.
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
@@ -383,14 +418,17 @@ def _max_basis_size(m: int, free: float) -> int:
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     """Raise an OutOfMemoryError if a kernel model of m documents does not fit into memory.
 
-    ``exact`` means that all documents are decomposed at once, which needs five m × m matrices.
+    ``exact`` means that all documents are decomposed at once, which needs five m × m
+    matrices.
     """
     free = memory.available()
     r = m if n_basis is None else min(n_basis, m)
     needed_bytes = _n_bytes(m, n_basis, exact)
     if needed_bytes <= free:
         return
-    size_text = f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
+    size_text = (
+        f"{m:,} documents" if r == m else f"{m:,} documents with {r:,} basis vectors"
+    )
     raise OutOfMemoryError(
         f"The kernel of {size_text} needs {memory.size(needed_bytes)} of memory, and {memory.size(free)} are "
         f"free. Use n_basis={_max_basis_size(m, free)}."
@@ -421,14 +459,15 @@ class KernelMapped(Estimator):
 class NystromMap(KernelMapped):
     """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, from basis documents R (thesis, section 5.6).
 
-    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the basis vectors x_i, with
-    b = C^-T w (Paper III, section 2.2). So any linear method that is trained on these features learns with
-    the kernel.
+    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the
+    basis vectors x_i, with b = C^-T w (Paper III, section 2.2). So any linear method
+    that is trained on these features learns with the kernel.
 
     Parameters
     ----------
     kernel : {"rbf", "poly", "linear"} or callable, default "rbf"
-        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x', or a function of documents (a, n) and (b, n).
+        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x', or a function of documents (a, n) and
+        (b, n).
     gamma : float, default 2^-6
         γ.
     degree : int, default 3
@@ -438,8 +477,8 @@ class NystromMap(KernelMapped):
     n_basis : int, optional
         Number of basis vectors, |R|; all documents by default.
     basis : {"uniform", "per_query"}, default "uniform"
-        Whether basis vectors are drawn from all documents with equal probability, or in equal numbers per
-        query.
+        Whether basis vectors are drawn from all documents with equal probability, or in
+        equal numbers per query.
     seed : int, default 0
         Seed of the draw.
 
@@ -468,7 +507,9 @@ class NystromMap(KernelMapped):
 
     factor_: Floats = field(init=False)
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, qid: ArrayLike | None = None
+    ) -> Self:
         """Draw basis vectors.
 
         Parameters
@@ -486,7 +527,9 @@ class NystromMap(KernelMapped):
         self._fit(X, qid)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **parameters: Any) -> Floats:
+    def fit_transform(
+        self, X: ArrayLike, y: ArrayLike | None = None, **parameters: Any
+    ) -> Floats:
         """Draw basis vectors and return the features of the same documents.
 
         The parameters are those of ``fit``.
@@ -499,8 +542,9 @@ class NystromMap(KernelMapped):
         Returns
         -------
         NystromFeatures
-            The documents. Its method ``without(rows)`` removes the basis vectors among held-out documents,
-            and ``dual(w)`` returns the weights of the kernel functions.
+            The documents. Its method ``without(rows)`` removes the basis vectors among
+            held-out documents, and ``dual(w)`` returns the weights of the kernel
+            functions.
         """
         return self._fit(X, qid)
 
@@ -514,7 +558,9 @@ class NystromMap(KernelMapped):
         row_order = np.arange(len(rows)) if order is None else order
         grouped = rows[row_order]
         # Rows of the kernel matrix are computed when they are asked for.
-        mapped, note = nystrom_features(lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed)
+        mapped, note = nystrom_features(
+            lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed
+        )
         if note:
             warnings.warn(note, DependentBasisWarning, stacklevel=4)
         # From the order of queries back to that of the rows of X.
@@ -531,7 +577,9 @@ class NystromMap(KernelMapped):
         """Return the features of documents, shape (m, r)."""
         check_is_fitted(self, "factor_")
         rows = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        return solve_lower(self.factor_, self._kernel().matrix(self.basis_vectors_, rows)).T
+        return solve_lower(
+            self.factor_, self._kernel().matrix(self.basis_vectors_, rows)
+        ).T
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags  # noqa: PLC0415 - where it is asked for
@@ -542,5 +590,7 @@ class NystromMap(KernelMapped):
 
     def _kernel(self) -> Kernel:
         if self.kernel == PRECOMPUTED:
-            raise ParameterError("kernel", self.kernel, "rbf, poly, linear or a function of documents")
+            raise ParameterError(
+                "kernel", self.kernel, "rbf, poly, linear or a function of documents"
+            )
         return kernel_of(self)

@@ -34,37 +34,47 @@ class KernelWork:
     decompositions : dict
         Decompositions and maps by key.
     left_out : tuple or None
-        Key of the most recent predictions of left-out queries, and these predictions, (m,).
+        Key of the most recent predictions of left-out queries, and these predictions,
+        (m,).
     basis_vectors : WeakValueDictionary
         Documents that are basis vectors of a model, by their rows.
     """
 
     decompositions: dict[Hashable, _Sized] = field(default_factory=dict)
     left_out: tuple[Hashable, Floats] | None = None
-    basis_vectors: WeakValueDictionary[Hashable, Floats] = field(default_factory=WeakValueDictionary)
+    basis_vectors: WeakValueDictionary[Hashable, Floats] = field(
+        default_factory=WeakValueDictionary
+    )
 
 
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     """Return the result for a key, computed on first use, and cached if memory allows.
 
-    Data with some of the features store their results with the original data, so that each selection of a
-    path is decomposed only once for all λ.
+    Data with some of the features store their results with the original data, so that
+    each selection of a path is decomposed only once for all λ.
     """
-    decompositions: dict[Hashable, Any] = data.shared.origin.of(KernelWork).decompositions
+    decompositions: dict[Hashable, Any] = data.shared.origin.of(
+        KernelWork
+    ).decompositions
     full_key = (data.shared.columns, key)
     if full_key in decompositions:
         return decompositions[full_key]  # type: ignore[no-any-return]
     new_work = make()
     used_bytes = sum(work.n_bytes for work in list(decompositions.values()))
-    if used_bytes + new_work.n_bytes <= min(_MAX_BYTES, _MEMORY_SHARE * (memory.available() + used_bytes)):
+    if used_bytes + new_work.n_bytes <= min(
+        _MAX_BYTES, _MEMORY_SHARE * (memory.available() + used_bytes)
+    ):
         decompositions[full_key] = new_work
     return new_work
 
 
-def left_out_predictions(data: QueryData, key: Hashable, make: Callable[[], Floats]) -> Floats:
+def left_out_predictions(
+    data: QueryData, key: Hashable, make: Callable[[], Floats]
+) -> Floats:
     """Return the most recent predictions (m,) for this key, computed if necessary.
 
-    Only one result is cached: caching every step and setting of a path would need too much memory.
+    Only one result is cached: caching every step and setting of a path would need too
+    much memory.
     """
     work = data.shared.origin.of(KernelWork)
     full_key = (data.shared.columns, key)

@@ -1,17 +1,18 @@
 """Compiled inner loops of RankRLS's leave-query-out cross-validation.
 
-T is the Gram matrix of all rows of X^ with the labels y^ as last column, G_q that of the rows of query q.
+T is the Gram matrix of all rows of X^ with the labels y^ as last column, G_q that of
+the rows of query q.
 
 (1) (T - G_q + λI) w = (T - G_q)[:, y] gives the weights w of the model without q: O(n³) for a query.
 
-With X^'X^ = U diag(e) U', V = X^_q U diag(1 / √(e + λ)) and the residuals r_q = y^_q - X^_q w of the
-model of all queries:
+With X^'X^ = U diag(e) U', V = X^_q U diag(1 / √(e + λ)) and the residuals r_q = y^_q -
+X^_q w of the model of all queries:
 
 (2) e_q = (I - VV')^-1 r_q, the residuals of the model without q: |q| unknowns; or
 (3) e_q = r_q + V (I - V'V)^-1 V'r_q: n unknowns.
 
-The smaller system is solved, O(|q|² n + |q|³) or O(|q| n² + n³). Both are positive definite, and a pivot is
-below λ / (λ + the greatest e) only by rounding.
+The smaller system is solved, O(|q|² n + |q|³) or O(|q| n² + n³). Both are positive
+definite, and a pivot is below λ / (λ + the greatest e) only by rounding.
 """
 
 from __future__ import annotations
@@ -26,31 +27,42 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 def _eliminate(left: Floats, right: Floats, smallest: float) -> None:
     """Turn the upper triangle of ``left`` = LDL' into DL', and ``right`` into L^-1 ``right``.
 
-    Pivots below ``smallest`` are raised to it. The innermost loop runs over a row, which is contiguous
-    memory. Four pivots are eliminated at a time, so that each row is read and written a quarter as often.
+    Pivots below ``smallest`` are raised to it. The innermost loop runs over a row,
+    which is contiguous memory. Four pivots are eliminated at a time, so that each row
+    is read and written a quarter as often.
     """
     n = left.shape[0]
     for top in range(0, n, 4):
         below = min(top + 4, n)
         # The rows of the four pivots themselves.
         for i in range(top, below):
-            # Pivots of a positive semidefinite matrix plus λI are at least λ, up to rounding.
+            # Pivots of a positive semidefinite matrix plus λI are at least λ, up to
+            # rounding.
             left[i, i] = max(left[i, i], smallest)
             for r in range(i + 1, below):
                 factor = left[i, r] / left[i, i]
                 right[r] -= factor * right[i]
                 for j in range(r, n):
                     left[r, j] -= factor * left[i, j]
-        # The rows below, from which the four are subtracted at once; there are such rows only if top + 4 < n.
+        # The rows below, from which the four are subtracted at once; there are such
+        # rows only if top + 4 < n.
         for r in range(below, n):
             a = left[top, r] / left[top, top]
             b = left[top + 1, r] / left[top + 1, top + 1]
             c = left[top + 2, r] / left[top + 2, top + 2]
             d = left[top + 3, r] / left[top + 3, top + 3]
-            right[r] -= a * right[top] + b * right[top + 1] + c * right[top + 2] + d * right[top + 3]
+            right[r] -= (
+                a * right[top]
+                + b * right[top + 1]
+                + c * right[top + 2]
+                + d * right[top + 3]
+            )
             for j in range(r, n):
                 left[r, j] -= (
-                    a * left[top, j] + b * left[top + 1, j] + c * left[top + 2, j] + d * left[top + 3, j]
+                    a * left[top, j]
+                    + b * left[top + 1, j]
+                    + c * left[top + 2, j]
+                    + d * left[top + 3, j]
                 )
 
 
@@ -102,7 +114,8 @@ def left_out_errors(
 
     Queries with more than ``max_size`` unknowns in both (2) and (3) are skipped.
 
-    ``rows`` are X^U, ``root`` is 1 / √(e + λ), ``residuals`` are r, and ``smallest`` is the bound of pivots.
+    ``rows`` are X^U, ``root`` is 1 / √(e + λ), ``residuals`` are r, and ``smallest`` is
+    the bound of pivots.
     """
     n = root.shape[0]
     for q in range(first, last):
@@ -113,7 +126,8 @@ def left_out_errors(
         # The smaller system: (2) has an unknown per document, (3) one per eigenvector.
         by_documents = size <= n
         width, terms = (size, n) if by_documents else (n, size)
-        # V' for (2) and V for (3): in both cases, I minus the sum of the outer products of the rows of parts.
+        # V' for (2) and V for (3): in both cases, I minus the sum of the outer products
+        # of the rows of parts.
         parts = np.empty((terms, width))
         right = np.zeros(width)
         for i in range(size):
@@ -153,7 +167,8 @@ def left_out_errors(
 def _subtract_products(parts: Floats, matrix: Floats) -> None:
     """Subtract the sum of the outer products of rows from a matrix's upper triangle.
 
-    Four rows are processed at a time, so that the matrix is read and written a quarter as often.
+    Four rows are processed at a time, so that the matrix is read and written a quarter
+    as often.
     """
     terms, width = parts.shape
     n_unrolled = terms - terms % 4
@@ -165,7 +180,10 @@ def _subtract_products(parts: Floats, matrix: Floats) -> None:
             d = parts[r + 3, i]
             for j in range(i, width):
                 matrix[i, j] -= (
-                    a * parts[r, j] + b * parts[r + 1, j] + c * parts[r + 2, j] + d * parts[r + 3, j]
+                    a * parts[r, j]
+                    + b * parts[r + 1, j]
+                    + c * parts[r + 2, j]
+                    + d * parts[r + 3, j]
                 )
     for r in range(n_unrolled, terms):
         for i in range(width):

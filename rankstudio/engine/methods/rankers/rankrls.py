@@ -67,7 +67,11 @@ from rankstudio.engine.methods.rankers.rankrls_shards import (
 )
 from rankstudio.engine.methods.scikit_learn import validate_data
 from rankstudio.engine.methods.shards.sums import sums_of_products
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
@@ -138,9 +142,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     the weights and O(sum of |q| n min(|q|, n)) for the leave-query-out error. With at least twice as many
     features as documents, a singular value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
 
-    More than 65,536 documents are processed in shards, which may be larger than memory, with pairs within
-    queries: O(n²) memory in addition to a shard, and O(mn²) for each λ. Leave-query-out errors are also
-    computed by shards.
+    More than 65,536 documents are processed in shards, which may be larger than memory,
+    with pairs within queries: O(n²) memory in addition to a shard, and O(mn²) for each
+    λ. Leave-query-out errors are also computed by shards.
 
     Examples
     --------
@@ -178,7 +182,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             return whole_need(shape)
         if self.pairs != "query":
             return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
-        # X^'X^, its eigenvectors and a work array of the same size; then the rows in the eigenbasis.
+        # X^'X^, its eigenvectors and a work array of the same size; then the rows in
+        # the eigenbasis.
         need = sums_need(shape) if shape.sharded else whole_need(shape, 2.0)
         wide = not shape.sharded and is_wide(shape.m, shape.n)
         return need.plus(3 * NUMBER * shape.n * (shape.m if wide else shape.n))
@@ -200,7 +205,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         None for settings without such a factorisation, and for a single query.
         """
-        is_direct = type(self) is RankRLS and self.solver != "cg" and is_usual(self, _RELABELLED)
+        is_direct = (
+            type(self) is RankRLS
+            and self.solver != "cg"
+            and is_usual(self, _RELABELLED)
+        )
         is_single_query = data.ptr.size == 2
         if not is_direct or not self.pair_cost().ties or is_single_query:
             return None
@@ -208,14 +217,19 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited
         plain = super().exchanged_preferences(data)
-        return exchanged_rows(self.pair_cost(), data, plain) if type(self) is RankRLS else plain
+        return (
+            exchanged_rows(self.pair_cost(), data, plain)
+            if type(self) is RankRLS
+            else plain
+        )
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features, after progress events."""
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
-        # Only one ranking, solved directly, needs another criterion than that of the steps.
+        # Only one ranking, solved directly, needs another criterion than that of the
+        # steps.
         if not data.one_ranking or self.solver == "cg" or data.sparse:
             yield from steps
             return
@@ -225,23 +239,32 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         for event in steps:
             if isinstance(event, Step):
                 cache.kernel = cache.kernel or KernelDecomposition.of(query_data.X)
-                error = yield from self.one_ranking_error(cache.kernel, query_data.y, regularization)
+                error = yield from self.one_ranking_error(
+                    cache.kernel, query_data.y, regularization
+                )
                 yield replace(event, criterion=error)
             else:
                 yield event
 
-    def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
+    def _steps(
+        self, data: TrainingData, regularization: float
+    ) -> Iterator[Step | WorkProgress]:
         """Yield progress events, and the only step with its criterion for several queries."""
         gradients = self._gradients
         pairs = self.checked("pairs")
         cost = self.pair_cost()
         if gradients.are_used_for(data):
             if pairs != "query":
-                raise ParameterError("pairs", pairs, "query with the conjugate gradient solver")
+                raise ParameterError(
+                    "pairs", pairs, "query with the conjugate gradient solver"
+                )
             rows = pair_rows(data.whole("RankRLS"), cost)
-            last = yield from gradients.solution(rows, rows.centred_labels, regularization)
+            last = yield from gradients.solution(
+                rows, rows.centred_labels, regularization
+            )
             self._n_gradients = last.number
-            # Only the last iteration is a step: validation would choose among all, which is early stopping.
+            # Only the last iteration is a step: validation would choose among all,
+            # which is early stopping.
             yield replace(last, number=1)
         elif pairs == "query":
             yield from model_steps(data, regularization, cost)
@@ -282,7 +305,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             The fitted estimator.
         """
         outputs = several_outputs(y)
-        labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
+        labels = labels_or_zeros(
+            X, y if outputs is None else outputs[:, 0], preferences
+        )
         data = self._validated(X, labels, qid)
         self._queries = query_ids(qid)
         if outputs is None:
@@ -310,7 +335,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         y : array-like of shape (m,) or (m, v)
             Labels of the documents.
         qid : array-like of shape (m,), optional
-            Query ids; all documents of a query must be in one call. By default all documents are one query.
+            Query ids; all documents of a query must be in one call. By default all
+            documents are one query.
         preferences : Preferences, optional
             Preferences instead of y, as in :meth:`fit`.
 
@@ -331,28 +357,38 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         """
         # The further documents, as rows whose squared errors are the losses of pairs.
         outputs = several_outputs(y)
-        labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
+        labels = labels_or_zeros(
+            X, y if outputs is None else outputs[:, 0], preferences
+        )
         data = preferring(self._further(X, labels, qid), preferences)
         if self.checked("pairs") != "query":
-            raise ParameterError("pairs", self.pairs, "query when further queries are added")
+            raise ParameterError(
+                "pairs", self.pairs, "query when further queries are added"
+            )
         if outputs is not None:
             self._refuse_several_outputs()
         data = PairRows.of(data, self.pair_cost())
         regularization = self.checked("regularization")
-        # Only the direct solver keeps the sums X^'X^ and X^'y^ to which the further ones are added.
+        # Only the direct solver keeps the sums X^'X^ and X^'y^ to which the further
+        # ones are added.
         earlier_sums = getattr(self, "_sums", None)
         if earlier_sums is None and hasattr(self, "coef_"):
             raise ParameterError(
-                "solver", "cg", "direct when further queries are added, because it keeps X^'X^"
+                "solver",
+                "cg",
+                "direct when further queries are added, because it keeps X^'X^",
             )
         # The queries so far are known, because a query may not be added twice.
         earlier_queries: frozenset[Any] = getattr(self, "_queries", frozenset())
         further_ids = query_ids(qid)
         self._sums = added(earlier_sums, earlier_queries, data, outputs, further_ids)
         self._queries = earlier_queries | further_ids
-        # The weights that minimise the criterion of all queries so far; the criterion itself is not known.
+        # The weights that minimise the criterion of all queries so far; the criterion
+        # itself is not known.
         self.coef_ = solved(*self._sums, regularization)
-        self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
+        self.criterion_ = (
+            np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
+        )
         self.n_iter_ = 1
         return self
 
@@ -360,15 +396,21 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Raise a ParameterError for a loss that does not support several outputs."""
         expected = "{} with several outputs, or one output at a time"
         if name := unusual(self.pair_cost()):
-            raise ParameterError(name, getattr(self, name), expected.format("the default"))
+            raise ParameterError(
+                name, getattr(self, name), expected.format("the default")
+            )
         if self.checked("pairs") != "query":
             raise ParameterError("pairs", self.pairs, expected.format("query"))
 
     def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
         """Check further queries, and return them grouped."""
         is_first_call = not hasattr(self, "coef_")
-        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, reset=is_first_call)
-        data: QueryData = self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
+        features, labels = validate_data(
+            self, X, y, y_numeric=True, dtype=np.float64, reset=is_first_call
+        )
+        data: QueryData = self._group(
+            features, labels, qid, getattr(self, "feature_names_in_", None)
+        )
         return data
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
@@ -394,9 +436,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress] | None:
         if self.checked("pairs") != "query" or data.one_ranking:
             return None
-        return nested_steps(data, order, self.checked("regularization"), self.pair_cost())
+        return nested_steps(
+            data, order, self.checked("regularization"), self.pair_cost()
+        )
 
-    def _global_models(self, data: QueryData, regularization: float) -> tuple[Floats, Floats, Floats]:
+    def _global_models(
+        self, data: QueryData, regularization: float
+    ) -> tuple[Floats, Floats, Floats]:
         """Return the weights, the weights without each query (Q, n), and their losses on its pairs (Q,).
 
         The pairs of training are those of ``pairs`` "all" or "pointwise".
@@ -404,7 +450,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         cost = self.pair_cost()
         if data.preferences is not None:
             raise ParameterError(
-                "pairs", self.pairs, "query with preferences, because each belongs to one query"
+                "pairs",
+                self.pairs,
+                "query with preferences, because each belongs to one query",
             )
         self._check_pointwise_loss(cost)
         statistics = global_statistics(data, cost)
@@ -415,9 +463,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _check_pointwise_loss(self, cost: PairCost) -> None:
         """Raise a ParameterError for "pointwise" with a loss that needs pairs of documents."""
         if self.pairs == "pointwise" and not cost.default:
-            expected = (
-                "query or all with another cost, ties or weighting, because single documents have no pairs"
-            )
+            expected = "query or all with another cost, ties or weighting, because single documents have no pairs"
             raise ParameterError("pairs", self.pairs, expected)
 
     def held_out_loss(self) -> tuple[str, str]:
@@ -471,11 +517,17 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             For documents of a single query, because no training data would remain.
         """
         outputs = several_outputs(y)
-        labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
+        labels = labels_or_zeros(
+            X, y if outputs is None else outputs[:, 0], preferences
+        )
         data = preferring(self._group(X, labels, qid), preferences)
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         own_grid = [self.checked("regularization")]
-        grid = own_grid if regularization is None else [LAMBDA.check(value) for value in regularization]
+        grid = (
+            own_grid
+            if regularization is None
+            else [LAMBDA.check(value) for value in regularization]
+        )
         if outputs is None:
             scores = self._left_out(data.dense(), grid)
             return scores[0] if regularization is None else scores
@@ -484,7 +536,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         if regularization is None:
             return next(predictions)
         # One array (L, m, v), filled as the predictions for each λ are computed.
-        return np.fromiter(predictions, dtype=np.dtype((np.float64, np.shape(outputs))), count=len(grid))
+        return np.fromiter(
+            predictions,
+            dtype=np.dtype((np.float64, np.shape(outputs))),
+            count=len(grid),
+        )
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
@@ -496,18 +552,26 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         if scorer is not None:
             return left_out_of_shards(data, scorer)
         narrow = with_columns(data.whole("RankRLS"), columns)
-        _, models_without, _ = self._global_models(narrow, self.checked("regularization"))
+        _, models_without, _ = self._global_models(
+            narrow, self.checked("regularization")
+        )
         return left_out_scores(narrow, models_without)
 
     def left_out_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        return sums_need(shape) if self.checked("pairs") == "query" else whole_need(shape)
+        return (
+            sums_need(shape) if self.checked("pairs") == "query" else whole_need(shape)
+        )
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
     ) -> Waiting[LeftOutScorer | None]:
         if self.checked("pairs") != "query":
             return None
-        return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))
+        return (
+            yield from left_out_models(
+                data, columns, self.checked("regularization"), self.pair_cost()
+            )
+        )
 
     def _left_out(self, data: QueryData, grid: Sequence[float]) -> Floats:
         """Return the centred scores (L, m) for each λ by the models trained without each query."""

@@ -57,10 +57,14 @@ class ConjugateGradients:
         """Return checked settings; ParameterError if one is out of range."""
         if solver not in SOLVERS:
             raise ParameterError("solver", solver, f"one of {', '.join(SOLVERS)}")
-        is_number = isinstance(tol, float | int | np.floating) and not isinstance(tol, bool)
+        is_number = isinstance(tol, float | int | np.floating) and not isinstance(
+            tol, bool
+        )
         if not is_number or not 0 < tol < np.inf:
             raise ParameterError("tol", tol, "a finite number greater than 0")
-        return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
+        return cls(
+            solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS)
+        )
 
     def are_used_for(self, data: GivenData) -> bool:
         """Return whether conjugate gradients are used for data.
@@ -105,7 +109,13 @@ class ConjugateGradients:
             right = product.right(labels)
             constant = float(labels @ labels)
             states = minimise(
-                product, product.squares, right, constant, regularization, self.tol, self.max_iter
+                product,
+                product.squares,
+                right,
+                constant,
+                regularization,
+                self.tol,
+                self.max_iter,
             )
             yield from iterations(states, data.X.shape[1])
 
@@ -117,7 +127,9 @@ class ConjugateGradients:
         for last in self.iterations(data, labels, regularization):
             first_gap = first_gap or last.gap
             if not last.converged:
-                yield WorkProgress(_PROGRESS_TEXT, _progress_share(last.gap / first_gap))
+                yield WorkProgress(
+                    _PROGRESS_TEXT, _progress_share(last.gap / first_gap)
+                )
         if not last.converged:
             yield self._unconverged(last)
         return last
@@ -143,6 +155,9 @@ class ConjugateGradients:
 def _progress_share(decrease: float) -> float:
     """Return the share of the work that is done.
 
-    ``decrease`` is the squared residual divided by the first one; its logarithm decreases about linearly.
+    ``decrease`` is the squared residual divided by the first one; its logarithm
+    decreases about linearly.
     """
-    return min(1.0, math.log(max(decrease, _ROUNDING_SHARE)) / math.log(_ROUNDING_SHARE))
+    return min(
+        1.0, math.log(max(decrease, _ROUNDING_SHARE)) / math.log(_ROUNDING_SHARE)
+    )

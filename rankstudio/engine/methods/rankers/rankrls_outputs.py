@@ -1,6 +1,7 @@
 """RankRLS with several outputs, labels of shape (m, v), which share one factorisation (Paper I, section 3.2).
 
-Also the sums X^'X^ and X^'y^ of RankRLS, to which further queries can be added (Airola 2011, section 6.3).
+Also the sums X^'X^ and X^'y^ of RankRLS, to which further queries can be added (Airola
+2011, section 6.3).
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.nested_rankrls import factorise
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.query_data import QueryData, centre, check_labels, several_queries
+from rankstudio.engine.arithmetic.query_data import (
+    QueryData,
+    centre,
+    check_labels,
+    several_queries,
+)
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError
@@ -58,7 +64,9 @@ class OutputModels:
         """Return the weights (n, v) for centred labels (m, v)."""
         from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
-        coefs: Floats = cho_solve((self._factor, True), self._X.T @ labels, check_finite=False)
+        coefs: Floats = cho_solve(
+            (self._factor, True), self._X.T @ labels, check_finite=False
+        )
         return coefs
 
     def residuals(self, labels: Floats) -> Floats:
@@ -67,7 +75,9 @@ class OutputModels:
         The residuals of a query are those of the models trained without it.
         """
         residuals: Floats = labels - self._X @ self.weights(labels)
-        for (first, last), solve in zip(pairwise(self._ptr.tolist()), self._query_solvers(), strict=True):
+        for (first, last), solve in zip(
+            pairwise(self._ptr.tolist()), self._query_solvers(), strict=True
+        ):
             residuals[first:last] = solve(residuals[first:last])
         return residuals
 
@@ -75,7 +85,9 @@ class OutputModels:
         """Return for each query the function that multiplies by (I - V_q V_q')^-1, where V = X^ L'^-1."""
         if self._solvers is None:
             V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)
-            self._solvers = [_inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())]
+            self._solvers = [
+                _inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())
+            ]
         return self._solvers
 
 
@@ -109,10 +121,14 @@ def several_outputs(y: Any) -> Floats | None:
 
 def query_ids(qid: ArrayLike | None) -> frozenset[Any]:
     """Return the distinct queries; none without qid."""
-    return frozenset() if qid is None else frozenset(np.unique(checked_ids(qid)).tolist())
+    return (
+        frozenset() if qid is None else frozenset(np.unique(checked_ids(qid)).tolist())
+    )
 
 
-def centred_labels(data: QueryData | SparseQueryData, outputs: Floats | None = None) -> Floats:
+def centred_labels(
+    data: QueryData | SparseQueryData, outputs: Floats | None = None
+) -> Floats:
     """Return labels minus their mean within each query, in the order of the grouped rows.
 
     Parameters
@@ -129,7 +145,10 @@ def centred_labels(data: QueryData | SparseQueryData, outputs: Floats | None = N
 
 
 def fit_outputs(
-    data: QueryData | SparseQueryData, outputs: Floats, regularization: float, gradients: ConjugateGradients
+    data: QueryData | SparseQueryData,
+    outputs: Floats,
+    regularization: float,
+    gradients: ConjugateGradients,
 ) -> tuple[Floats, Floats, int, Sums | None]:
     """Train a model for each of several outputs.
 
@@ -175,7 +194,9 @@ def fit_outputs(
     return models.weights(labels).T, criteria, 1, sums
 
 
-def left_out_outputs(data: QueryData | SparseQueryData, outputs: Floats, regularization: float) -> Floats:
+def left_out_outputs(
+    data: QueryData | SparseQueryData, outputs: Floats, regularization: float
+) -> Floats:
     """Predict each document by the models trained without its query: centred scores, shape (m, v)."""
     labels = centred_labels(data, outputs)
     residuals = OutputModels(data.dense(), regularization).residuals(labels)
@@ -225,7 +246,9 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
 
     regularized = gram.copy()
     regularized[np.diag_indices_from(regularized)] += regularization
-    coef: Floats = cho_solve((factorise(regularized, regularization), True), right, check_finite=False)
+    coef: Floats = cho_solve(
+        (factorise(regularized, regularization), True), right, check_finite=False
+    )
     return coef.T
 
 

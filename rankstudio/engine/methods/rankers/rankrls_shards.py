@@ -14,7 +14,12 @@ from rankstudio.engine.arithmetic.query_data import QueryData, query_grams
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.left_out import centred_scores, left_out_scores
-from rankstudio.engine.methods.shards.sums import models_in_order, products_of, summed, sums_of_products
+from rankstudio.engine.methods.shards.sums import (
+    models_in_order,
+    products_of,
+    summed,
+    sums_of_products,
+)
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Joined
 from rankstudio.engine.steps import Step
@@ -26,8 +31,8 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 _MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
 # Rows of a matrix up to which the compiled kernel is faster than BLAS.
 _MOST_COMPILED = 64
-# The Gram matrices of all features are kept if they have at most _FEW numbers, or at most _TIMES as many as
-# the documents.
+# The Gram matrices of all features are kept if they have at most _FEW numbers, or at
+# most _TIMES as many as the documents.
 _FEW = 1 << 24
 _TIMES = 2
 # Bytes up to which memory is allocated without checking how much is free.
@@ -55,7 +60,12 @@ class _Rotated:
 
 
 def _leave_query_out(
-    data: QueryData, cost: PairCost, coef: Floats, values: Floats, vectors: Floats, regularization: float
+    data: QueryData,
+    cost: PairCost,
+    coef: Floats,
+    values: Floats,
+    vectors: Floats,
+    regularization: float,
 ) -> tuple[Floats]:
     """Return the sum of the squared residuals of left-out queries, shape (1,).
 
@@ -68,31 +78,47 @@ def _leave_query_out(
     X, y = rows.centred
     n = values.size
     sizes = np.diff(rows.ptr)
-    # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the diagonal matrix `total`.
+    # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the diagonal
+    # matrix `total`.
     total = values + regularization
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
     root = total**-0.5
     smallest = regularization / float(total.max())
     errors = np.empty(sizes.size)
-    # The system of a query is as large as its number of rows or of features, whichever is smaller.
+    # The system of a query is as large as its number of rows or of features, whichever
+    # is smaller.
     n_unknowns = np.minimum(sizes, n)
 
     def leave_out(part: tuple[int, int]) -> None:
         """Compute the errors of a range of queries: by the kernel, or by LAPACK for many unknowns."""
         first, last = part
         _rankrls_kernel.left_out_errors(
-            rotated, residuals, rows.ptr, root, smallest, _MOST_COMPILED, first, last, errors
+            rotated,
+            residuals,
+            rows.ptr,
+            root,
+            smallest,
+            _MOST_COMPILED,
+            first,
+            last,
+            errors,
         )
         for query in first + np.flatnonzero(n_unknowns[first:last] > _MOST_COMPILED):
             query_rows = slice(rows.ptr[query], rows.ptr[query + 1])
-            errors[query] = _left_out_error(rotated[query_rows] * root, residuals[query_rows])
+            errors[query] = _left_out_error(
+                rotated[query_rows] * root, residuals[query_rows]
+            )
 
     # For the matrix of each system, and for its factorisation.
-    multiplications = float((sizes * n_unknowns * n / 2 + n_unknowns.astype(np.float64) ** 3 / 6).sum())
+    multiplications = float(
+        (sizes * n_unknowns * n / 2 + n_unknowns.astype(np.float64) ** 3 / 6).sum()
+    )
     with pool(worthwhile(_MULTIPLICATION * multiplications)) as (executor, workers):
         # Queries are cut into parts with about equal numbers of rows, one per thread.
-        cuts = np.searchsorted(rows.ptr, np.linspace(0, rows.ptr[-1], workers + 1)).tolist()
+        cuts = np.searchsorted(
+            rows.ptr, np.linspace(0, rows.ptr[-1], workers + 1)
+        ).tolist()
         share(executor, workers, leave_out, pairwise(cuts))
     return (np.array([errors.sum()]),)
 
@@ -103,7 +129,9 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
     if size <= n:
         held_out_residuals = np.linalg.solve(np.eye(size) - V @ V.T, residuals)
     else:
-        held_out_residuals = residuals + V @ np.linalg.solve(np.eye(n) - V.T @ V, V.T @ residuals)
+        held_out_residuals = residuals + V @ np.linalg.solve(
+            np.eye(n) - V.T @ V, V.T @ residuals
+        )
     return float(held_out_residuals @ held_out_residuals)
 
 
@@ -111,14 +139,16 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
 class _Decomposed:
     """Cache of the eigenvalues (r,) and eigenvectors (n, r) of one dataset's X^'X^, and X^'y^, by the cost.
 
-    r is n, or the number of documents if X was decomposed: the other eigenvalues are 0, and X^'y^ is
-    orthogonal to their eigenvectors.
+    r is n, or the number of documents if X was decomposed: the other eigenvalues are 0,
+    and X^'y^ is orthogonal to their eigenvectors.
     """
 
     by_cost: dict[PairCost, tuple[Floats, Floats, Floats]] = field(default_factory=dict)
 
 
-def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> Iterator[Step | WorkProgress]:
+def model_steps(
+    data: TrainingData, regularization: float, cost: PairCost
+) -> Iterator[Step | WorkProgress]:
     """Yield the model for one λ, after progress events.
 
     Notes
@@ -127,13 +157,16 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
     eigenbasis for a single shard. O(m²n) instead if there are at least twice as many features as documents.
     Then for each λ the sum of |q| r min(|q|, r) for the error.
     """
-    # The eigendecomposition of X^'X^ is shared by all λ, and gives the weights directly.
+    # The eigendecomposition of X^'X^ is shared by all λ, and gives the weights
+    # directly.
     by_cost = data.shared.of(_Decomposed).by_cost
     if cost not in by_cost:
         by_cost[cost] = yield from _decomposed(data, cost)
     eigenvalues, eigenvectors, products_with_y = by_cost[cost]
     with STEADY:
-        coef: Floats = eigenvectors @ ((eigenvectors.T @ products_with_y) / (eigenvalues + regularization))
+        coef: Floats = eigenvectors @ (
+            (eigenvectors.T @ products_with_y) / (eigenvalues + regularization)
+        )
     (error,) = yield from summed(
         data,
         "leaving queries out",
@@ -159,7 +192,9 @@ def is_wide(m: int, n: int) -> bool:
     return 2 * m <= n
 
 
-def _decomposed(data: TrainingData, cost: PairCost) -> Waiting[tuple[Floats, Floats, Floats]]:
+def _decomposed(
+    data: TrainingData, cost: PairCost
+) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return the eigenvalues and eigenvectors of X^'X^, and X^'y^, as :class:`_Decomposed` has them."""
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
@@ -177,7 +212,9 @@ def nested_steps(
     data: TrainingData, order: tuple[int, ...], regularization: float, cost: PairCost
 ) -> Iterator[Step | WorkProgress]:
     """Yield the models with the first feature of an order, the first two, and so on, for one λ."""
-    coefs, errors = yield from models_in_order(data, np.array(order), regularization, cost)
+    coefs, errors = yield from models_in_order(
+        data, np.array(order), regularization, cost
+    )
     for k in range(1, len(order) + 1):
         yield Step(
             number=k,
@@ -198,7 +235,9 @@ def _refuse_large(m: int, n: int) -> None:
         )
 
 
-def models_without(grams: Floats, total: Floats, regularizations: Sequence[float]) -> Iterator[Floats]:
+def models_without(
+    grams: Floats, total: Floats, regularizations: Sequence[float]
+) -> Iterator[Floats]:
     """Yield for each λ the weights (Q, n) trained without each of some queries, O(Qn³).
 
     The array is overwritten for the next λ.
@@ -215,7 +254,10 @@ def models_without(grams: Floats, total: Floats, regularizations: Sequence[float
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
     models = np.empty((len(grams), len(total) - 1))
-    with pool(worthwhile(_MULTIPLICATION * models.size * models.shape[1] ** 2 / 3)) as (executor, workers):
+    with pool(worthwhile(_MULTIPLICATION * models.size * models.shape[1] ** 2 / 3)) as (
+        executor,
+        workers,
+    ):
         cuts = np.linspace(0, len(grams), workers + 1).astype(int).tolist()
         for regularization in regularizations:
 
@@ -240,8 +282,9 @@ class LeftOutRankRLS:
         λ > 0.
     cost : PairCost
     by_blocks : bool
-        Whether Gram matrices are computed for some queries at a time. Otherwise, the matrices of all features
-        are cached with the documents, unless they are much larger than the documents.
+        Whether Gram matrices are computed for some queries at a time. Otherwise, the
+        matrices of all features are cached with the documents, unless they are much
+        larger than the documents.
     """
 
     columns: tuple[int, ...]
@@ -274,7 +317,11 @@ class LeftOutRankRLS:
 
     def _grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield ranges of queries and their Gram matrices, some megabytes at a time."""
-        return self._narrowed_grams(data) if self._are_kept(data) else self._computed_grams(data)
+        return (
+            self._narrowed_grams(data)
+            if self._are_kept(data)
+            else self._computed_grams(data)
+        )
 
     def _are_kept(self, data: QueryData) -> bool:
         """Return, from the shape of the documents, whether the Gram matrices of all features are cached."""
@@ -302,9 +349,16 @@ class LeftOutRankRLS:
             blocks = iter([(0, n_queries)])
         for first, last in blocks:
             queries = slice(first, last)
-            block = replace(_some(data, queries, self.columns), preferences=data.preferences)
+            block = replace(
+                _some(data, queries, self.columns), preferences=data.preferences
+            )
             pairs = PairRows.of(block, self.cost)
-            yield queries, query_grams(*pairs.centred, pairs.ptr, np.empty((last - first, k + 1, k + 1)))
+            yield (
+                queries,
+                query_grams(
+                    *pairs.centred, pairs.ptr, np.empty((last - first, k + 1, k + 1))
+                ),
+            )
 
 
 def _rows(data: QueryData, queries: slice) -> slice:
@@ -312,7 +366,9 @@ def _rows(data: QueryData, queries: slice) -> slice:
     return slice(data.ptr[queries.start], data.ptr[queries.stop])
 
 
-def _some(data: QueryData, queries: slice, columns: tuple[int, ...] | None = None) -> QueryData:
+def _some(
+    data: QueryData, queries: slice, columns: tuple[int, ...] | None = None
+) -> QueryData:
     """Return the documents of some queries.
 
     Some columns are copied; all columns are a view.
@@ -343,14 +399,22 @@ def left_out_models(
     )
 
 
-def left_out_predictions(data: TrainingData, regularizations: Sequence[float], cost: PairCost) -> Floats:
+def left_out_predictions(
+    data: TrainingData, regularizations: Sequence[float], cost: PairCost
+) -> Floats:
     """Return each document's centred score by the model without its query, for each λ, shape (L, m).
 
     Takes two passes over the data.
     """
     # The λ of the scorer is not used: `predictions` gets all λ.
-    models = finish(left_out_models(data, range(data.X.shape[1]), regularizations[0], cost))
-    (predictions,) = finish(summed(data, "leaving queries out", _predictions, models, tuple(regularizations)))
+    models = finish(
+        left_out_models(data, range(data.X.shape[1]), regularizations[0], cost)
+    )
+    (predictions,) = finish(
+        summed(
+            data, "leaving queries out", _predictions, models, tuple(regularizations)
+        )
+    )
     return np.asarray(predictions)
 
 

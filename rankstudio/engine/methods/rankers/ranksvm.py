@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.kernel_functions import (
+    PRECOMPUTED,
+    Kernel,
+    KernelFunction,
+)
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import is_sparse
 from rankstudio.engine.arrays import Floats
@@ -16,7 +20,11 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import ConvergingRanker
 from rankstudio.engine.methods.catalog.rankers import RANKSVM
-from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
+from rankstudio.engine.methods.kernels.kernel_model import (
+    KernelIteration,
+    KernelModel,
+    kernel_iteration,
+)
 from rankstudio.engine.methods.kernels.nystrom import (
     DependentBasisWarning,
     KernelMapped,
@@ -26,15 +34,26 @@ from rankstudio.engine.methods.kernels.nystrom import (
     kernel_of,
 )
 from rankstudio.engine.methods.kernels.shared_work import basis_vectors
-from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
+from rankstudio.engine.methods.memory_need import (
+    PAIRS,
+    DataShape,
+    MemoryNeed,
+    sums_need,
+)
 from rankstudio.engine.methods.pair_learners import PreferenceLearner
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.work import Note, WorkProgress
 
 if TYPE_CHECKING:
-    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import (
+        OptimizerState,
+    )
 
 
 @dataclass(eq=False, repr=False)
@@ -51,9 +70,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     C : float, default 1.0
         Weight of a pair's loss relative to the squared norm, greater than 0.
     kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        Kernels other than the linear one use the Nyström map of the basis vectors (thesis, section 4.2.2),
-        and w'w is the squared norm in the kernel's space; callables, γ, d and c are those of
-        `KernelRankRLS`.
+        Kernels other than the linear one use the Nyström map of the basis vectors
+        (thesis, section 4.2.2), and w'w is the squared norm in the kernel's space;
+        callables, γ, d and c are those of `KernelRankRLS`.
     gamma : float, default 2^-6
         γ of the kernels that have it.
     degree : int, default 3
@@ -61,31 +80,36 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     coef0 : float, default 1.0
         Constant of the polynomial kernel.
     n_basis : int, optional
-        Number of basis vectors; by default all documents. The linear kernel has no basis vectors.
+        Number of basis vectors; by default all documents. The linear kernel has no
+        basis vectors.
     basis : {"uniform", "per_query"}, default "uniform"
-        How basis documents are sampled: from all documents, or the same number from each query.
+        How basis documents are sampled: from all documents, or the same number from
+        each query.
     seed : int, default 0
         Seed of the sample of basis documents.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
         p = 2 or p = 1.
     weighting : {"none", "size", "pairs"}, default "none"
-        Divides the losses of a query by its number of documents (Cao et al. 2006) or of pairs (thesis,
-        section 4.2.1); "none" lets every pair count the same. All losses together are scaled so that the
-        weights of all pairs add up to their number: C keeps its meaning. Preferences have their own weights.
+        Divides the losses of a query by its number of documents (Cao et al. 2006) or of
+        pairs (thesis, section 4.2.1); "none" lets every pair count the same. All losses
+        together are scaled so that the weights of all pairs add up to their number: C
+        keeps its meaning. Preferences have their own weights.
     solver : {"auto", "newton", "bundle"}, default "auto"
-        "newton" uses truncated Newton steps; for the hinge, on smoothed hinges whose width decreases with the
-        duality gap. "bundle" is the cutting-plane method of the thesis, only for the hinge; it needs many
-        more iterations for large C. "auto" uses a few planes if C is small, and then Newton steps.
+        "newton" uses truncated Newton steps; for the hinge, on smoothed hinges whose
+        width decreases with the duality gap. "bundle" is the cutting-plane method of
+        the thesis, only for the hinge; it needs many more iterations for large C.
+        "auto" uses a few planes if C is small, and then Newton steps.
     tol : float, default 1e-6
-        Stops when the duality gap is at most this share of the objective, and of its reduction from w = 0.
+        Stops when the duality gap is at most this share of the objective, and of its
+        reduction from w = 0.
     max_iter : int, default 1000
         Maximum number of Newton steps or cutting planes.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        Weights; for other kernels the importance of each feature, the root mean square slope of the score at
-        the basis vectors.
+        Weights; for other kernels the importance of each feature, the root mean square
+        slope of the score at the basis vectors.
     dual_coef_, basis_, basis_vectors_ : ndarray
         For kernels other than the linear one, as in `KernelRankRLS`.
     objective_ : float
@@ -123,25 +147,38 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     kernel: str | KernelFunction = field(default="linear", kw_only=True)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
+        return (
+            sums_need(shape, PAIRS)
+            if self.kernel == "linear"
+            else kernel_need(shape, self.n_basis)
+        )
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective.
 
-        With a kernel, the linear method runs on the documents' features in the Nyström map.
+        With a kernel, the linear method runs on the documents' features in the Nyström
+        map.
         """
         kernel, basis_settings = self._kernel()
         if kernel.function == "linear":
             yield from super().work(data)
             return
-        # The documents are mapped once, and the linear method runs on the mapped documents.
-        rows = training_data(data).for_method(accepts_sparse=False).whole("RankSVM with a kernel")
+        # The documents are mapped once, and the linear method runs on the mapped
+        # documents.
+        rows = (
+            training_data(data)
+            .for_method(accepts_sparse=False)
+            .whole("RankSVM with a kernel")
+        )
         document_map, note = kernel_features(rows, kernel, *basis_settings)
         if note:
             yield Note(note, kind=DependentBasisWarning)
         vectors = basis_vectors(rows, document_map.basis)
-        mapped = QueryData(document_map.features, rows.y, rows.ptr, preferences=rows.preferences)
-        # Its models become models with the kernel, which can score documents that are not mapped.
+        mapped = QueryData(
+            document_map.features, rows.y, rows.ptr, preferences=rows.preferences
+        )
+        # Its models become models with the kernel, which can score documents that are
+        # not mapped.
         for step in super().work(mapped):
             if isinstance(step, Iteration):
                 yield kernel_iteration(step, kernel, vectors, document_map)
@@ -154,7 +191,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         Raises a ParameterError for a precomputed kernel.
         """
         if self.kernel == PRECOMPUTED:
-            raise ParameterError("kernel", self.kernel, "linear, rbf, poly or a function of documents")
+            raise ParameterError(
+                "kernel", self.kernel, "linear, rbf, poly or a function of documents"
+            )
         return kernel_of(self), basis_of(self)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
@@ -173,7 +212,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         if kernel.function == "linear":
             return super()._score(X)
         rows = np.ascontiguousarray(SparseRows(X).dense() if is_sparse(X) else X)
-        return KernelModel(kernel=kernel, vectors=self.basis_vectors_, weights=self.dual_coef_).scores(rows)
+        return KernelModel(
+            kernel=kernel, vectors=self.basis_vectors_, weights=self.dual_coef_
+        ).scores(rows)
 
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
@@ -185,8 +226,12 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
 
         if kind != "none" and data.preferring:
-            raise ParameterError("weighting", kind, tr("none, as preferences have their own weights"))
-        weighting = None if kind == "none" else PairWeighting.over(kind, data.y, data.ptr)
+            raise ParameterError(
+                "weighting", kind, tr("none, as preferences have their own weights")
+            )
+        weighting = (
+            None if kind == "none" else PairWeighting.over(kind, data.y, data.ptr)
+        )
         with pairs_of(data, weighting) as problem:
             yield from minimise(problem, C, tol, max_iter)
 
@@ -198,8 +243,13 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         loss = self.checked("loss")
         solver = self.checked("solver")
         if solver == "bundle" and loss != "hinge":
-            raise ParameterError("solver", self.solver, f"auto or newton, with the loss {self.loss}")
-        from rankstudio.engine.arithmetic.optimisers import bundle_method, truncated_newton  # noqa: PLC0415 - numba
+            raise ParameterError(
+                "solver", self.solver, f"auto or newton, with the loss {self.loss}"
+            )
+        from rankstudio.engine.arithmetic.optimisers import (  # noqa: PLC0415 - numba
+            bundle_method,
+            truncated_newton,
+        )
 
         if self.loss == "squared_hinge":
             return truncated_newton.minimise_squared_hinge

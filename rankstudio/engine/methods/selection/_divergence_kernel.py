@@ -1,7 +1,8 @@
 """Compiled inner loops of expected divergence: sums of Gaussian kernels, and divergences between classes.
 
-The fast sums are a Gauss transform (Greengard & Strain 1991) on one axis. Space is cut into boxes one
-bandwidth wide. With c a box's centre, s = (x_j - c) / h and u = (x - c) / h,
+The fast sums are a Gauss transform (Greengard & Strain 1991) on one axis. Space is cut
+into boxes one bandwidth wide. With c a box's centre, s = (x_j - c) / h and u = (x - c)
+/ h,
 
 (1) exp(-(u - s)² / 2) = sum_l s^l / l! H_l(u) with H_l(u) = He_l(u) exp(-u² / 2),
 (2) H_{l+1}(u) = u H_l(u) - l H_{l-1}(u).
@@ -30,7 +31,9 @@ away, exp(-9² / 2) = 3e-18."""
 
 
 @kernel
-def exact_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats) -> None:
+def exact_sums(
+    points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats
+) -> None:
     """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``x_values``: O(points · x_values)."""
     for i in range(x_values.shape[0]):
         total = 0.0
@@ -41,10 +44,13 @@ def exact_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out:
 
 
 @fused
-def fast_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats) -> None:
+def fast_sums(
+    points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats
+) -> None:
     """Write the sums of :func:`exact_sums`, with errors up to (1e-14 + 2 eps range / h) sum_j w_j.
 
-    ``points`` and ``x_values`` ascend. O(TERMS (points + x_values) + TERMS² REACH (nonempty boxes)).
+    ``points`` and ``x_values`` ascend. O(TERMS (points + x_values) + TERMS² REACH
+    (nonempty boxes)).
     """
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
@@ -61,7 +67,9 @@ def fast_sums(points: Floats, weights: Floats, h: float, x_values: Floats, out: 
 
 
 @fused_inlined
-def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: Floats) -> None:
+def _evaluate(
+    moments: Floats, origin: float, h: float, x_values: Floats, out: Floats
+) -> None:
     """Write the sums (4) for every x of ``x_values`` from the moments (boxes, TERMS) of all boxes."""
     n_boxes = moments.shape[0]
     hermite = np.empty((2 * REACH + 1, 2 * TERMS))
@@ -94,7 +102,9 @@ def _evaluate(moments: Floats, origin: float, h: float, x_values: Floats, out: F
         for k in range(TERMS):
             local[k] *= factor
             factor *= -1.0 / (k + 1)  # (-1)^k / k! of (4)
-        while i < x_values.shape[0] and np.floor((x_values[i] - origin) / h) == position:
+        while (
+            i < x_values.shape[0] and np.floor((x_values[i] - origin) / h) == position
+        ):
             delta = (x_values[i] - origin) / h - position - 0.5
             value = local[TERMS - 1]  # Horner's rule
             for k in range(TERMS - 2, -1, -1):
@@ -123,7 +133,8 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
 def expected_divergence(densities: Floats, counts: Floats, has_density: Bools) -> float:
     """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
 
-    ``densities`` is (R, V). Pairs with a grade whose ``has_density`` is False count 0. O(R² V).
+    ``densities`` is (R, V). Pairs with a grade whose ``has_density`` is False count 0.
+    O(R² V).
     """
     total = 0.0
     for a in range(densities.shape[0]):

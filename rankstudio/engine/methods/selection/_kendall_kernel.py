@@ -1,7 +1,7 @@
 """Compiled inner loops of Kendall's τ-b between the features of many queries.
 
-Of P = n (n - 1) / 2 pairs of documents, T_a are tied in one feature, T_b in the other and T_ab in both, and
-D are discordant:
+Of P = n (n - 1) / 2 pairs of documents, T_a are tied in one feature, T_b in the other
+and T_ab in both, and D are discordant:
 
 (1) τ-b = (P - T_a - T_b + T_ab - 2 D) / √((P - T_a) (P - T_b)).
 
@@ -56,7 +56,8 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
                 else:
                     values[out] = values[right]
                     right += 1
-                    swaps += middle - left  # the value passes all remaining values of the left run
+                    # the value passes all remaining values of the left run
+                    swaps += middle - left
                 out += 1
             while left < middle:
                 values[out] = spare[left]
@@ -93,10 +94,10 @@ def similarities(
 ) -> None:
     """Write to ``out`` (2, others) the sums over queries of |τ-b| between a feature and some others.
 
-    The second row is the number of queries that define τ-b, because neither feature is constant there.
-    ``ranks`` (n, m) are the documents' ranks by each feature, ``order`` (n, m) lists the documents of each
-    query by rank, and ``tied`` (n, Q) are the numbers of pairs with equal ranks. O(m log |q|) for each of the
-    others.
+    The second row is the number of queries that define τ-b, because neither feature is
+    constant there. ``ranks`` (n, m) are the documents' ranks by each feature, ``order``
+    (n, m) lists the documents of each query by rank, and ``tied`` (n, Q) are the
+    numbers of pairs with equal ranks. O(m log |q|) for each of the others.
     """
     m = ranks.shape[1]
     values = np.empty(m, dtype=np.int32)
@@ -114,13 +115,16 @@ def similarities(
                 continue
             for i in range(begin, end):
                 values[i] = ranks[other, order[chosen, i]]
-            # Sort the documents that the chosen feature ties by the other one, and count ties in both.
+            # Sort the documents that the chosen feature ties by the other one, and
+            # count ties in both.
             tied_in_both = 0
             start = begin
             while start < end:
                 stop = start + 1
                 while (
-                    stop < end and ranks[chosen, order[chosen, stop]] == ranks[chosen, order[chosen, start]]
+                    stop < end
+                    and ranks[chosen, order[chosen, stop]]
+                    == ranks[chosen, order[chosen, start]]
                 ):
                     stop += 1
                 if stop > start + 1:
@@ -131,8 +135,15 @@ def similarities(
                         tied_in_both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
-            # Numerator of (1): concordant minus discordant pairs. Pairs tied in both are subtracted twice.
-            balance = pairs - tied[chosen, q] - tied[other, q] + tied_in_both - 2.0 * discordant
+            # Numerator of (1): concordant minus discordant pairs. Pairs tied in both
+            # are subtracted twice.
+            balance = (
+                pairs
+                - tied[chosen, q]
+                - tied[other, q]
+                + tied_in_both
+                - 2.0 * discordant
+            )
             # Rounding of the root could give 1 + 2e-16.
             total += min(abs(balance) / np.sqrt(spread), 1.0)
             defined += 1

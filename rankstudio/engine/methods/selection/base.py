@@ -1,6 +1,7 @@
 """Base classes of selectors.
 
-There is one for all selectors, one for growing selections, and one for selectors that order the features.
+There is one for all selectors, one for growing selections, and one for selectors that
+order the features.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_ne
 from rankstudio.engine.methods.scikit_learn import check_is_fitted
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints, worth
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
@@ -75,9 +80,13 @@ class Selector(LinearRanker):
         check_is_fitted(self)
         return np.flatnonzero(self.support_) if indices else self.support_
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
         """Return the names of the selected features, shape (k,)."""
-        names: NDArray[np.object_] = _selector_mixin().get_feature_names_out(self, input_features)
+        names: NDArray[np.object_] = _selector_mixin().get_feature_names_out(
+            self, input_features
+        )
         return names
 
     def transform(self, X: ArrayLike) -> Any:
@@ -152,7 +161,11 @@ class GrowingSelector(Selector):
     criterion_path_: Floats = field(init=False)
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
+        return (
+            n_features
+            if self.n_features_to_select is None
+            else min(self.n_features_to_select, n_features)
+        )
 
     def _n_to_select(self, n: int) -> int:
         """Return how many of n features to select at most.
@@ -177,8 +190,8 @@ class Ordering:
     features : ndarray of shape (k,)
         Selected columns in order.
     candidates : ndarray of shape (n,) or (k, n)
-        Score of each feature, if it is the same at every step, or its score at each step; NaN for features
-        that were not candidates.
+        Score of each feature, if it is the same at every step, or its score at each
+        step; NaN for features that were not candidates.
     found : Mapping
         Attributes of the fitted selector by name, such as scores.
 
@@ -209,24 +222,33 @@ class Ordering:
         np.fmax.at(best, groups.of_column, self.candidates)
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
         columns = groups.columns(groups.containing(self.features.tolist())[:k])
-        return Ordering(features=np.array(columns, dtype=np.int64), candidates=scores, found=self.found)
+        return Ordering(
+            features=np.array(columns, dtype=np.int64),
+            candidates=scores,
+            found=self.found,
+        )
 
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
         """Return an order by score per cost, without features that exceed the remaining budget.
 
-        A group has the score of its best feature and the total cost of its features. Features without a score
-        come last.
+        A group has the score of its best feature and the total cost of its features.
+        Features without a score come last.
         """
-        # The best score of each group; fmax ignores features without a score, whose groups keep -inf.
+        # The best score of each group; fmax ignores features without a score, whose
+        # groups keep -inf.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
-        # The affordable group with the greatest worth, again and again, until none is affordable.
+        # The affordable group with the greatest worth, again and again, until none is
+        # affordable.
         gains = worth(best, rules.costs)
         remaining = rules.allowed.copy()
         selected = list[int]()
         spent = 0.0
-        while len(selected) < rules.k and (affordable := rules.affordable(remaining, spent)).size:
+        while (
+            len(selected) < rules.k
+            and (affordable := rules.affordable(remaining, spent)).size
+        ):
             first = int(affordable[best_first(gains[affordable], 1)[0]])
             remaining[first] = False
             selected.append(first)
@@ -234,7 +256,9 @@ class Ordering:
         # Every feature gets the score of its group.
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
         return Ordering(
-            features=np.array(groups.columns(selected), dtype=np.int64), candidates=scores, found=self.found
+            features=np.array(groups.columns(selected), dtype=np.int64),
+            candidates=scores,
+            found=self.found,
         )
 
 
@@ -242,26 +266,30 @@ class Ordering:
 class _Orderings:
     """Cache of the orderings of one dataset.
 
-    A key contains the selector's class, its parameters without λ, and the number of features.
+    A key contains the selector's class, its parameters without λ, and the number of
+    features.
     """
 
-    found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(default_factory=dict)
+    found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(
+        default_factory=dict
+    )
 
 
 class PathSelector(GrowingSelector):
     """Base class of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
-    Subclasses implement :meth:`order_features`. Their parameters include ``regularization``. The order is
-    cached with the data, and used for every λ.
+    Subclasses implement :meth:`order_features`. Their parameters include
+    ``regularization``. The order is cached with the data, and used for every λ.
 
-    The criterion of every step is the leave-query-out error of RankRLS with the features selected so far.
-    Selectors can then be compared with each other and with greedy RankRLS on one scale, and a size can be
-    selected without a validation part.
+    The criterion of every step is the leave-query-out error of RankRLS with the
+    features selected so far. Selectors can then be compared with each other and with
+    greedy RankRLS on one scale, and a size can be selected without a validation part.
 
     Attributes
     ----------
     coef_, support_, selection_order_, coef_path_ : ndarray
-        As in :class:`rankstudio.engine.methods.selection.base.Selector`; the weights are those of RankRLS.
+        As in :class:`rankstudio.engine.methods.selection.base.Selector`; the weights
+        are those of RankRLS.
     criterion_path_ : ndarray of shape (k,)
         Leave-query-out error after each step, summed over documents.
 
@@ -315,7 +343,8 @@ class PathSelector(GrowingSelector):
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature or group: RankRLS with this feature and all earlier ones."""
-        # scipy is imported where it is needed: reading the catalog must not wait for it.
+        # scipy is imported where it is needed: reading the catalog must not wait for
+        # it.
         from rankstudio.engine.methods.shards.sums import models_in_order  # noqa: PLC0415
 
         data = training_data(data)
@@ -345,7 +374,8 @@ class PathSelector(GrowingSelector):
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
-        # A model with each number of features, of which the steps take those with whole groups.
+        # A model with each number of features, of which the steps take those with whole
+        # groups.
         coefs, errors = yield from models_in_order(data, order, regularization)
         previous_size = 0
         for number, size in enumerate(groups.ends(order), start=1):
@@ -371,8 +401,16 @@ class PathSelector(GrowingSelector):
     def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
         """Return the parameters that the order depends on."""
         applied_afterwards = {"groups", "costs", "budget"}  # to the finished order
-        ignored = applied_afterwards if self.orders_by_lambda else {*applied_afterwards, "regularization"}
-        return tuple((name, as_key(v)) for name, v in self.get_params().items() if name not in ignored)
+        ignored = (
+            applied_afterwards
+            if self.orders_by_lambda
+            else {*applied_afterwards, "regularization"}
+        )
+        return tuple(
+            (name, as_key(v))
+            for name, v in self.get_params().items()
+            if name not in ignored
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -408,8 +446,8 @@ def as_key(value: Any) -> Any:
 def best_first(scores: Floats, k: int) -> Ints:
     """Return the columns of the k largest scores; ties go to the lowest column.
 
-    Scores that differ only by rounding count as ties, as in greedy RankRLS, because sums over queries in
-    another order differ in their last bits.
+    Scores that differ only by rounding count as ties, as in greedy RankRLS, because
+    sums over queries in another order differ in their last bits.
 
     Examples
     --------
@@ -423,12 +461,14 @@ def best_first(scores: Floats, k: int) -> Ints:
     descending = scores[order].tolist()
     starts = [0]
     for index, score in enumerate(descending):
-        # The negated condition also holds for NaN: each is a level of its own, at the end.
+        # The negated condition also holds for NaN: each is a level of its own, at the
+        # end.
         if not score >= descending[starts[-1]] - tie:
             starts.append(index)
     level = np.zeros(order.size, dtype=np.int64)
     level[starts[1:]] = 1
-    # The last key of lexsort is the primary one: by level, and by column within a level.
+    # The last key of lexsort is the primary one: by level, and by column within a
+    # level.
     return order[np.lexsort((order, np.cumsum(level)))][:k]
 
 

@@ -23,7 +23,8 @@ class ColumnGroups:
     Attributes
     ----------
     groups : tuple of tuple of int
-        Columns of each of the g groups, ascending; groups are ordered by their first columns.
+        Columns of each of the g groups, ascending; groups are ordered by their first
+        columns.
     of_column : ndarray of shape (n,)
         Position of each column's group.
 
@@ -48,17 +49,28 @@ class ColumnGroups:
         """
         if not groups:
             return cls(*_single_groups(n))
-        sorted_groups = [tuple(sorted(int(column) for column in group)) for group in groups]
+        sorted_groups = [
+            tuple(sorted(int(column) for column in group)) for group in groups
+        ]
         # A column may be in one group only.
         columns = [column for group in sorted_groups for column in group]
         has_empty_group = not all(sorted_groups)
         has_repeated_column = len(set(columns)) < len(columns)
-        if has_empty_group or has_repeated_column or any(not 0 <= column < n for column in columns):
+        if (
+            has_empty_group
+            or has_repeated_column
+            or any(not 0 <= column < n for column in columns)
+        ):
             expected = f"nonempty lists of distinct columns from 0 to {n - 1}"
-            raise ParameterError("groups", [list(group) for group in sorted_groups], expected)
-        # Columns without a group become groups of one; all groups are in order of their first columns.
+            raise ParameterError(
+                "groups", [list(group) for group in sorted_groups], expected
+            )
+        # Columns without a group become groups of one; all groups are in order of their
+        # first columns.
         ungrouped = sorted(set(range(n)) - set(columns))
-        all_groups = tuple(sorted([*sorted_groups, *((column,) for column in ungrouped)]))
+        all_groups = tuple(
+            sorted([*sorted_groups, *((column,) for column in ungrouped)])
+        )
         # The reverse: the position of each column's group.
         of_column = np.empty(n, dtype=np.int64)
         for position, group in enumerate(all_groups):
@@ -88,16 +100,23 @@ class ColumnGroups:
 
     def columns(self, positions: Iterable[int]) -> Columns:
         """Return the columns of some groups, group by group."""
-        return tuple(column for position in positions for column in self.groups[position])
+        return tuple(
+            column for position in positions for column in self.groups[position]
+        )
 
     def ends(self, columns: Ints) -> list[int]:
         """Return the number of columns up to the end of each group, for columns listed group by group."""
         positions = self.of_column[columns]
-        return [*(np.flatnonzero(positions[1:] != positions[:-1]) + 1).tolist(), columns.size]
+        return [
+            *(np.flatnonzero(positions[1:] != positions[:-1]) + 1).tolist(),
+            columns.size,
+        ]
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the values of each group's columns, shape (g,)."""
-        return np.asarray(np.bincount(self.of_column, values, len(self.groups)), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self.of_column, values, len(self.groups)), dtype=np.float64
+        )
 
     def greatest(self, n_groups: int) -> int:
         """Return the number of columns of the ``n_groups`` largest groups."""
@@ -108,9 +127,13 @@ class ColumnGroups:
 
         The candidate score of a feature is that of its group.
         """
-        candidates = step.candidates[self.of_column] if step.candidates.size else step.candidates
+        candidates = (
+            step.candidates[self.of_column] if step.candidates.size else step.candidates
+        )
         coef = step.coef if step.selected else np.zeros(self.of_column.size)
-        return replace(step, selected=self.columns(step.selected), candidates=candidates, coef=coef)
+        return replace(
+            step, selected=self.columns(step.selected), candidates=candidates, coef=coef
+        )
 
 
 @lru_cache(maxsize=4)

@@ -14,7 +14,8 @@ from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, prices_of
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 
-# Share of a budget by which a total cost may exceed it, because sums of decimal costs are rounded.
+# Share of a budget by which a total cost may exceed it, because sums of decimal costs
+# are rounded.
 _ROUNDING = 1e-12
 
 
@@ -41,8 +42,8 @@ class Constraints:
     budget : float
         Maximum total cost of the selected features.
     size_penalty : float
-        μ: a feature must reduce the criterion by more than this share of the empty model's criterion; with 0
-        there is no such condition.
+        μ: a feature must reduce the criterion by more than this share of the empty
+        model's criterion; with 0 there is no such condition.
 
     Examples
     --------
@@ -77,22 +78,31 @@ class Constraints:
     ) -> Self:
         """Return the rules of a search among groups, from parameters that refer to columns.
 
-        Checks what the catalog does not check. Raises a ParameterError that names the invalid parameter.
+        Checks what the catalog does not check. Raises a ParameterError that names the
+        invalid parameter.
         """
         n = groups.of_column.size
         pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))
         # A banned column bans its whole group, so that no pinned group may have one.
         banned_columns = _checked_columns("banned", banned, n)
-        conflicts = sorted(column for column in banned_columns if groups.of_column[column] in pinned_groups)
+        conflicts = sorted(
+            column
+            for column in banned_columns
+            if groups.of_column[column] in pinned_groups
+        )
         if conflicts:
             raise ParameterError(
-                "banned", list(banned_columns), f"features that are not pinned ({conflicts[0]} is)"
+                "banned",
+                list(banned_columns),
+                f"features that are not pinned ({conflicts[0]} is)",
             )
         banned_groups = groups.containing(banned_columns)
         # The number of features to select: all that are not banned, unless it is given.
         n_free = len(groups.groups) - len(banned_groups)
         if n_free == 0:
-            raise ParameterError("banned", list(banned_columns), "at least one feature left to select")
+            raise ParameterError(
+                "banned", list(banned_columns), "at least one feature left to select"
+            )
         size = n_free if n_features_to_select is None else n_features_to_select
         k = between("n_features_to_select", size, max(1, len(pinned_groups)), n_free)
         between("seed", seed, 0, MOST_SEED)
@@ -116,7 +126,9 @@ class Constraints:
         """Return the remaining features that the budget covers after costs of ``spent``, up to rounding."""
         if self.costs is None:
             return np.flatnonzero(remaining)
-        return np.flatnonzero(remaining & (spent + self.costs <= self.budget * (1 + _ROUNDING)))
+        return np.flatnonzero(
+            remaining & (spent + self.costs <= self.budget * (1 + _ROUNDING))
+        )
 
 
 def worth(gains: Floats, prices: Floats) -> Floats:
@@ -143,12 +155,16 @@ def _checked_budget(
 ) -> float:
     """Return the budget, infinite for None.
 
-    Raises a ParameterError if the budget covers neither the cheapest feature nor, if some features are
-    pinned, all of these.
+    Raises a ParameterError if the budget covers neither the cheapest feature nor, if
+    some features are pinned, all of these.
     """
     if budget is None:
         return float(np.inf)
-    if not isinstance(budget, int | float | np.number) or isinstance(budget, bool) or not budget > 0:
+    if (
+        not isinstance(budget, int | float | np.number)
+        or isinstance(budget, bool)
+        or not budget > 0
+    ):
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
         raise ParameterError("budget", budget, "None when the features have no costs")
@@ -158,5 +174,7 @@ def _checked_budget(
         least = float(prices[list(pinned)].sum())
         of = "pinned features"
     if budget * (1 + _ROUNDING) < least:
-        raise ParameterError("budget", budget, f"at least {least:g}, the cost of the {of}")
+        raise ParameterError(
+            "budget", budget, f"at least {least:g}, the cost of the {of}"
+        )
     return float(budget)

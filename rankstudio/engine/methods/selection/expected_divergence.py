@@ -15,9 +15,21 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.capabilities import Compared, GradeDensities
 from rankstudio.engine.methods.catalog.selectors import EXPECTED_DIVERGENCE
-from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, sums_need
-from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
-from rankstudio.engine.methods.selection.single_feature import measured_alone, measuring_features
+from rankstudio.engine.methods.memory_need import (
+    NUMBER,
+    DataShape,
+    MemoryNeed,
+    sums_need,
+)
+from rankstudio.engine.methods.selection.base import (
+    Ordering,
+    ScoredSelector,
+    best_first,
+)
+from rankstudio.engine.methods.selection.single_feature import (
+    measured_alone,
+    measuring_features,
+)
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT, objective
@@ -27,19 +39,22 @@ from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-# All pairs of labels are compared, so labels with more values are not treated as grades.
+# All pairs of labels are compared, so labels with more values are not treated as
+# grades.
 _MOST_CLASSES = 64
 _DENSITY = 160.0  # nanoseconds for a value of a feature
 _PROGRESS_TEXT = "estimating densities"
-# Queries are divided into this many groups; densities are estimated again without each group.
+# Queries are divided into this many groups; densities are estimated again without each
+# group.
 _GROUPS = 20
 _VALUES = 1 << 22  # numbers of features that are processed together: 32 MB
-# Share of the memory budget for features that are processed together, for several shards. All shards are read
-# once for every such part of the features.
+# Share of the memory budget for features that are processed together, for several
+# shards. All shards are read once for every such part of the features.
 _SHARE = 1 / 8
 # Bytes for a feature: its values, their order, the values by grade, and sums.
 _PER_DOCUMENT = 200.0
-# Share of the sum of weights: if the average density is smaller, the error of the fast sums would matter.
+# Share of the sum of weights: if the average density is smaller, the error of the fast
+# sums would matter.
 _THIN = 1e-4
 
 
@@ -47,13 +62,15 @@ _THIN = 1e-4
 class ExpectedDivergence(ScoredSelector):
     """FS-ED orders features by ψ(f) = s(f) + d(f), importance and expected divergence.
 
-    s(f) is NDCG@10 of ranking the training documents by f alone, high values first. d(f) measures how much
-    the distribution of f differs between the grades r_0 < r_1 < …; distant grades count more (eq. (2)):
+    s(f) is NDCG@10 of ranking the training documents by f alone, high values first.
+    d(f) measures how much the distribution of f differs between the grades r_0 < r_1 <
+    …; distant grades count more (eq. (2)):
 
         d(f) = sum_{m < n} (n - m) JS(f^{r_m}, f^{r_n}),
 
-    with JS the Jensen-Shannon divergence in nats (eq. (3)) of the kernel density estimates (eq. (4)) of the
-    training documents of the two grades, evaluated at the feature's values in the validation part.
+    with JS the Jensen-Shannon divergence in nats (eq. (3)) of the kernel density
+    estimates (eq. (4)) of the training documents of the two grades, evaluated at the
+    feature's values in the validation part.
 
     Parameters
     ----------
@@ -62,12 +79,15 @@ class ExpectedDivergence(ScoredSelector):
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best one; a group counts as one of k.
+        0-based columns that are selected together, by the score of the best one; a
+        group counts as one of k.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
-        is multiplied by the cost instead. A group costs the sum of its features.
+        Cost of each feature, greater than 0. Features are then selected by score per
+        cost; a negative score is multiplied by the cost instead. A group costs the sum
+        of its features.
     budget : float, optional
-        Maximum total cost; features that exceed the remaining budget are skipped. Needs ``costs``.
+        Maximum total cost; features that exceed the remaining budget are skipped. Needs
+        ``costs``.
     density : {"normalised", "released"}, default "normalised"
         "normalised": each density sums to one over the validation values, so JS lies in [0, ln 2] and has a
         weight comparable with s; the bandwidth is Silverman's rule as stated by the authors, h = 1.06 sd
@@ -76,11 +96,13 @@ class ExpectedDivergence(ScoredSelector):
         because its M^(-1/5) is an integer division that yields M^0. d(f) then grows with the number of
         validation documents and dominates s(f).
     kde : {"fast", "exact"}, default "fast"
-        "fast" is a Gauss transform, O(M + V) for M training and V validation values, with an error below
-        1e-14 + 5e-16 range / h times 1 / (h √(2π)), a density's maximum possible value; "exact" sums kernels
-        one by one, O(MV) over distinct values.
+        "fast" is a Gauss transform, O(M + V) for M training and V validation values,
+        with an error below 1e-14 + 5e-16 range / h times 1 / (h √(2π)), a density's
+        maximum possible value; "exact" sums kernels one by one, O(MV) over distinct
+        values.
     convention : str, default "standard"
-        Convention of NDCG@10; k is at most the number of documents of a query, in every convention.
+        Convention of NDCG@10; k is at most the number of documents of a query, in every
+        convention.
 
     Attributes
     ----------
@@ -132,8 +154,8 @@ class ExpectedDivergence(ScoredSelector):
         X, y, qid
             As in :meth:`steps`.
         X_validation : array-like of shape (V, n), optional
-            Documents at whose values the densities are compared; their labels are not used. By default the
-            training documents.
+            Documents at whose values the densities are compared; their labels are not
+            used. By default the training documents.
 
         Returns
         -------
@@ -174,35 +196,50 @@ class ExpectedDivergence(ScoredSelector):
         density = self.checked("density")
         kde = self.checked("kde")
         convention = objective(self.convention)
-        importance, _ = yield from measuring_features(data, "NDCG@10", convention, both_directions=False)
+        importance, _ = yield from measuring_features(
+            data, "NDCG@10", convention, both_directions=False
+        )
         normalised = density == "normalised"
         exact = kde == "exact"
         divergence = yield from _diverging(data, normalised=normalised, exact=exact)
         scores = importance + divergence
-        attributes = {"scores_": scores, "importance_": importance, "divergence_": divergence}
-        # A constant feature leaves the documents in the order of the file, which may put relevant ones first.
+        attributes = {
+            "scores_": scores,
+            "importance_": importance,
+            "divergence_": divergence,
+        }
+        # A constant feature leaves the documents in the order of the file, which may
+        # put relevant ones first.
         varies = yield from informative_columns(data)
         return Ordering(
-            features=best_first(np.where(varies, scores, -np.inf), k), candidates=scores, found=attributes
+            features=best_first(np.where(varies, scores, -np.inf), k),
+            candidates=scores,
+            found=attributes,
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in importance and divergence.
 
-        None with groups or costs, because the scores of groups, or per cost, have no such parts.
+        None with groups or costs, because the scores of groups, or per cost, have no
+        such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
-        values = measured_alone(data, "NDCG@10", objective(self.convention), both_directions=False)
-        return compared_means(self, data, n_features, values, self._divergence_parts(data))
+        values = measured_alone(
+            data, "NDCG@10", objective(self.convention), both_directions=False
+        )
+        return compared_means(
+            self, data, n_features, values, self._divergence_parts(data)
+        )
 
     def _divergence_parts(self, data: TrainingData) -> Waiting[Floats]:
         """Return how much the divergences decrease without each query, shape (n, Q).
 
-        Densities are estimated again without each of up to 20 random groups of queries. The decrease is
-        divided among the queries of the group by their numbers of documents.
+        Densities are estimated again without each of up to 20 random groups of queries.
+        The decrease is divided among the queries of the group by their numbers of
+        documents.
         """
         Q = data.ptr.size - 1
         sizes = np.diff(data.ptr)
@@ -215,12 +252,19 @@ class ExpectedDivergence(ScoredSelector):
             other_queries = data.taken(np.setdiff1d(np.arange(Q), queries))
             ordering = yield from self.order_features(other_queries, 1)
             decrease = divergence - ordering.found["divergence_"]
-            parts[:, queries] = decrease[:, None] * sizes[queries] / sizes[queries].sum()
+            parts[:, queries] = (
+                decrease[:, None] * sizes[queries] / sizes[queries].sum()
+            )
         return parts
 
 
 def divergences(
-    X: Floats, y: Floats, validation: Floats, *, normalised: bool = True, exact: bool = False
+    X: Floats,
+    y: Floats,
+    validation: Floats,
+    *,
+    normalised: bool = True,
+    exact: bool = False,
 ) -> Floats:
     """Return the expected divergence d of each feature, shape (n,).
 
@@ -259,7 +303,8 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
         points = values if data.validation is None else data.validation[:, j]
         return _compared(values, grade, grades, points, normalised, exact).divergence
 
-    # As many features at a time as fit into a share of the memory, and at least one per thread.
+    # As many features at a time as fit into a share of the memory, and at least one per
+    # thread.
     with pool(worthwhile(_DENSITY * data.X.size)) as (executor, workers):
         max_numbers = _SHARE * budget() / NUMBER if data.several else _VALUES
         step = max(workers, int(max_numbers / m))
@@ -270,7 +315,9 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
             for first in range(0, len(columns), workers):
                 yield WorkProgress(_PROGRESS_TEXT, (begin + first) / n)
                 part = slice(first, first + workers)
-                values = (executor.map if executor else map)(of_feature, columns[part], rows[part])
+                values = (executor.map if executor else map)(
+                    of_feature, columns[part], rows[part]
+                )
                 d[columns[part]] = list(values)
     return d
 
@@ -295,7 +342,12 @@ def _check_grades(grades: Floats) -> None:
 
 
 def grade_densities(
-    values: Floats, y: Floats, validation_values: Floats, *, normalised: bool = True, exact: bool = False
+    values: Floats,
+    y: Floats,
+    validation_values: Floats,
+    *,
+    normalised: bool = True,
+    exact: bool = False,
 ) -> GradeDensities:
     """Estimate the densities of one feature for expected divergence.
 
@@ -313,7 +365,12 @@ def grade_densities(
 
 
 def _compared(
-    values: Floats, grade: Ints, grades: Floats, validation_values: Floats, normalised: bool, exact: bool
+    values: Floats,
+    grade: Ints,
+    grades: Floats,
+    validation_values: Floats,
+    normalised: bool,
+    exact: bool,
 ) -> GradeDensities:
     """Return the densities and d of one feature.
 
@@ -331,7 +388,8 @@ def _compared(
     has_density = np.ones(grades.size, dtype=np.bool_)
     bandwidths = np.zeros(grades.size)
     sum_kernels = kernels.exact_sums if exact else kernels.fast_sums
-    # The density of each grade at these values: the sum of a normal kernel at each document of the grade.
+    # The density of each grade at these values: the sum of a normal kernel at each
+    # document of the grade.
     for r in range(grades.size):
         grade_values = values[grade == r]
         h = bandwidths[r] = _bandwidth(grade_values, normalised)
@@ -343,14 +401,16 @@ def _compared(
             needs_exact_sums = (
                 normalised
                 and not exact
-                and _total(sums, counts) < _THIN * grade_values.size * validation_values.size
+                and _total(sums, counts)
+                < _THIN * grade_values.size * validation_values.size
             )
             if needs_exact_sums:
                 kernels.exact_sums(points, weights, h, places, sums)
             if not normalised:
                 sums /= grade_values.size * h * np.sqrt(2.0 * np.pi)
         if normalised:
-            # Without any density at these values, the mass of each point moves to the nearest of them.
+            # Without any density at these values, the mass of each point moves to the
+            # nearest of them.
             if _total(densities[r], counts) == 0.0:
                 densities[r] = _move_to_nearest(points, weights, places) / counts
             densities[r] /= _total(densities[r], counts)
@@ -376,7 +436,11 @@ def _bandwidth(values: Floats, normalised: bool) -> float:
     """
     if values.size < 2 or values[0] == values[-1]:
         return 0.0
-    return 1.06 * float(values.std(ddof=1)) * (float(values.size**-0.2) if normalised else 1.0)
+    return (
+        1.06
+        * float(values.std(ddof=1))
+        * (float(values.size**-0.2) if normalised else 1.0)
+    )
 
 
 def _distinct(values: Floats) -> tuple[Floats, Floats]:
@@ -426,6 +490,12 @@ def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
         )
     if not np.isfinite(validation).all():
         row = int(np.argwhere(~np.isfinite(validation))[0][0])
-        raise DatasetError(f"X_validation: expected finite numbers, row {row} has NaN or infinity.")
-    check_rows(validation, np.array([0, validation.shape[0]]), lambda j: f"column {j} of X_validation")
+        raise DatasetError(
+            f"X_validation: expected finite numbers, row {row} has NaN or infinity."
+        )
+    check_rows(
+        validation,
+        np.array([0, validation.shape[0]]),
+        lambda j: f"column {j} of X_validation",
+    )
     return validation

@@ -39,8 +39,8 @@ def single_feature_gains(
     measure : str, default "NDCG@10"
         Any measure of rankings.
     convention : str, default "standard"
-        Convention of the run. A cut-off k is limited to the number of documents of a query, as in all methods
-        that select by a measure.
+        Convention of the run. A cut-off k is limited to the number of documents of a
+        query, as in all methods that select by a measure.
 
     Returns
     -------
@@ -69,10 +69,16 @@ def single_feature_gains(
     """
     name = find_measure(measure).name
     gains = data.shared.of(_Comparisons).gains
-    return (yield from once(gains, (name, convention), _gains_of_features(data, name, convention)))
+    return (
+        yield from once(
+            gains, (name, convention), _gains_of_features(data, name, convention)
+        )
+    )
 
 
-def _gains_of_features(data: TrainingData, measure: str, convention: str) -> Waiting[Floats]:
+def _gains_of_features(
+    data: TrainingData, measure: str, convention: str
+) -> Waiting[Floats]:
     values, _ = yield from measuring_features(data, measure, objective(convention))
     gains = values if find_measure(measure).higher_is_better else 1.0 - values
     return np.nan_to_num(gains, nan=0.0)

@@ -22,7 +22,11 @@ from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_dat
 from rankstudio.engine.methods.selection.base import PathSelector
 from rankstudio.engine.methods.shards.ascent_search import ascent_search
 from rankstudio.engine.methods.shards.sums import combined_models, deviations
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.metrics.conventions import DEFAULT, objective
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress, told_as
@@ -46,42 +50,48 @@ class _Partitions:
     A key is the selector's class and its parameters without λ.
     """
 
-    found: dict[tuple[type, tuple[tuple[str, Any], ...]], _Partition] = field(default_factory=dict)
+    found: dict[tuple[type, tuple[tuple[str, Any], ...]], _Partition] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(eq=False, repr=False)
 class FSBFS(PathSelector):
     """FS-BFS divides features into subsets by best-first search and combines each into one new feature.
 
-    The search starts from every remaining single feature. It opens the node with the best measure, creates a
-    node with every remaining feature added, learns each one's combination by coordinate ascent on the measure
-    of the training documents, and stops after ``patience`` nodes in a row without an improvement. The best
-    node is a subset: its combination sum_i w_i x_i becomes a new feature, its features are removed, and the
-    search starts again. Each step adds a subset; RankRLS, or another ranker in a plan, ranks with the new
-    features so far.
+    The search starts from every remaining single feature. It opens the node with the
+    best measure, creates a node with every remaining feature added, learns each one's
+    combination by coordinate ascent on the measure of the training documents, and stops
+    after ``patience`` nodes in a row without an improvement. The best node is a subset:
+    its combination sum_i w_i x_i becomes a new feature, its features are removed, and
+    the search starts again. Each step adds a subset; RankRLS, or another ranker in a
+    plan, ranks with the new features so far.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of new features, that is subsets; by default until no feature remains.
+        Maximum number of new features, that is subsets; by default until no feature
+        remains.
     subset_size : int, default 5
         Maximum number of features of a subset, p from 1 up.
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     patience : int, default 5
-        Number of nodes opened in a row without an improvement before the search stops, R from 1 to 1000.
+        Number of nodes opened in a row without an improvement before the search stops,
+        R from 1 to 1000.
     max_iter : int, default 25
         Maximum number of iterations of coordinate ascent per node, 1 to 10,000.
     tolerance : float, default 1e-3
-        Coordinate ascent stops after the first iteration that improves the measure by at most this much;
-        greater than 0.
+        Coordinate ascent stops after the first iteration that improves the measure by
+        at most this much; greater than 0.
     convention : str, default "standard"
-        Convention of the measure. A cut-off k is limited to the number of documents of a query.
+        Convention of the measure. A cut-off k is limited to the number of documents of
+        a query.
     seed : int, default 0
         Seed of the orders in which coordinate ascent visits features, 0 to 2^32 - 1.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the new features, each scaled to a standard deviation of 1 within
-        queries.
+        λ > 0 of the RankRLS that ranks with the new features, each scaled to a standard
+        deviation of 1 within queries.
 
     Attributes
     ----------
@@ -94,8 +104,8 @@ class FSBFS(PathSelector):
     selection_order_ : ndarray
         Columns of all subsets, subset by subset.
     coef_, support_, criterion_path_, coef_path_
-        As in :class:`rankstudio.engine.methods.selection.base.PathSelector`, in terms of the original
-        features.
+        As in :class:`rankstudio.engine.methods.selection.base.PathSelector`, in terms
+        of the original features.
 
     Notes
     -----
@@ -138,12 +148,16 @@ class FSBFS(PathSelector):
                 yield node
                 continue
             nodes.append(node)
-            # The new features are the subsets' combinations of features, scaled to a standard deviation of 1.
+            # The new features are the subsets' combinations of features, scaled to a
+            # standard deviation of 1.
             combinations = np.array([node.coef for node in nodes])
             deviation = yield from deviations(data, combinations)
             combinations /= np.where(deviation > 0, deviation, 1.0)[:, None]
-            # Models with the first 1, 2, … new features; the last one is the model of this step.
-            weights, errors = yield from combined_models(data, combinations, regularization)
+            # Models with the first 1, 2, … new features; the last one is the model of
+            # this step.
+            weights, errors = yield from combined_models(
+                data, combinations, regularization
+            )
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
             # The best measure that each feature reached in the search of this subset.
@@ -157,11 +171,14 @@ class FSBFS(PathSelector):
                 candidates=compared,
             )
 
-    def nodes(self, data: TrainingData, max_nodes: int | None = None) -> Iterator[Node | WorkProgress]:
+    def nodes(
+        self, data: TrainingData, max_nodes: int | None = None
+    ) -> Iterator[Node | WorkProgress]:
         """Yield the cached subsets of these data, then search for the others, with progress events.
 
-        A subset is cached as soon as it is found, because a caller may stop early. A search that continues
-        starts anew from its seed, finds the cached subsets again, and does not yield them a second time.
+        A subset is cached as soon as it is found, because a caller may stop early. A
+        search that continues starts anew from its seed, finds the cached subsets again,
+        and does not yield them a second time.
         """
         # The cached subsets come first; with all of them known, no search is needed.
         key = type(self), self._without_lambda()
@@ -197,7 +214,8 @@ class FSBFS(PathSelector):
             # Only features that vary within a query can change a ranking.
             remaining: list[int] = ascent.informative.tolist()
             if not remaining:
-                # All features are constant: a single subset with the first feature, and equal scores.
+                # All features are constant: a single subset with the first feature, and
+                # equal scores.
                 value = yield from ascent.measured(np.zeros(n))
                 yield Node(features=(0,), coef=np.eye(1, n)[0], value=value)
             search = BestFirstSearch(
@@ -216,8 +234,12 @@ class FSBFS(PathSelector):
             n_informative = len(remaining)
             while remaining:
                 search_events = search.best_subset(remaining, singles)
-                node = yield from _with_progress(search_events, 1.0 - len(remaining) / n_informative)
-                remaining = [feature for feature in remaining if feature not in node.features]
+                node = yield from _with_progress(
+                    search_events, 1.0 - len(remaining) / n_informative
+                )
+                remaining = [
+                    feature for feature in remaining if feature not in node.features
+                ]
                 yield node
 
     def _keep(self, nodes: list[Node]) -> None:
@@ -236,10 +258,14 @@ class FSBFS(PathSelector):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
-            # The first combination is that of the subset; then the best one of each feature outside the
-            # subset.
-            other_columns = [column for column in node.reached if column not in node.features]
-            combinations = np.array([node.coef, *(node.combinations[column] for column in other_columns)])
+            # The first combination is that of the subset; then the best one of each
+            # feature outside the subset.
+            other_columns = [
+                column for column in node.reached if column not in node.features
+            ]
+            combinations = np.array(
+                [node.coef, *(node.combinations[column] for column in other_columns)]
+            )
             values = yield from measured_by_query(
                 data, combinations, self.measure, objective(self.convention)
             )
@@ -276,17 +302,25 @@ class FSBFS(PathSelector):
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Raise an error: sums of features cannot be inverted."""
-        raise NotImplementedError("FS-BFS: features cannot be recovered from their combinations.")
+        raise NotImplementedError(
+            "FS-BFS: features cannot be recovered from their combinations."
+        )
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
         """Return a name for each new feature: ``fsbfs0``, ``fsbfs1``, …, shape (t,)."""
         check_is_fitted(self)
         return np.array([f"fsbfs{t}" for t in range(len(self.subsets_))], dtype=object)
 
 
-def _with_progress(search_events: Generator[object, None, Node], share: float) -> Waiting[Node]:
+def _with_progress(
+    search_events: Generator[object, None, Node], share: float
+) -> Waiting[Node]:
     """Yield the progress ``share`` for each event of a search, and return its result."""
-    return told_as(search_events, lambda _: WorkProgress(tr("searching for a subset"), share))
+    return told_as(
+        search_events, lambda _: WorkProgress(tr("searching for a subset"), share)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,10 +336,11 @@ class Node:
     value : float
         Measure of the training documents ranked by the combination; larger is better.
     reached : Mapping of int to float
-        Only for the result of a search: for each feature that remained, the best measure of the nodes in
-        which the feature had weight.
+        Only for the result of a search: for each feature that remained, the best
+        measure of the nodes in which the feature had weight.
     combinations : Mapping of int to ndarray of shape (n,)
-        Only for the result of a search: the combination of this best node of each feature.
+        Only for the result of a search: the combination of this best node of each
+        feature.
     """
 
     features: tuple[int, ...]
@@ -325,9 +360,11 @@ class BestFirstSearch:
     size : int
         Maximum number of features of a subset, p.
     patience : int
-        Number of nodes opened in a row without an improvement before the search stops, R.
+        Number of nodes opened in a row without an improvement before the search stops,
+        R.
     tolerance : float
-        Coordinate ascent stops after the first sweep that improves the measure by at most this much.
+        Coordinate ascent stops after the first sweep that improves the measure by at
+        most this much.
     max_iter : int
         Maximum number of sweeps of coordinate ascent.
     rng : numpy.random.Generator
@@ -356,28 +393,32 @@ class BestFirstSearch:
         coef[feature] = 1.0 / self._ascent.scale[feature]
         up = yield from self._ascent.measured(coef)
         down = yield from self._ascent.measured(-coef)
-        return Node(features=(feature,), coef=coef if up >= down else -coef, value=max(up, down))
+        return Node(
+            features=(feature,), coef=coef if up >= down else -coef, value=max(up, down)
+        )
 
     def best_subset(
         self, remaining: list[int], singles: dict[int, Node]
     ) -> Generator[WorkProgress | None, None, Node]:
         """Find the best node among subsets of the remaining features; ties go to the first node found.
 
-        The search yields before each new node, so that the caller can stop. Features with a final weight of 0
-        are not part of the resulting subset.
+        The search yields before each new node, so that the caller can stop. Features
+        with a final weight of 0 are not part of the resulting subset.
         """
         # Second key of the queue: among equal measures, the node found first.
         turn = count()
         # The search starts with the subsets of one feature.
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
         heapq.heapify(queue)
-        # The first item of a heap is its smallest, here the node with the greatest measure.
+        # The first item of a heap is its smallest, here the node with the greatest
+        # measure.
         _, _, best = queue[0]
         n_fruitless = 0
         # For each feature, the best node in which it has a weight.
         best_nodes = {f: singles[f] for f in remaining}
         visited = {frozenset(node.features) for _, _, node in queue}
-        # The best open node is expanded by each other feature, until several expansions found no better node.
+        # The best open node is expanded by each other feature, until several expansions
+        # found no better node.
         while queue and n_fruitless < self._patience:
             _, _, node = heapq.heappop(queue)
             n_fruitless += 1
@@ -408,12 +449,15 @@ class BestFirstSearch:
             combinations={f: node.coef for f, node in best_nodes.items()},
         )
 
-    def _grow(self, node: Node, feature: int) -> Generator[WorkProgress | None, None, Node]:
+    def _grow(
+        self, node: Node, feature: int
+    ) -> Generator[WorkProgress | None, None, Node]:
         """Return the node with a feature added, whose combination starts from that of the given node."""
         features = (*node.features, feature)
         coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
         if not value > node.value:
-            # The new weight stays 0, and the other weights are those at which ascent stopped before.
+            # The new weight stays 0, and the other weights are those at which ascent
+            # stopped before.
             return Node(features=features, coef=node.coef, value=node.value)
         before = node.value
         for _ in range(self._max_iter - 1):

@@ -12,18 +12,49 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery, FeaturePenalties
+from rankstudio.engine.methods.capabilities import (
+    Compared,
+    ComparedByQuery,
+    FeaturePenalties,
+)
 from rankstudio.engine.methods.catalog import selectors
-from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
-from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_similarity
-from rankstudio.engine.methods.selection.base import GrowingSelector, Selector, as_key, without
-from rankstudio.engine.methods.selection.kendall import comparing_rankings, kendall_between
+from rankstudio.engine.methods.memory_need import (
+    PAIRS,
+    DataShape,
+    MemoryNeed,
+    sums_need,
+)
+from rankstudio.engine.methods.own_values import (
+    OwnValues,
+    own_importance,
+    own_similarity,
+)
+from rankstudio.engine.methods.selection.base import (
+    GrowingSelector,
+    Selector,
+    as_key,
+    without,
+)
+from rankstudio.engine.methods.selection.kendall import (
+    comparing_rankings,
+    kendall_between,
+)
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.sums import summed
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step, steps_of
-from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish, without_notes
+from rankstudio.engine.support.work import (
+    Note,
+    Waiting,
+    WorkProgress,
+    finish,
+    without_notes,
+)
 
 
 class IndefiniteSimilarityWarning(UserWarning):
@@ -70,8 +101,9 @@ class _Weighing(Selector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield FSMRank's absolute weights, and the part of each query in them.
 
-        The weights without a query are estimated by one Newton step on the objective of the other queries.
-        Similarities and importances stay as they are, and features with weight 0 keep weight 0.
+        The weights without a query are estimated by one Newton step on the objective of
+        the other queries. Similarities and importances stay as they are, and features
+        with weight 0 keep weight 0.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -83,23 +115,28 @@ class _Weighing(Selector):
         parts = np.zeros((n, Q))
         scores = np.full(n, np.nan)
         if order.size:
-            # Of the features with weights: slopes of the loss by queries, its second derivatives, numbers of
-            # pairs.
+            # Of the features with weights: slopes of the loss by queries, its second
+            # derivatives, numbers of pairs.
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(data, order, weights)
             n_pairs = max(1.0, float(pairs.sum()))
             n_other_pairs = np.maximum(n_pairs - pairs, 1.0)
             total = slopes.sum(axis=1, keepdims=True)
-            # The gradient is 0 at the minimum, so without a query it is only what the mean loss changes by.
+            # The gradient is 0 at the minimum, so without a query it is only what the
+            # mean loss changes by.
             gradients = (total - slopes) / n_other_pairs - total / n_pairs
             signs = np.sign(weights)
-            penalty = lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
+            penalty = (
+                lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
+            )
             # One Newton step from the minimum of all queries.
             hessian = curvature / n_pairs + penalty
             step, *_ = np.linalg.lstsq(hessian, gradients, rcond=None)
             weights_without = weights[:, None] - step
             # A weight that would change its sign ends at 0.
-            parts[order] = np.abs(weights)[:, None] - np.maximum(signs[:, None] * weights_without, 0.0)
+            parts[order] = np.abs(weights)[:, None] - np.maximum(
+                signs[:, None] * weights_without, 0.0
+            )
             scores[order] = np.abs(weights)
         for column in order[:n_features].tolist():
             yield ComparedByQuery(
@@ -115,17 +152,29 @@ class _Weighing(Selector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` and of their negatives, and the similarities to others."""
         names = FSMRank().get_params()
-        fsmrank = FSMRank(**{name: value for name, value in self.get_params().items() if name in names})
+        fsmrank = FSMRank(
+            **{
+                name: value
+                for name, value in self.get_params().items()
+                if name in names
+            }
+        )
         importances = yield from weighing_features(data, fsmrank.checked("importance"))
         n = data.X.shape[1]
-        if isinstance(fsmrank.similarity, str) and fsmrank.similarity == "kendall" and not fsmrank.project:
+        if (
+            isinstance(fsmrank.similarity, str)
+            and fsmrank.similarity == "kendall"
+            and not fsmrank.project
+        ):
             similarity = yield from kendall_between(data, columns, other_columns)
         else:
             # The run has already shown the notes.
             matrix = yield from without_notes(fsmrank.similarities(data))
             similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
         return FeaturePenalties(
-            importance=importances[columns], of_negative=importances[n:][columns], similarity=similarity
+            importance=importances[columns],
+            of_negative=importances[n:][columns],
+            similarity=similarity,
         )
 
 
@@ -137,9 +186,9 @@ class FSMRank(_Weighing):
 
         λ1/2 w'Aw + λ2 sum_i w_i / s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))²       (eq. (2)),
 
-    where s_i is the importance of a feature, A_ij the similarity of two features, and p the number of pairs
-    of documents of one query with different labels. The weight of a feature in the model is its weight minus
-    that of its negative.
+    where s_i is the importance of a feature, A_ij the similarity of two features, and p
+    the number of pairs of documents of one query with different labels. The weight of a
+    feature in the model is its weight minus that of its negative.
 
     Parameters
     ----------
@@ -148,28 +197,33 @@ class FSMRank(_Weighing):
     lambda2 : float, default 1e-4
         λ2, from 0 up: penalty on weight, larger for less important features.
     importance : {"pearson", "ndcg", "map", "none"}, array-like or callable, default "pearson"
-        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the feature alone; 1; or own
-        numbers from 0 up, of shape (n,), or (2n,) with the negatives last, or a function of X, y and the
-        query of each document that returns such numbers. Features without importance, such as constant ones,
-        are excluded.
+        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the
+        feature alone; 1; or own numbers from 0 up, of shape (n,), or (2n,) with the
+        negatives last, or a function of X, y and the query of each document that
+        returns such numbers. Features without importance, such as constant ones, are
+        excluded.
     similarity : {"pearson", "kendall", "none"}, array-like or callable, default "pearson"
-        A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity; or an own symmetric
-        matrix of shape (n, n), or a function that returns it.
+        A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity;
+        or an own symmetric matrix of shape (n, n), or a function that returns it.
     project : bool, default False
-        Replace an indefinite A by the nearest positive semidefinite matrix. Absolute correlations may be
-        indefinite, and then the objective may not be convex; without the projection there is a warning.
+        Replace an indefinite A by the nearest positive semidefinite matrix. Absolute
+        correlations may be indefinite, and then the objective may not be convex;
+        without the projection there is a warning.
     tol : float, default 1e-10
-        Algorithm 1 stops when an iteration changes the objective by at most this share. The paper's 1e-4
-        stops up to a few thousandths above the minimum, with another order of the first features. The default
-        is the loosest power of ten that reaches the minimum within 1e-5 on every fold of MQ2008, with the λ
-        of the catalog and with λ1 = 0.5, λ2 = 0: within 2e-6, compared with 1.5e-5 for 1e-9. The first ten
-        features are those of the minimum in 33 of these 35 fits, in the same order if their weights differ by
-        more than 2 %, except for λ1 = 0.01 with λ2 up to 1e-4. There similar features share their weight in
-        ways that hardly change the objective, and ``max_iter`` ends the search.
+        Algorithm 1 stops when an iteration changes the objective by at most this share.
+        The paper's 1e-4 stops up to a few thousandths above the minimum, with another
+        order of the first features. The default is the loosest power of ten that
+        reaches the minimum within 1e-5 on every fold of MQ2008, with the λ of the
+        catalog and with λ1 = 0.5, λ2 = 0: within 2e-6, compared with 1.5e-5 for 1e-9.
+        The first ten features are those of the minimum in 33 of these 35 fits, in the
+        same order if their weights differ by more than 2 %, except for λ1 = 0.01 with
+        λ2 up to 1e-4. There similar features share their weight in ways that hardly
+        change the objective, and ``max_iter`` ends the search.
     max_iter : int, default 400
         T.
     solver : {"nesterov", "subgradient"}, default "nesterov"
-        Algorithm 1, or the projected subgradient method that the paper compares it with, which is far slower.
+        Algorithm 1, or the projected subgradient method that the paper compares it
+        with, which is far slower.
 
     Attributes
     ----------
@@ -184,7 +238,8 @@ class FSMRank(_Weighing):
     selection_order_ : ndarray of shape (k,)
         Features with weight, the largest |weight| first (section IV.D).
     coef_path_ : ndarray of shape (k, n)
-        Models with the first 1, 2, … k of these features, with unchanged weights (section IV.D).
+        Models with the first 1, 2, … k of these features, with unchanged weights
+        (section IV.D).
 
     Notes
     -----
@@ -222,8 +277,13 @@ class FSMRank(_Weighing):
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
         penalties = yield from self.penalties(data)
-        # numba is imported where it is needed: reading the catalog must not wait for it.
-        from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated, subgradient  # noqa: PLC0415
+        # numba is imported where it is needed: reading the catalog must not wait for
+        # it.
+        from rankstudio.engine.arithmetic.optimisers.nesterov import (  # noqa: PLC0415
+            FSMObjective,
+            accelerated,
+            subgradient,
+        )
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415
 
         number = 0
@@ -239,7 +299,8 @@ class FSMRank(_Weighing):
                     yield state
                     continue
                 number += 1
-                # A feature has two nonnegative weights: one for itself, and one for the negated feature.
+                # A feature has two nonnegative weights: one for itself, and one for the
+                # negated feature.
                 coef = state.w[:n] - state.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(
@@ -251,7 +312,9 @@ class FSMRank(_Weighing):
                     lipschitz=state.lipschitz,
                 )
 
-    def objectives(self, data: TrainingData, coefs: Sequence[Floats]) -> Waiting[list[float]]:
+    def objectives(
+        self, data: TrainingData, coefs: Sequence[Floats]
+    ) -> Waiting[list[float]]:
         """Return the objective of each model, whose weights have shape (n,).
 
         A negative weight of a feature is the weight of the feature's negative. Notes are suppressed, because
@@ -270,7 +333,9 @@ class FSMRank(_Weighing):
                 values.append((yield from objective.value(w)))
         return values
 
-    def penalties(self, data: TrainingData) -> Waiting[tuple[Floats, Floats, float, float]]:
+    def penalties(
+        self, data: TrainingData
+    ) -> Waiting[tuple[Floats, Floats, float, float]]:
         """Return similarity, importance, λ1 and λ2."""
         lambda1 = self.checked("lambda1")
         lambda2 = self.checked("lambda2")
@@ -282,16 +347,21 @@ class FSMRank(_Weighing):
         kind = self.checked("similarity")
         project = self.checked("project")
         by_kind = data.shared.of(_Similarities).by_kind
-        # The similarities of a kind are computed once for all parameters; the user's own ones are given.
+        # The similarities of a kind are computed once for all parameters; the user's
+        # own ones are given.
         if isinstance(kind, str):
-            matrix: Floats = yield from once(by_kind, kind, comparing_features(data, kind))
+            matrix: Floats = yield from once(
+                by_kind, kind, comparing_features(data, kind)
+            )
         else:
             matrix = own_similarity(kind, data)
-        # Without the term of the similarities, it does not matter whether the matrix is indefinite.
+        # Without the term of the similarities, it does not matter whether the matrix is
+        # indefinite.
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])
-        # Entries are at most 1, so the norm is at most n: rounding moves an eigenvalue by less than 1e-10 n.
+        # Entries are at most 1, so the norm is at most n: rounding moves an eigenvalue
+        # by less than 1e-10 n.
         if least >= -1e-10 * matrix.shape[0]:
             return matrix
         if project:
@@ -309,14 +379,17 @@ class FSMRank(_Weighing):
         last = steps[-1]
         self.objective_ = last.criterion
         self.n_iter_ = last.number
-        self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(-1, last.coef.size)
+        self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(
+            -1, last.coef.size
+        )
 
 
 def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
     """Yield the model truncated to 1, 2, … features, the largest |weight| first.
 
-    The weights are unchanged (section IV.D). The criterion is NaN, because the objective does not apply to
-    truncated models. With ``all_features`` the features without weight follow; they do not change the model.
+    The weights are unchanged (section IV.D). The criterion is NaN, because the
+    objective does not apply to truncated models. With ``all_features`` the features
+    without weight follow; they do not change the model.
     """
     coef = np.zeros_like(last.coef)
     order = by_weight(last.coef, all_features)
@@ -373,8 +446,8 @@ class FSMRankTop(_OfFSMRank):
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all to which FSMRank gives weight, or all
-        features.
+        Maximum number of features, k; by default, and at most, all to which FSMRank
+        gives weight, or all features.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
@@ -386,7 +459,8 @@ class FSMRankTop(_OfFSMRank):
     max_iter : int, default 400
         As in `FSMRank`.
     all_features : bool, default False
-        Also select the features to which FSMRank gives no weight, after all others, in column order.
+        Also select the features to which FSMRank gives no weight, after all others, in
+        column order.
 
     Attributes
     ----------
@@ -420,19 +494,26 @@ class FSMRankTop(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: FSMRank weights of this and all earlier features.
 
-        If FSMRank leaves every weight at 0, and features without weight are not wanted, the only step is the
-        model without features.
+        If FSMRank leaves every weight at 0, and features without weight are not wanted,
+        the only step is the model without features.
         """
         data = training_data(data)
         fsmrank, last, max_features = yield from self._weighed(data)
         # The weights of FSMRank, cut to the first 1, 2, … features.
         scores = np.abs(last.coef)
         zeros = np.zeros_like(last.coef)
-        truncated = list(top_features(last, self.checked("all_features")))[:max_features]
+        truncated = list(top_features(last, self.checked("all_features")))[
+            :max_features
+        ]
         if not truncated:
-            truncated = [Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))]
-        # The objective of each cut model, and the features that were left when its last one was chosen.
-        objectives = yield from fsmrank.objectives(data, [step.coef for step in truncated])
+            truncated = [
+                Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))
+            ]
+        # The objective of each cut model, and the features that were left when its last
+        # one was chosen.
+        objectives = yield from fsmrank.objectives(
+            data, [step.coef for step in truncated]
+        )
         for step, objective in zip(truncated, objectives, strict=True):
             compared = without(scores, list(step.selected[:-1]))
             yield replace(step, criterion=objective, candidates=compared)
@@ -445,20 +526,26 @@ class _LastSteps:
     by_parameters: dict[tuple[tuple[str, Any], ...], Step] = field(default_factory=dict)
 
 
-def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[FSMRank, Step]]:
+def last_step(
+    parameters: dict[str, Any], data: TrainingData
+) -> Waiting[tuple[FSMRank, Step]]:
     """Return FSMRank with these parameters, and the last step of its run.
 
-    Parameters that FSMRank does not have are ignored. The step is computed once for all methods that start
-    from it.
+    Parameters that FSMRank does not have are ignored. The step is computed once for all
+    methods that start from it.
     """
     names = FSMRank().get_params()
-    fsmrank = FSMRank(**{name: value for name, value in parameters.items() if name in names})
+    fsmrank = FSMRank(
+        **{name: value for name, value in parameters.items() if name in names}
+    )
     last_steps = data.shared.of(_LastSteps).by_parameters
     key = tuple((name, as_key(value)) for name, value in fsmrank.get_params().items())
     if key in last_steps:
         return fsmrank, last_steps[key]
     work = fsmrank.work(data)
-    steps = yield from steps_of(work, lambda step: WorkProgress("FSMRank", step.number / fsmrank.max_iter))
+    steps = yield from steps_of(
+        work, lambda step: WorkProgress("FSMRank", step.number / fsmrank.max_iter)
+    )
     last_steps[key] = steps[-1]  # FSMRank takes at least one step
     return fsmrank, last_steps[key]
 
@@ -475,8 +562,8 @@ class FSMSVM(_OfFSMRank):
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all to which FSMRank gives weight, or all
-        features.
+        Maximum number of features, k; by default, and at most, all to which FSMRank
+        gives weight, or all features.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
@@ -488,7 +575,8 @@ class FSMSVM(_OfFSMRank):
     max_iter : int, default 400
         As in `FSMRank`.
     all_features : bool, default False
-        Also select the features to which FSMRank gives no weight, after all others, in column order.
+        Also select the features to which FSMRank gives no weight, after all others, in
+        column order.
     C : float, default 1.0
         C of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
 
@@ -527,27 +615,36 @@ class FSMSVM(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: RankSVM with this and all earlier features.
 
-        If FSMRank leaves every weight at 0, the only step is the model without features.
+        If FSMRank leaves every weight at 0, the only step is the model without
+        features.
         """
         data = training_data(data)
         n = data.X.shape[1]
         C = self.checked("C")
         _, last, max_features = yield from self._weighed(data)
-        order = by_weight(last.coef, self.checked("all_features"))[:max_features].tolist()
+        order = by_weight(last.coef, self.checked("all_features"))[
+            :max_features
+        ].tolist()
         scores = np.abs(last.coef)
         from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
-        from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415
+        from rankstudio.engine.arithmetic.optimisers.truncated_newton import (  # noqa: PLC0415
+            minimise_squared_hinge,
+        )
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
 
         with pairs_of(data) as pairs:
             if not order:
                 # With w = 0 the loss of every pair is 1.
                 objective = C * (yield from pairs.count())
-                yield Step(1, (), coef=np.zeros(n), criterion=objective, candidates=scores)
+                yield Step(
+                    1, (), coef=np.zeros(n), criterion=objective, candidates=scores
+                )
             for k in range(1, len(order) + 1):
                 chosen = order[:k]
                 problem = pairs.narrowed(chosen)
-                optimum = yield from solution(minimise_squared_hinge(problem, C, _TOL, _MAX_ITER))
+                optimum = yield from solution(
+                    minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
+                )
                 coef = np.zeros(n)
                 coef[chosen] = optimum.w
                 compared = without(scores, chosen[:-1])
@@ -579,8 +676,8 @@ def importance(data: QueryData, kind: str) -> Floats:
     Returns
     -------
     ndarray of shape (2n,)
-        Importance from 0 to 1; the second half is that of the negatives. 0 for constant features, for which
-        none of these is defined.
+        Importance from 0 to 1; the second half is that of the negatives. 0 for constant
+        features, for which none of these is defined.
     """
     return finish(weighing_features(training_data(data), kind))
 
@@ -600,7 +697,8 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
         importances = np.concatenate((downwards, upwards))
     else:
         correlations = (yield from correlating(data))[0]
-        # The last column is that of the labels. A feature and its negative have the same |correlation|.
+        # The last column is that of the labels. A feature and its negative have the
+        # same |correlation|.
         importances = np.tile(np.abs(correlations[:-1, -1]), 2)
     varies = (yield from correlating(data))[1]
     return np.where(np.tile(varies, 2), importances, 0.0)
@@ -650,16 +748,20 @@ class _Correlations:
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """Return Pearson's correlations of the features and the labels, and which features vary, in two passes.
 
-    The correlations have shape (n + 1, n + 1), with the labels last. The mask of the features with more than
-    one value has shape (n,). Both are cached.
+    The correlations have shape (n + 1, n + 1), with the labels last. The mask of the
+    features with more than one value has shape (n,). Both are cached.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:
         activity = "correlating features"
         origin = np.append(data.X[0], data.y[0])
-        total, different = yield from summed(data, activity, _shifted_sums, origin, by_blocks=True)
+        total, different = yield from summed(
+            data, activity, _shifted_sums, origin, by_blocks=True
+        )
         mean = total / data.y.size
-        (products,) = yield from summed(data, activity, _centred_products, origin, mean, by_blocks=True)
+        (products,) = yield from summed(
+            data, activity, _centred_products, origin, mean, by_blocks=True
+        )
         length = np.sqrt(np.diag(products))
         length[length == 0] = 1.0
         cache.found = products / length / length[:, None], different[:-1] > 0
@@ -677,7 +779,8 @@ def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
 
 def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
     """Return the products of features and labels, each minus its mean."""
-    # The origin is subtracted before the mean, so that a constant column becomes exactly 0.
+    # The origin is subtracted before the mean, so that a constant column becomes
+    # exactly 0.
     shifted = np.column_stack((data.X, data.y))
     shifted -= origin
     shifted -= mean

@@ -12,12 +12,28 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.capabilities import Compared, FeaturePenalties
 from rankstudio.engine.methods.catalog import selectors
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
-from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_similarity
+from rankstudio.engine.methods.memory_need import (
+    DataShape,
+    MemoryNeed,
+    shard_need,
+    whole_need,
+)
+from rankstudio.engine.methods.own_values import (
+    OwnValues,
+    own_importance,
+    own_similarity,
+)
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.fsmrank import comparing_features
-from rankstudio.engine.methods.selection.kendall import Between, kendall_between, kendall_similarity
-from rankstudio.engine.methods.selection.single_feature import measured_alone, measuring_features
+from rankstudio.engine.methods.selection.kendall import (
+    Between,
+    kendall_between,
+    kendall_similarity,
+)
+from rankstudio.engine.methods.selection.single_feature import (
+    measured_alone,
+    measuring_features,
+)
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT, objective
@@ -46,19 +62,22 @@ class GAS(PathSelector):
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     importance : {"map", "ndcg@10", "loss"}, array-like or callable, default "map"
-        Measure of importance: the paper's GAS-E with MAP or NDCG@10, or GAS-L with "loss": the share of pairs
-        of different labels that the feature orders correctly, 1 minus the disagreement error. Or own numbers
-        from 0 up, of shape (n,), or a function of X, y and the query of each document that returns them; the
-        direction is then that of the better MAP.
+        Measure of importance: the paper's GAS-E with MAP or NDCG@10, or GAS-L with
+        "loss": the share of pairs of different labels that the feature orders
+        correctly, 1 minus the disagreement error. Or own numbers from 0 up, of shape
+        (n,), or a function of X, y and the query of each document that returns them;
+        the direction is then that of the better MAP.
     c : float, default 0.1
-        Weight of similarity relative to importance, from 0 up; with 0 the features are ordered by importance.
+        Weight of similarity relative to importance, from 0 up; with 0 the features are
+        ordered by importance.
     convention : str, default "standard"
-        Convention of the measure. A cut-off k is limited to the number of documents of a query.
+        Convention of the measure. A cut-off k is limited to the number of documents of
+        a query.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     similarity : {"kendall", "pearson"}, array-like or callable, default "kendall"
-        e: |Kendall's τ-b|; |Pearson's correlation| over all documents; or an own symmetric matrix of shape
-        (n, n), or a function that returns it.
+        e: |Kendall's τ-b|; |Pearson's correlation| over all documents; or an own
+        symmetric matrix of shape (n, n), or a function that returns it.
 
     Attributes
     ----------
@@ -107,10 +126,14 @@ class GAS(PathSelector):
         """Return the importance of each feature, w, and its better direction, each of shape (n,)."""
         kind = self.checked("importance")
         measure = MEASURES[kind] if isinstance(kind, str) else "MAP"
-        importance, directions = yield from measuring_features(data, measure, objective(self.convention))
+        importance, directions = yield from measuring_features(
+            data, measure, objective(self.convention)
+        )
         if not isinstance(kind, str):
             return own_importance(kind, data, with_negatives=False), directions
-        return (importance if find_measure(measure).higher_is_better else 1.0 - importance), directions
+        return (
+            importance if find_measure(measure).higher_is_better else 1.0 - importance
+        ), directions
 
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
         """Return the similarity of each pair of features, e, shape (n, n)."""
@@ -124,36 +147,55 @@ class GAS(PathSelector):
         c = self.checked("c")
         kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
-        # Kendall's τ is only computed for pairs with a selected feature: all pairs would take long.
-        matrix = None if isinstance(kind, str) and kind == "kendall" else (yield from self.similarities(data))
+        # Kendall's τ is only computed for pairs with a selected feature: all pairs
+        # would take long.
+        matrix = (
+            None
+            if isinstance(kind, str) and kind == "kendall"
+            else (yield from self.similarities(data))
+        )
         yield WorkProgress("ranking features", 0.0)
         scores = importance.copy()
         varies = yield from informative_columns(data)
         is_unranked = np.ones(scores.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
         compared = np.empty((k, scores.size))
-        with _lookup_in(matrix) if matrix is not None else kendall_similarity(data) as between:
+        with (
+            _lookup_in(matrix)
+            if matrix is not None
+            else kendall_similarity(data) as between
+        ):
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
-                # Features that are constant within all queries only count when no other feature remains.
+                # Features that are constant within all queries only count when no other
+                # feature remains.
                 varying_candidates = is_unranked & varies
-                candidates = varying_candidates if varying_candidates.any() else is_unranked
+                candidates = (
+                    varying_candidates if varying_candidates.any() else is_unranked
+                )
                 compared[t] = np.where(candidates, scores, np.nan)
                 order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
                 is_unranked[order[t]] = False
-                # The scores of the similar features that remain are lowered, except after the last selection.
+                # The scores of the similar features that remain are lowered, except
+                # after the last selection.
                 unranked = np.flatnonzero(is_unranked)
                 if t + 1 < k and self.c > 0:
                     similarities = yield from between(int(order[t]), unranked)
                     scores[unranked] -= 2.0 * c * similarities
-        attributes = {"importance_": importance, "scores_": scores, "directions_": directions}
+        attributes = {
+            "importance_": importance,
+            "scores_": scores,
+            "directions_": directions,
+        }
         return Ordering(features=order, candidates=compared, found=attributes)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:  # noqa: D102 - inherited
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
         if isinstance(self.importance, str):
-            values = measured_alone(data, MEASURES[self.importance], objective(self.convention))
+            values = measured_alone(
+                data, MEASURES[self.importance], objective(self.convention)
+            )
         else:  # own numbers do not depend on the queries
             values = _zeros_without_progress(data.X.shape[1], data.ptr.size - 1)
         return compared_means(self, data, n_features, values)
@@ -170,7 +212,9 @@ class GAS(PathSelector):
             matrix = yield from without_notes(self.similarities(data))
             similarity = np.asarray(matrix[np.ix_(columns, other_columns)])
         return FeaturePenalties(
-            importance=importance[columns], of_negative=importance[columns], similarity=similarity
+            importance=importance[columns],
+            of_negative=importance[columns],
+            similarity=similarity,
         )
 
 

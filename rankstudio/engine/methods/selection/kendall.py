@@ -19,10 +19,11 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 class KendallSimilarity:
     """|Kendall's τ-b| between features, averaged over queries.
 
-    τ-b is used instead of τ-a, because features of ranking data have many ties: by τ-a a feature that is 0
-    for half of a query would be dissimilar to itself, by τ-b every varying feature has similarity 1 with
-    itself and with features that rank the same or the opposite way. Queries in which one of the two features
-    is constant are left out of the mean. If this leaves out all queries, the similarity is 0.
+    τ-b is used instead of τ-a, because features of ranking data have many ties: by τ-a
+    a feature that is 0 for half of a query would be dissimilar to itself, by τ-b every
+    varying feature has similarity 1 with itself and with features that rank the same or
+    the opposite way. Queries in which one of the two features is constant are left out
+    of the mean. If this leaves out all queries, the similarity is 0.
 
     Parameters
     ----------
@@ -52,15 +53,21 @@ class KendallSimilarity:
             order = np.lexsort((column, query))
             rises = np.append(0, np.diff(column[order]) > 0)
             self._order[j] = order
-            # Equal values have equal ranks. Ranks are only compared within a query, so they need not restart.
+            # Equal values have equal ranks. Ranks are only compared within a query, so
+            # they need not restart.
             self._ranks[j, order] = np.cumsum(rises)
-            kernels.tied_pairs(self._ranks[j], self._order[j], self._ptr, self._n_tied_pairs[j])
+            kernels.tied_pairs(
+                self._ranks[j], self._order[j], self._ptr, self._n_tied_pairs[j]
+            )
 
     def sums(self, feature: int, other_features: Ints) -> Floats:
         """Return sums of |τ-b| over queries, and in how many queries it is defined, (2, len(others))."""
         out = np.empty((2, other_features.size))
         # Each thread compares the feature with a part of the others.
-        with pool(worthwhile(36.0 * other_features.size * self._ranks.shape[1])) as (executor, workers):
+        with pool(worthwhile(36.0 * other_features.size * self._ranks.shape[1])) as (
+            executor,
+            workers,
+        ):
             cuts = np.array_split(np.arange(other_features.size), workers)
 
             def work(part: Ints) -> None:
@@ -88,7 +95,9 @@ class KendallSimilarity:
 def _means(sums: Floats) -> Floats:
     """Return the means for :meth:`KendallSimilarity.sums`, 0 where no query defines τ-b."""
     total, n_defined = sums
-    return np.asarray(np.divide(total, n_defined, out=np.zeros_like(total), where=n_defined > 0))
+    return np.asarray(
+        np.divide(total, n_defined, out=np.zeros_like(total), where=n_defined > 0)
+    )
 
 
 Between = Callable[[int, Ints], Waiting[Floats]]
@@ -101,7 +110,9 @@ def kendall_similarity(data: TrainingData) -> Iterator[Between]:
     with data.session(StateWork(KendallSimilarity)) as session:
 
         def between(feature: int, other_features: Ints) -> Waiting[Floats]:
-            (sums,) = yield from session.sum((feature, other_features), "comparing features")
+            (sums,) = yield from session.sum(
+                (feature, other_features), "comparing features"
+            )
             return _means(sums)
 
         yield between
@@ -120,7 +131,9 @@ def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
     return matrix
 
 
-def kendall_between(data: TrainingData, columns: Ints, other_columns: Ints) -> Waiting[Floats]:
+def kendall_between(
+    data: TrainingData, columns: Ints, other_columns: Ints
+) -> Waiting[Floats]:
     """Return the similarity of each of ``columns`` to each of ``other_columns``, O(m log |q|) for a pair."""
     similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:

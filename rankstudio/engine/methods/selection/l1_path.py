@@ -16,7 +16,8 @@ from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# Number of other features, the next to enter, for which the parts of queries are computed.
+# Number of other features, the next to enter, for which the parts of queries are
+# computed.
 _RIVALS = 8
 _SAME = 1e-6  # share of α up to which two values of α are equal, because of rounding
 # Share of α up to which two correlations are equal, because of rounding.
@@ -27,19 +28,20 @@ _AS_HIGH = 1e-9
 class L1Path(PathSelector):
     """The L1 path orders features by their entry into the lasso path.
 
-    The lasso minimises ||y^ - X^ w||² / 2 + α ||w||_1, pairwise least squares with a penalty on the absolute
-    weights (^ is centring within each query). Its exact path over all α comes from least angle regression
-    (Efron et al. 2004) on the Gram matrix. A feature's position is determined by the largest α at which it
-    entered the model, even if it left again. Features that never enter, such as linear combinations of others
-    in the model, come last in column order.
+    The lasso minimises ||y^ - X^ w||² / 2 + α ||w||_1, pairwise least squares with a
+    penalty on the absolute weights (^ is centring within each query). Its exact path
+    over all α comes from least angle regression (Efron et al. 2004) on the Gram matrix.
+    A feature's position is determined by the largest α at which it entered the model,
+    even if it left again. Features that never enter, such as linear combinations of
+    others in the model, come last in column order.
 
     Parameters
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     scaling : {"unit", "none"}, default "unit"
-        "unit": X^'s columns have length 1 for the lasso, so that scales do not matter; "none": they are
-        unscaled, and features with small values come late.
+        "unit": X^'s columns have length 1 for the lasso, so that scales do not matter;
+        "none": they are unscaled, and features with small values come late.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
 
@@ -48,7 +50,8 @@ class L1Path(PathSelector):
     alphas_ : ndarray of shape (n,)
         α at which each feature first enters, NaN if it never does.
     lasso_alphas_ : ndarray of shape (t,)
-        Knots of the path, decreasing; the last knot is the one after the k-th feature entered.
+        Knots of the path, decreasing; the last knot is the one after the k-th feature
+        entered.
     lasso_coefs_ : ndarray of shape (t, n)
         Weights of the lasso at the knots, for unscaled features.
 
@@ -85,18 +88,28 @@ class L1Path(PathSelector):
         varying = np.flatnonzero(column_norms > 0)
         scale = column_norms[varying] if scaling == "unit" else np.ones(varying.size)
         scaled_gram = gram[np.ix_(varying, varying)] / np.outer(scale, scale)
-        alphas, coefs, varying_entry_alphas = lasso_path(scaled_gram, products_with_y[varying] / scale, k)
+        alphas, coefs, varying_entry_alphas = lasso_path(
+            scaled_gram, products_with_y[varying] / scale, k
+        )
         # Weights of the original features, at each knot.
         weights = np.zeros((alphas.size, column_norms.size))
         weights[:, varying] = coefs / scale
         entry_alphas = np.full(column_norms.size, np.nan)
         entry_alphas[varying] = varying_entry_alphas
         # Features that never enter come last, in column order.
-        order = np.argsort(-np.nan_to_num(entry_alphas, nan=-1.0), kind="stable")[:k].astype(np.int64)
-        attributes = {"alphas_": entry_alphas, "lasso_alphas_": alphas, "lasso_coefs_": weights}
+        order = np.argsort(-np.nan_to_num(entry_alphas, nan=-1.0), kind="stable")[
+            :k
+        ].astype(np.int64)
+        attributes = {
+            "alphas_": entry_alphas,
+            "lasso_alphas_": alphas,
+            "lasso_coefs_": weights,
+        }
         return Ordering(
             features=order,
-            candidates=_residual_correlations(gram, products_with_y, order, scaling, attributes),
+            candidates=_residual_correlations(
+                gram, products_with_y, order, scaling, attributes
+            ),
             found=attributes,
         )
 
@@ -109,7 +122,8 @@ class L1Path(PathSelector):
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
 
-        # The compared sets, the path with its knots, and the sums G and t over all queries.
+        # The compared sets, the path with its knots, and the sums G and t over all
+        # queries.
         steps = yield from query_parts.sized_steps(self, data, n_features)
         path = yield from self.order_features(data, n_features)
         gram, products_with_y = yield from sums_of_products(data)
@@ -118,35 +132,54 @@ class L1Path(PathSelector):
         for index, step in enumerate(steps):
             winner = step.selected[index]
             scores = np.full(gram.shape[0], np.nan)
-            # The lasso at the knot where the winner enters; the features with weights are inside.
+            # The lasso at the knot where the winner enters; the features with weights
+            # are inside.
             knot = int(np.argmax(knots == entry_alphas[winner]))
             weights = path.found["lasso_coefs_"][knot]
             inside = np.flatnonzero(weights)
-            candidates = np.setdiff1d(np.flatnonzero(~np.isnan(step.candidates)), inside)
+            candidates = np.setdiff1d(
+                np.flatnonzero(~np.isnan(step.candidates)), inside
+            )
             # Without an entry of the winner, there is nothing to compare.
             if np.isnan(entry_alphas[winner]) or winner not in candidates:
-                yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
+                yield ComparedByQuery(
+                    (winner,),
+                    scores,
+                    *query_parts.nothing_compared(data, gram.shape[0]),
+                )
                 continue
-            # One matrix [G, t; t', 0] of all queries; the product of the labels is not needed.
-            sums = np.block([[gram, products_with_y[:, None]], [products_with_y, 0.0]])[None]
+            # One matrix [G, t; t', 0] of all queries; the product of the labels is not
+            # needed.
+            sums = np.block([[gram, products_with_y[:, None]], [products_with_y, 0.0]])[
+                None
+            ]
             lasso = _Entry(np.sign(weights[inside]), scaled=self.scaling == "unit")
             max_alpha = knots[knot - 1] if knot else np.inf
-            # The α at which each candidate enters; the parts only count if they explain the winner's.
+            # The α at which each candidate enters; the parts only count if they explain
+            # the winner's.
             alphas, signs = lasso.best(sums, inside, candidates, max_alpha)
             winner_alpha = alphas[candidates == winner][0]
-            agrees_with_path = abs(winner_alpha - entry_alphas[winner]) <= _SAME * entry_alphas[winner]
+            agrees_with_path = (
+                abs(winner_alpha - entry_alphas[winner]) <= _SAME * entry_alphas[winner]
+            )
             if not agrees_with_path:
-                yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
+                yield ComparedByQuery(
+                    (winner,),
+                    scores,
+                    *query_parts.nothing_compared(data, gram.shape[0]),
+                )
                 continue
             # The winner and its rivals: the candidates that enter at the greatest α.
-            best = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[: _RIVALS + 1]
+            best = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[
+                : _RIVALS + 1
+            ]
             best = best[~np.isnan(alphas[best])]
             # The sums without each query, of these columns and the labels.
             columns = [*inside.tolist(), *candidates[best].tolist()]
             query_grams = yield from query_parts.grams_by_query(data, columns)
             submatrix = np.ix_([*columns, gram.shape[0]], [*columns, gram.shape[0]])
-            # Last, the α of the same candidates with the same signs and features inside, but without each
-            # query.
+            # Last, the α of the same candidates with the same signs and features
+            # inside, but without each query.
             positions = np.arange(len(columns))
             alphas_without = lasso.alphas(
                 sums[0][submatrix] - query_grams,
@@ -175,33 +208,44 @@ class _Entry:
     signs: Floats
     scaled: bool
 
-    def best(self, gram: Floats, inside: Ints, candidates: Ints, max_alpha: float) -> tuple[Floats, Floats]:
+    def best(
+        self, gram: Floats, inside: Ints, candidates: Ints, max_alpha: float
+    ) -> tuple[Floats, Floats]:
         """Return each candidate's greatest α up to ``max_alpha``, and its sign σ there, 1 or -1.
 
         α is NaN for a candidate that does not enter.
         """
         valid_alphas = []
         for sigma in (1.0, -1.0):
-            (alphas,) = self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))
+            (alphas,) = self.alphas(
+                gram, inside, candidates, np.full(candidates.size, sigma)
+            )
             is_valid = (alphas > 0) & (alphas <= max_alpha * (1 + _SAME))
             valid_alphas.append(np.where(is_valid, alphas, np.nan))
         positive, negative = valid_alphas
         # This also holds if the positive sign has no α.
         is_negative = ~np.isnan(negative) & ~(positive >= negative)
-        return np.where(is_negative, negative, positive), np.where(is_negative, -1.0, 1.0)
+        return np.where(is_negative, negative, positive), np.where(
+            is_negative, -1.0, 1.0
+        )
 
-    def alphas(self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats) -> Floats:
+    def alphas(
+        self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats
+    ) -> Floats:
         """Return the α of each candidate with sign ``sigma`` (c,), from B sums [X y]'[X y], shape (B, c).
 
         The sums have shape (B, n + 1, n + 1). N and M are those of :meth:`L1Path.compared_by_query`.
         """
         # The sums of the scaled features; labels are not scaled.
         squares = np.diagonal(gram, axis1=1, axis2=2)
-        length = np.sqrt(np.maximum(squares, 0.0)) if self.scaled else np.ones_like(squares)
+        length = (
+            np.sqrt(np.maximum(squares, 0.0)) if self.scaled else np.ones_like(squares)
+        )
         length[:, -1] = 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             gram = gram / length[:, :, None] / length[:, None, :]
-            # The products of candidates and inside features, and the two systems with the same matrix.
+            # The products of candidates and inside features, and the two systems with
+            # the same matrix.
             cross = gram[:, candidates][:, :, inside]
             matrix = gram[:, inside][:, :, inside]
             right = gram[:, inside, -1]
@@ -213,13 +257,17 @@ class _Entry:
 
 
 def _residual_correlations(
-    gram: Floats, right: Floats, order: Ints, scaling: str, attributes: Mapping[str, Floats]
+    gram: Floats,
+    right: Floats,
+    order: Ints,
+    scaling: str,
+    attributes: Mapping[str, Floats],
 ) -> Floats:
     """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    These are |x_j' (y - X w)| at the knot, divided by the length of x_j if the lasso scales features. NaN for
-    features that have entered before, for combinations of features with weight, and for features of the order
-    that never enter.
+    These are |x_j' (y - X w)| at the knot, divided by the length of x_j if the lasso
+    scales features. NaN for features that have entered before, for combinations of
+    features with weight, and for features of the order that never enter.
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
@@ -229,13 +277,16 @@ def _residual_correlations(
         alpha = attributes["alphas_"][feature]
         if np.isnan(alpha):
             break
-        weights = attributes["lasso_coefs_"][int(np.argmax(attributes["lasso_alphas_"] == alpha))]
+        weights = attributes["lasso_coefs_"][
+            int(np.argmax(attributes["lasso_alphas_"] == alpha))
+        ]
         # All features that vary and are later in the order.
         candidates = column_norms > 0
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
         compared[index, candidates] = correlations
-        # A combination of the features in the model may have the same correlation, but cannot enter.
+        # A combination of the features in the model may have the same correlation, but
+        # cannot enter.
         inside = np.flatnonzero(weights).tolist()
         is_tied = candidates & (compared[index] >= alpha * (1.0 - _AS_HIGH))
         is_tied[feature] = False
@@ -254,7 +305,9 @@ _PARALLEL = 1e-12  # two correlations whose rates differ by less never meet
 _MOST_KNOTS = 50
 
 
-def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, Floats, Floats]:
+def lasso_path(
+    gram: Floats, right: Floats, max_features: int
+) -> tuple[Floats, Floats, Floats]:
     """Follow the minimum of w'Gw/2 - r'w + α ||w||_1 from the largest relevant α downwards.
 
     Parameters
@@ -301,7 +354,11 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
     # Combinations of active features, until one of these leaves.
     is_dependent = np.zeros(n, dtype=bool)
     joining = int(np.argmax(np.abs(right))) if alpha > 0 else -1  # -1 for none
-    while alpha > end and np.isfinite(entry_alphas).sum() < max_features and len(alphas) < max_knots:
+    while (
+        alpha > end
+        and np.isfinite(entry_alphas).sum() < max_features
+        and len(alphas) < max_knots
+    ):
         correlation = right - gram @ w
         if joining >= 0:
             if independent(gram, active, joining):
@@ -311,12 +368,18 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
                     entry_alphas[joining] = alpha
             else:
                 is_dependent[joining] = True
-        # Along the path, the weights of the active features and all correlations change linearly with α.
-        direction = np.asarray(np.linalg.solve(gram[np.ix_(active, active)], signs[active]), dtype=np.float64)
+        # Along the path, the weights of the active features and all correlations change
+        # linearly with α.
+        direction = np.asarray(
+            np.linalg.solve(gram[np.ix_(active, active)], signs[active]),
+            dtype=np.float64,
+        )
         rates = gram[:, active] @ direction
         cannot_join = is_dependent.copy()
         cannot_join[active] = True
-        to_join = np.where(cannot_join, np.inf, _lengths_to_join(correlation, rates, alpha, signs))
+        to_join = np.where(
+            cannot_join, np.inf, _lengths_to_join(correlation, rates, alpha, signs)
+        )
         to_leave = _lengths_to_leave(w[active], direction, signs[active])
         joining = int(np.argmin(to_join))
         leaving_position = int(np.argmin(to_leave))
@@ -325,7 +388,8 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
         w = w.copy()
         w[active] += length * direction
         signs[np.abs(signs) > 1.0] = 0.0
-        # The feature reaches weight 0 first: it leaves, so that combinations with it are independent again.
+        # The feature reaches weight 0 first: it leaves, so that combinations with it
+        # are independent again.
         if to_leave[leaving_position] == length < alpha:
             leaving = active.pop(leaving_position)
             joining = -1
@@ -343,21 +407,27 @@ def independent(gram: Floats, active: list[int], feature: int) -> bool:
     cross = gram[active, feature]
     unexplained = float(gram[feature, feature])
     if active:
-        unexplained -= float(cross @ np.linalg.solve(gram[np.ix_(active, active)], cross))
+        unexplained -= float(
+            cross @ np.linalg.solve(gram[np.ix_(active, active)], cross)
+        )
     return unexplained > _DEPENDENT * float(gram[feature, feature])
 
 
-def _lengths_to_join(correlation: Floats, rates: Floats, alpha: float, signs: Floats) -> Floats:
+def _lengths_to_join(
+    correlation: Floats, rates: Floats, alpha: float, signs: Floats
+) -> Floats:
     """Return the step length after which each feature's |correlation| reaches α, which decreases meanwhile.
 
-    The correlation of a feature that has just left, whose sign is ±2, still equals α in size. Such a feature
-    may only join with the opposite sign.
+    The correlation of a feature that has just left, whose sign is ±2, still equals α in
+    size. Such a feature may only join with the opposite sign.
     """
     lengths = np.full(correlation.size, np.inf)
     for sign in (1.0, -1.0):
         closing_rate = 1.0 - sign * rates
         meets = (closing_rate > _PARALLEL) & (signs != 2.0 * sign)
-        distance = np.maximum(alpha - sign * correlation[meets], 0.0) / closing_rate[meets]
+        distance = (
+            np.maximum(alpha - sign * correlation[meets], 0.0) / closing_rate[meets]
+        )
         lengths[meets] = np.minimum(lengths[meets], distance)
     return lengths
 

@@ -1,8 +1,9 @@
 """Parts of each query in the scores by which the steps of a selector compare features.
 
-Without some queries, a step selects the feature that the parts of the remaining queries favour. For scores
-that are means over queries, the parts are exact. For other scores, a part is how much the score drops without
-the query, while everything else that the step depends on, such as the earlier features, stays the same.
+Without some queries, a step selects the feature that the parts of the remaining queries
+favour. For scores that are means over queries, the parts are exact. For other scores, a
+part is how much the score drops without the query, while everything else that the step
+depends on, such as the earlier features, stays the same.
 """
 
 from __future__ import annotations
@@ -31,9 +32,13 @@ from rankstudio.engine.support.work import Waiting, without_notes
 COMPARING = "comparing queries"
 
 
-def sized_steps(estimator: Selector, data: TrainingData, n_features: int) -> Waiting[list[Step]]:
+def sized_steps(
+    estimator: Selector, data: TrainingData, n_features: int
+) -> Waiting[list[Step]]:
     """Return the steps that select ``n_features`` features."""
-    sized = type(estimator)(**{**estimator.get_params(deep=False), "n_features_to_select": n_features})
+    sized = type(estimator)(
+        **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
+    )
     return without_notes(steps_of(sized.work(data)))
 
 
@@ -46,7 +51,8 @@ def compared_means(
 ) -> Compared:
     """Yield the scores of filters, which are means over queries, and each query's part in them.
 
-    The similarities of GAS and the better direction of a feature are assumed to be the same for all queries.
+    The similarities of GAS and the better direction of a feature are assumed to be the
+    same for all queries.
 
     Parameters
     ----------
@@ -92,7 +98,9 @@ def measured_by_query(
     return np.asarray(values if find_measure(name).higher_is_better else 1.0 - values)
 
 
-def _values_by_query(data: QueryData, weights: Floats, name: str, convention: Convention) -> tuple[Joined]:
+def _values_by_query(
+    data: QueryData, weights: Floats, name: str, convention: Convention
+) -> tuple[Joined]:
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1
     # No sums, so that the features' own values are ranked without rounding.
@@ -104,7 +112,9 @@ def _values_by_query(data: QueryData, weights: Floats, name: str, convention: Co
     return (Joined(evaluator.per_query_many(np.ascontiguousarray(scores))[name]),)
 
 
-def pair_slopes(data: TrainingData, columns: Ints, weights: Floats) -> Waiting[tuple[Floats, Floats, Floats]]:
+def pair_slopes(
+    data: TrainingData, columns: Ints, weights: Floats
+) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return derivatives of the squared hinge with respect to the weights (c,) of some columns.
 
     Returns
@@ -122,30 +132,43 @@ def pair_slopes(data: TrainingData, columns: Ints, weights: Floats) -> Waiting[t
     return slopes, curvature, pairs[0]
 
 
-def _slopes_by_query(data: QueryData, columns: Ints, weights: Floats) -> tuple[Any, ...]:
+def _slopes_by_query(
+    data: QueryData, columns: Ints, weights: Floats
+) -> tuple[Any, ...]:
     """Return the results of :func:`pair_slopes` for a block of queries."""
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
     hinge = SquaredHinge()(problem.pairs, problem.scores(weights))
     slopes = np.add.reduceat(X * hinge.slopes[:, None], data.ptr[:-1])
-    curvature = np.array([problem.curvature(hinge, unit) for unit in np.eye(columns.size)])
+    curvature = np.array(
+        [problem.curvature(hinge, unit) for unit in np.eye(columns.size)]
+    )
     # Of the documents of each query, how many have each label.
-    label_counts = [np.unique(data.y[a:b], return_counts=True)[1] for a, b in pairwise(data.ptr.tolist())]
+    label_counts = [
+        np.unique(data.y[a:b], return_counts=True)[1]
+        for a, b in pairwise(data.ptr.tolist())
+    ]
     pairs = np.array(
-        [(counts.sum() ** 2 - (counts**2).sum()) / 2 for counts in label_counts], dtype=np.float64
+        [(counts.sum() ** 2 - (counts**2).sum()) / 2 for counts in label_counts],
+        dtype=np.float64,
     )
     return Joined(slopes.T), curvature, Joined(pairs[None])
 
 
 def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats]:
     """Return [X^ y^]'[X^ y^] of each query for some columns, shape (Q, c + 1, c + 1)."""
-    (grams,) = yield from summed(data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True)
+    (grams,) = yield from summed(
+        data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True
+    )
     return np.ascontiguousarray(np.moveaxis(grams, -1, 0))
 
 
 def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
-    X, y = QueryData(np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr).centred
-    # Joined results are concatenated along their last axis, so that has to be the queries'.
+    X, y = QueryData(
+        np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr
+    ).centred
+    # Joined results are concatenated along their last axis, so that has to be the
+    # queries'.
     out = np.empty((data.ptr.size - 1, len(columns) + 1, len(columns) + 1))
     return (Joined(np.moveaxis(query_grams(X, y, data.ptr, out), 0, -1)),)
 

@@ -13,7 +13,12 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery
 from rankstudio.engine.methods.catalog.selectors import RECURSIVE_ELIMINATION
-from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
+from rankstudio.engine.methods.memory_need import (
+    PAIRS,
+    DataShape,
+    MemoryNeed,
+    sums_need,
+)
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
@@ -35,19 +40,22 @@ _MAX_ITER = 1000
 class RecursiveElimination(PathSelector):
     """Recursive feature elimination repeatedly removes the least important feature of a ranker.
 
-    Guyon et al. 2002, section 4, with RankRLS or RankSVM instead of the classification support vector
-    machine. The last remaining feature is the first of the path. Features that are constant within every
-    query are removed first, later columns before earlier ones, as are features of equal importance.
+    Guyon et al. 2002, section 4, with RankRLS or RankSVM instead of the classification
+    support vector machine. The last remaining feature is the first of the path.
+    Features that are constant within every query are removed first, later columns
+    before earlier ones, as are features of equal importance.
 
     Parameters
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     importance : {"weight", "scaled"}, default "weight"
-        "weight": |w_j|, for features on one scale as in LETOR. "scaled": |w_j| times the feature's standard
-        deviation within queries, for features on different scales.
+        "weight": |w_j|, for features on one scale as in LETOR. "scaled": |w_j| times
+        the feature's standard deviation within queries, for features on different
+        scales.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the selected features, and of the RankRLS whose weights decide.
+        λ > 0 of the RankRLS that ranks with the selected features, and of the RankRLS
+        whose weights decide.
     ranker : {"rankrls", "ranksvm"}, default "rankrls"
         Model whose weights decide: RankRLS, or RankSVM with the squared hinge.
     C : float, default 0.01
@@ -100,27 +108,44 @@ class RecursiveElimination(PathSelector):
         squares = np.diag(gram)
         deviation = np.sqrt(squares / data.y.size)
         scale = deviation if importance == "scaled" else np.ones(deviation.size)
-        # RankRLS's weights follow from the sums; RankSVM is trained again for each set of features.
+        # RankRLS's weights follow from the sums; RankSVM is trained again for each set
+        # of features.
         least_squares = nullcontext(_rankrls_weights(gram, right, regularization))
-        with least_squares if ranker == "rankrls" else ranksvm_weights(data, C) as weights:
-            order, compared = yield from _eliminate(weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k)
-        # The ranking is the reverse of the order: the position of each feature, from 1 on.
+        with (
+            least_squares
+            if ranker == "rankrls"
+            else ranksvm_weights(data, C) as weights
+        ):
+            order, compared = yield from _eliminate(
+                weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k
+            )
+        # The ranking is the reverse of the order: the position of each feature, from 1
+        # on.
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
-        return Ordering(features=order[:k], candidates=compared, found={"ranking_": ranking})
+        return Ordering(
+            features=order[:k], candidates=compared, found={"ranking_": ranking}
+        )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the comparison of weights that gave the feature its position in the path.
 
-        With t features remaining, the feature with the smallest |weight| is eliminated, and is the t-th of
-        the path, so the scores are negative |weights|. The first feature of the path is the one that remains
-        of two, so its scores are |weights|. RankRLS's weights without a query are exact; RankSVM's follow
-        from its gradient and second derivatives.
+        With t features remaining, the feature with the smallest |weight| is eliminated,
+        and is the t-th of the path, so the scores are negative |weights|. The first
+        feature of the path is the one that remains of two, so its scores are |weights|.
+        RankRLS's weights without a query are exact; RankSVM's follow from its gradient
+        and second derivatives.
         """
-        from rankstudio.engine.methods.selection.query_parts import grams_by_query, sized_steps  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
+            grams_by_query,
+            sized_steps,
+        )
 
-        # The steps, with at least two features, because the comparison of two orders the first two positions.
-        steps = yield from sized_steps(self, data, max(n_features, min(2, data.X.shape[1])))
+        # The steps, with at least two features, because the comparison of two orders
+        # the first two positions.
+        steps = yield from sized_steps(
+            self, data, max(n_features, min(2, data.X.shape[1]))
+        )
         importance = self.checked("importance")
         regularization = self.checked("regularization")
         # A feature that is constant within all queries has no weight to compare.
@@ -128,29 +153,33 @@ class RecursiveElimination(PathSelector):
         n = data.X.shape[1]
         Q = data.ptr.size - 1
         for position in range(min(n_features, len(steps))):
-            # The first two positions follow from the same comparison, that of two features.
+            # The first two positions follow from the same comparison, that of two
+            # features.
             step = steps[min(max(position, 1), len(steps) - 1)]
             columns = np.array(step.selected, dtype=np.int64)
             winner = int(columns[position])
             scores = np.full(n, np.nan)
             parts = np.zeros((n, Q))
             if columns.size > 1 and varies[columns].all():
-                # The weights of this step's features on all queries, (t,), and without each query, (Q, t).
+                # The weights of this step's features on all queries, (t,), and without
+                # each query, (Q, t).
                 query_grams = yield from grams_by_query(data, columns.tolist())
                 total = query_grams.sum(axis=0)
                 if self.ranker == "rankrls":
                     weights = _ridge_weights(total[None], regularization)[0]
                     without = _ridge_weights(total - query_grams, regularization)
                 else:
-                    weights, without = yield from _svm_weights(data, columns, self.checked("C"))
-                # The scaled importance is a weight times the length of its feature, which is shorter without
-                # a query.
+                    weights, without = yield from _svm_weights(
+                        data, columns, self.checked("C")
+                    )
+                # The scaled importance is a weight times the length of its feature,
+                # which is shorter without a query.
                 if importance == "scaled":
                     weights = weights * np.sqrt(np.diag(total)[:-1])
                     squares = np.diagonal(total - query_grams, axis1=1, axis2=2)[:, :-1]
                     without = without * np.sqrt(np.maximum(squares, 0.0))
-                # The smallest |weight| wins where a feature is eliminated, the greatest one at the first
-                # position.
+                # The smallest |weight| wins where a feature is eliminated, the greatest
+                # one at the first position.
                 sign = 1.0 if position == 0 else -1.0
                 scores[columns] = sign * np.abs(weights)
                 parts[columns] = sign * (np.abs(weights)[:, None] - np.abs(without).T)
@@ -168,7 +197,9 @@ def _ridge_weights(grams: Floats, regularization: float) -> Floats:
     return np.asarray(np.linalg.solve(regularized, grams[:, :-1, -1:])[:, :, 0])
 
 
-def _svm_weights(data: TrainingData, columns: Ints, C: float) -> Waiting[tuple[Floats, Floats]]:
+def _svm_weights(
+    data: TrainingData, columns: Ints, C: float
+) -> Waiting[tuple[Floats, Floats]]:
     """Return RankSVM's weights with some columns (c,), and the weights without each query (Q, c).
 
     The latter are a first-order approximation.
@@ -198,13 +229,17 @@ def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weig
 def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
     """Provide the function that trains RankSVM with some columns."""
     from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
-    from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba
+    from rankstudio.engine.arithmetic.optimisers.truncated_newton import (  # noqa: PLC0415 - numba
+        minimise_squared_hinge,
+    )
     from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
 
     with pairs_of(data) as pairs:
 
         def weights(columns: Ints) -> Waiting[Floats]:
-            descent = minimise_squared_hinge(pairs.narrowed(columns.tolist()), C, _TOL, _MAX_ITER)
+            descent = minimise_squared_hinge(
+                pairs.narrowed(columns.tolist()), C, _TOL, _MAX_ITER
+            )
             return (yield from solution(descent)).w
 
         yield weights
@@ -214,17 +249,22 @@ def _eliminate(
     weights: Weights, constant: Bools, scale: Floats, tie: float, k: int
 ) -> Waiting[tuple[Ints, Floats]]:
     """Return the columns in the opposite order of elimination, and the importances of the first k."""
-    # In the opposite order of elimination; constant columns are eliminated first, so they are at the end.
+    # In the opposite order of elimination; constant columns are eliminated first, so
+    # they are at the end.
     dropped = np.flatnonzero(constant).tolist()
     remaining = np.flatnonzero(~constant)
     compared = np.full((k, scale.size), np.nan)
     while remaining.size > 1:
-        yield WorkProgress(tr("eliminating features"), 1.0 - remaining.size / scale.size)
+        yield WorkProgress(
+            tr("eliminating features"), 1.0 - remaining.size / scale.size
+        )
         importance = np.abs((yield from weights(remaining))) * scale[remaining]
         if remaining.size <= k:
             compared[remaining.size - 1, remaining] = importance
         # The last column among those with the smallest importance.
-        position = int(np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1])
+        position = int(
+            np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1]
+        )
         dropped.insert(0, int(remaining[position]))
         remaining = np.delete(remaining, position)
     return np.array([*remaining.tolist(), *dropped], dtype=np.int64), compared

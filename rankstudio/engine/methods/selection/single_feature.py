@@ -10,9 +10,17 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.capabilities import Compared
-from rankstudio.engine.methods.catalog.selectors import CHI_SQUARED, MUTUAL_INFORMATION, SINGLE_FEATURE
+from rankstudio.engine.methods.catalog.selectors import (
+    CHI_SQUARED,
+    MUTUAL_INFORMATION,
+    SINGLE_FEATURE,
+)
 from rankstudio.engine.methods.selection import sparse_columns
-from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
+from rankstudio.engine.methods.selection.base import (
+    Ordering,
+    ScoredSelector,
+    best_first,
+)
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed
 from rankstudio.engine.methods.shards.training_data import TrainingData, column_portions
@@ -26,7 +34,8 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 class SingleFeatureRanking(ScoredSelector):
     """The single-feature filter orders features by how well each alone ranks the training documents.
 
-    Features that are constant within every query come last, regardless of the measure of the file's order.
+    Features that are constant within every query come last, regardless of the measure
+    of the file's order.
 
     Parameters
     ----------
@@ -35,19 +44,23 @@ class SingleFeatureRanking(ScoredSelector):
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best one; a group counts as one of k.
+        0-based columns that are selected together, by the score of the best one; a
+        group counts as one of k.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
-        is multiplied by the cost instead. A group costs the sum of its features.
+        Cost of each feature, greater than 0. Features are then selected by score per
+        cost; a negative score is multiplied by the cost instead. A group costs the sum
+        of its features.
     budget : float, optional
-        Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
+        Maximum total cost; features that the rest of it does not cover are passed over.
+        Needs ``costs``.
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     direction : {"best", "descending"}, default "best"
-        "best": a feature may also rank in ascending order, if that is better. "descending": always high
-        values first.
+        "best": a feature may also rank in ascending order, if that is better.
+        "descending": always high values first.
     convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of documents of a query.
+        Convention of the measure; k of a cut-off is at most the number of documents of
+        a query.
 
     Attributes
     ----------
@@ -87,12 +100,16 @@ class SingleFeatureRanking(ScoredSelector):
         )
         higher_is_better = find_measure(self.measure).higher_is_better
         gains = scores if higher_is_better else -scores
-        # The disagreement error is NaN if no query has a pair: NaN ranks below every number.
+        # The disagreement error is NaN if no query has a pair: NaN ranks below every
+        # number.
         gains = np.nan_to_num(gains, nan=float(np.nanmin(gains, initial=0.0)) - 1.0)
         varies = yield from informative_columns(data)
         gains = np.where(varies, gains, -np.inf)
-        # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger is always better.
-        shown_scores = np.where(varies, scores if higher_is_better else 1.0 - scores, np.nan)
+        # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger is
+        # always better.
+        shown_scores = np.where(
+            varies, scores if higher_is_better else 1.0 - scores, np.nan
+        )
         return Ordering(
             features=best_first(gains, k),
             candidates=shown_scores,
@@ -102,18 +119,24 @@ class SingleFeatureRanking(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in the measure of each feature.
 
-        None with groups or costs, because the scores of groups, or per cost, have no such parts.
+        None with groups or costs, because the scores of groups, or per cost, have no
+        such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
-        values = measured_alone(data, self.measure, objective(self.convention), self.direction == "best")
+        values = measured_alone(
+            data, self.measure, objective(self.convention), self.direction == "best"
+        )
         return compared_means(self, data, n_features, values)
 
 
 def measuring_features(
-    data: TrainingData, measure: str, convention: str | Convention = DEFAULT, both_directions: bool = True
+    data: TrainingData,
+    measure: str,
+    convention: str | Convention = DEFAULT,
+    both_directions: bool = True,
 ) -> Waiting[tuple[Floats, Floats]]:
     """Measure the ranking by each feature alone.
 
@@ -123,7 +146,8 @@ def measuring_features(
         Documents to rank.
     measure : str
     convention : str or Convention
-        Convention of the measure, or its key; methods that select by it pass its objective.
+        Convention of the measure, or its key; methods that select by it pass its
+        objective.
     both_directions : bool
         Whether a feature may also rank in ascending order.
 
@@ -138,12 +162,18 @@ def measuring_features(
     -----
     O(nm log m). Documents with equal values keep their order in the data, in both directions.
     """
-    descending, ascending = yield from directed_measures(data, measure, convention, both_directions)
+    descending, ascending = yield from directed_measures(
+        data, measure, convention, both_directions
+    )
     if ascending is None:
         return descending, np.ones(descending.size)
     higher_is_better = find_measure(measure).higher_is_better
-    ascending_is_better = ascending > descending if higher_is_better else ascending < descending
-    return np.where(ascending_is_better, ascending, descending), np.where(ascending_is_better, -1.0, 1.0)
+    ascending_is_better = (
+        ascending > descending if higher_is_better else ascending < descending
+    )
+    return np.where(ascending_is_better, ascending, descending), np.where(
+        ascending_is_better, -1.0, 1.0
+    )
 
 
 def measured_alone(
@@ -152,12 +182,17 @@ def measured_alone(
     """Return the measure of each feature alone in each query, shape (n, Q), as :func:`measured_by_query`."""
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
-    _, directions = yield from measuring_features(data, name, convention, both_directions)
+    _, directions = yield from measuring_features(
+        data, name, convention, both_directions
+    )
     return (yield from measured_by_query(data, np.diag(directions), name, convention))
 
 
 def directed_measures(
-    data: TrainingData, measure: str, convention: str | Convention = DEFAULT, both_directions: bool = True
+    data: TrainingData,
+    measure: str,
+    convention: str | Convention = DEFAULT,
+    both_directions: bool = True,
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the measure of each feature in descending order and, on request, in ascending order."""
     activity = "measuring features"
@@ -177,7 +212,11 @@ def directed_measures(
 
 
 def _measure_sums(
-    data: QueryData, columns: slice, measure: str, convention: str | Convention, signs: tuple[float, ...]
+    data: QueryData,
+    columns: slice,
+    measure: str,
+    convention: str | Convention,
+    signs: tuple[float, ...],
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many queries have one, (signs, c)."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
@@ -201,8 +240,9 @@ def _measure_sums(
 class MutualInformation(ScoredSelector):
     """The mutual information filter orders features by the mutual information of binned values and labels.
 
-    Bins hold about equally many documents. Values count in absolute terms, not relative to other documents of
-    the query, and a non-monotonic relation counts as much as a monotonic one.
+    Bins hold about equally many documents. Values count in absolute terms, not relative
+    to other documents of the query, and a non-monotonic relation counts as much as a
+    monotonic one.
 
     Parameters
     ----------
@@ -211,20 +251,24 @@ class MutualInformation(ScoredSelector):
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best one; a group counts as one of k.
+        0-based columns that are selected together, by the score of the best one; a
+        group counts as one of k.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
-        is multiplied by the cost instead. A group costs the sum of its features.
+        Cost of each feature, greater than 0. Features are then selected by score per
+        cost; a negative score is multiplied by the cost instead. A group costs the sum
+        of its features.
     budget : float, optional
-        Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
+        Maximum total cost; features that the rest of it does not cover are passed over.
+        Needs ``costs``.
     n_bins : int, default 10
-        Number of bins of a feature, 2 to 1000. Equal values share a bin, so there may be fewer.
+        Number of bins of a feature, 2 to 1000. Equal values share a bin, so there may
+        be fewer.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n,)
-        Mutual information in nats, sum p(b, l) ln(p(b, l) / (p(b) p(l))) over bins b and labels l; 0 for a
-        constant feature.
+        Mutual information in nats, sum p(b, l) ln(p(b, l) / (p(b) p(l))) over bins b
+        and labels l; 0 for a constant feature.
 
     Notes
     -----
@@ -252,14 +296,17 @@ class MutualInformation(ScoredSelector):
     def gains(self, counts: Floats) -> Floats:
         """Return the first-order contribution of a document to the statistic, (bins, labels).
 
-        This is the derivative of the statistic with respect to ``counts``, up to a constant that is the same
-        for all documents.
+        This is the derivative of the statistic with respect to ``counts``, up to a
+        constant that is the same for all documents.
         """
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
         is_positive = counts > 0
         ratios: Floats = (
-            np.log(np.where(is_positive, p, 1.0) / np.where(is_positive, independent, 1.0)) / counts.sum()
+            np.log(
+                np.where(is_positive, p, 1.0) / np.where(is_positive, independent, 1.0)
+            )
+            / counts.sum()
         )
         return ratios
 
@@ -273,13 +320,15 @@ class MutualInformation(ScoredSelector):
                 data, _PROGRESS_TEXT, _joint_counts, columns, edges[columns], labels
             )
             scores[columns] = [self.statistic(joint) for joint in counts]
-        return Ordering(features=best_first(scores, k), candidates=scores, found={"scores_": scores})
+        return Ordering(
+            features=best_first(scores, k), candidates=scores, found={"scores_": scores}
+        )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return each query's part in the statistic of each feature: the sum of its documents' :meth:`gains`.
 
-        None with groups or costs, because the scores of groups, or per cost, have no such parts. The bins are
-        assumed to be the same for all queries.
+        None with groups or costs, because the scores of groups, or per cost, have no
+        such parts. The bins are assumed to be the same for all queries.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -287,7 +336,10 @@ class MutualInformation(ScoredSelector):
 
     def _compared(self, data: TrainingData, n_features: int) -> Compared:
         """Yield the scores of each step with the queries' parts."""
-        from rankstudio.engine.methods.selection.query_parts import compared_parts, sized_steps  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
+            compared_parts,
+            sized_steps,
+        )
 
         steps = yield from sized_steps(self, data, n_features)
         parts = yield from statistic_by_query(self, data)
@@ -303,8 +355,8 @@ class ChiSquared(MutualInformation):
     Attributes
     ----------
     scores_ : ndarray of shape (n,)
-        sum (O - E)² / E over bins and labels, for O documents and E expected ones if value and label were
-        independent; 0 for a constant feature.
+        sum (O - E)² / E over bins and labels, for O documents and E expected ones if
+        value and label were independent; 0 for a constant feature.
 
     Examples
     --------
@@ -317,27 +369,41 @@ class ChiSquared(MutualInformation):
     entry = CHI_SQUARED
 
     def statistic(self, counts: Floats) -> float:  # noqa: D102 - inherited
-        expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / counts.sum()
+        expected = (
+            counts.sum(axis=1, keepdims=True)
+            * counts.sum(axis=0, keepdims=True)
+            / counts.sum()
+        )
         is_positive = expected > 0
-        return float(np.sum((counts[is_positive] - expected[is_positive]) ** 2 / expected[is_positive]))
+        return float(
+            np.sum(
+                (counts[is_positive] - expected[is_positive]) ** 2
+                / expected[is_positive]
+            )
+        )
 
     def gains(self, counts: Floats) -> Floats:  # noqa: D102 - inherited
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
         labels = p.sum(axis=0, keepdims=True)
-        # The derivatives of sum p² / (bins labels), which is χ² / m + 1 for m documents.
+        # The derivatives of sum p² / (bins labels), which is χ² / m + 1 for m
+        # documents.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(p / (bins * labels))
         of_bins = ratios**2 * labels
         of_labels = ratios**2 * bins
-        derivatives: Floats = 2 * ratios - of_bins.sum(axis=1, keepdims=True) - of_labels.sum(axis=0)
+        derivatives: Floats = (
+            2 * ratios - of_bins.sum(axis=1, keepdims=True) - of_labels.sum(axis=0)
+        )
         return derivatives
 
 
 _PROGRESS_TEXT = "comparing features with labels"
 
 
-def statistic_by_query(estimator: MutualInformation, data: TrainingData) -> Waiting[Floats]:
+def statistic_by_query(
+    estimator: MutualInformation, data: TrainingData
+) -> Waiting[Floats]:
     """Return the part of each query in the statistic of each feature, shape (n, Q).
 
     It is the sum over the query's documents of :meth:`MutualInformation.gains`.
@@ -348,8 +414,11 @@ def statistic_by_query(estimator: MutualInformation, data: TrainingData) -> Wait
     for columns in data.portions():
         yield WorkProgress(_PROGRESS_TEXT, columns.start / n)
         column_edges = edges[columns]
-        # The first pass counts documents per bin and label; the second one adds up what each document gains.
-        (counts,) = yield from summed(data, _PROGRESS_TEXT, _joint_counts, columns, column_edges, labels)
+        # The first pass counts documents per bin and label; the second one adds up what
+        # each document gains.
+        (counts,) = yield from summed(
+            data, _PROGRESS_TEXT, _joint_counts, columns, column_edges, labels
+        )
         gains = np.array([estimator.gains(joint) for joint in counts])
         (parts[columns],) = yield from summed(
             data, _PROGRESS_TEXT, _gains_by_query, columns, column_edges, labels, gains
@@ -372,13 +441,17 @@ def _gains_by_query(
     """
     number = np.searchsorted(labels, data.y)
     out = np.empty((edges.shape[0], data.ptr.size - 1))
-    for row, gain, feature_edges, values in zip(out, gains, edges, data.X[:, columns].T, strict=True):
+    for row, gain, feature_edges, values in zip(
+        out, gains, edges, data.X[:, columns].T, strict=True
+    ):
         bins = np.searchsorted(np.unique(feature_edges), values, side="left")
         row[:] = np.add.reduceat(gain[bins, number], data.ptr[:-1])
     return (Joined(out),)
 
 
-def _joint_counts(data: QueryData, columns: slice, edges: Floats, labels: Floats) -> tuple[Floats]:
+def _joint_counts(
+    data: QueryData, columns: slice, edges: Floats, labels: Floats
+) -> tuple[Floats]:
     """Return the number of documents of each bin and label for some features, shape (c, bins, labels).
 
     A bin includes its upper edge.
@@ -387,7 +460,9 @@ def _joint_counts(data: QueryData, columns: slice, edges: Floats, labels: Floats
     if data.sparse:
         return (sparse_columns.joint_counts(data, columns, edges, number, labels.size),)
     out = np.zeros((edges.shape[0], edges.shape[1] + 1, labels.size))
-    for joint, feature_edges, values in zip(out, edges, data.X[:, columns].T, strict=True):
+    for joint, feature_edges, values in zip(
+        out, edges, data.X[:, columns].T, strict=True
+    ):
         bins = np.searchsorted(np.unique(feature_edges), values, side="left")
         counts = np.bincount(bins * labels.size + number, minlength=joint.size)
         joint[:] = counts.reshape(joint.shape)
@@ -404,4 +479,12 @@ def _mutual_information(counts: Floats) -> float:
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     is_positive = joint > 0
     # Negative only by rounding.
-    return max(0.0, float(np.sum(joint[is_positive] * np.log(joint[is_positive] / independent[is_positive]))))
+    return max(
+        0.0,
+        float(
+            np.sum(
+                joint[is_positive]
+                * np.log(joint[is_positive] / independent[is_positive])
+            )
+        ),
+    )

@@ -17,7 +17,8 @@ from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.names import measure as find_measure
 
 _VALUES = 1 << 22  # scores that are measured at a time: 32 MB
-# A pass ends where the queries with further runs have less than this share of the pass's documents.
+# A pass ends where the queries with further runs have less than this share of the
+# pass's documents.
 _REST_SHARE = 0.7
 
 
@@ -37,7 +38,9 @@ class _Entries(NamedTuple):
         return cls(column, csc.indices[span], csc.data[span])
 
 
-def joint_counts(data: SparseQueryData, columns: slice, edges: Floats, number: Ints, n_labels: int) -> Floats:
+def joint_counts(
+    data: SparseQueryData, columns: slice, edges: Floats, number: Ints, n_labels: int
+) -> Floats:
     """Return the documents of each bin and label, of some features, shape (c, bins, labels).
 
     Parameters
@@ -57,16 +60,21 @@ def joint_counts(data: SparseQueryData, columns: slice, edges: Floats, number: I
     zero_bins = np.zeros(edges.shape[0], dtype=np.int64)
     for b in range(n_bins - 1):
         edge = edges[:, b]
-        begins_bin = np.ones(edge.size, dtype=np.bool_) if b == 0 else edge != edges[:, b - 1]
+        begins_bin = (
+            np.ones(edge.size, dtype=np.bool_) if b == 0 else edge != edges[:, b - 1]
+        )
         bins += begins_bin[nonzeros.column] & (edge[nonzeros.column] < nonzeros.value)
         zero_bins += begins_bin & (edge < 0.0)
     out = np.zeros((edges.shape[0], n_bins, n_labels))
     counts = np.bincount(
-        (nonzeros.column * n_bins + bins) * n_labels + number[nonzeros.row], minlength=out.size
+        (nonzeros.column * n_bins + bins) * n_labels + number[nonzeros.row],
+        minlength=out.size,
     )
     out += counts.reshape(out.shape)
     # All documents without an entry are in the bin of 0.
-    out[np.arange(zero_bins.size), zero_bins] += np.bincount(number, minlength=n_labels) - out.sum(axis=1)
+    out[np.arange(zero_bins.size), zero_bins] += np.bincount(
+        number, minlength=n_labels
+    ) - out.sum(axis=1)
     return out
 
 
@@ -79,10 +87,11 @@ def measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
 
-    A run is the entries of one feature in one query. Without a run, the documents of the query tie: this is
-    measured once per query, for all features. A run of one entry ranks its document first or last: this is
-    measured once per document, for all features. The other runs are measured side by side: a row of scores
-    holds one run of each query, which are runs of different features.
+    A run is the entries of one feature in one query. Without a run, the documents of
+    the query tie: this is measured once per query, for all features. A run of one entry
+    ranks its document first or last: this is measured once per document, for all
+    features. The other runs are measured side by side: a row of scores holds one run of
+    each query, which are runs of different features.
 
     Notes
     -----
@@ -93,13 +102,16 @@ def measure_sums(
     all_nonzeros = _Entries.of(data, columns)
     width = columns.stop - columns.start
     # The measure of equal scores, in each query.
-    all_queries = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
+    all_queries = Evaluator(
+        data.y, data.ptr, convention, [measure], grading=data.grading
+    )
     ties = all_queries.per_query(np.zeros(data.y.size))[measure]
     # The column and the query of each run.
     begins = _starts_of_runs(all_nonzeros, data.query)
     column = all_nonzeros.column[begins]
     query_of_run = data.query[all_nonzeros.row[begins]]
-    # Only a measure of ranks is the same for runs whose single entries rank their query alike.
+    # Only a measure of ranks is the same for runs whose single entries rank their query
+    # alike.
     n_ways = 2 * data.y.size if find_measure(measure).by_rank else 0
     merged_into, is_kept = _merged_runs(all_nonzeros, begins, n_ways)
     # From here on, only the kept runs and their entries.
@@ -107,19 +119,26 @@ def measure_sums(
     nonzeros = _Entries(*(array[in_kept_run] for array in all_nonzeros))
     begins = begins[in_kept_run]
     run_query = query_of_run[is_kept]
-    # The place of a run is its position among the runs of its query: the row of scores that holds it.
+    # The place of a run is its position among the runs of its query: the row of scores
+    # that holds it.
     order = np.argsort(run_query, kind="stable")
     count = np.bincount(run_query, minlength=ties.size)
     run_place = np.empty(run_query.size, dtype=np.int64)
-    run_place[order] = np.arange(run_query.size) - np.repeat(np.cumsum(count) - count, count)
+    run_place[order] = np.arange(run_query.size) - np.repeat(
+        np.cumsum(count) - count, count
+    )
     entry_place = run_place[np.cumsum(begins) - 1]
-    entries, runs = (np.argsort(places, kind="stable") for places in (entry_place, run_place))
+    entries, runs = (
+        np.argsort(places, kind="stable") for places in (entry_place, run_place)
+    )
     places_of_entries = entry_place[entries]
     places_of_runs = run_place[runs]
     values = np.empty((len(signs), run_query.size))
     for first, last, queries in _passes_over_features(np.diff(data.ptr), count):
         rows, ptr = rows_of_queries(data.ptr, queries)
-        evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
+        evaluator = Evaluator(
+            data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows)
+        )
         # Position of each document and query among those of this pass.
         of_row = np.empty(data.y.size, dtype=np.int64)
         of_query = np.empty(count.size, dtype=np.int64)
@@ -132,7 +151,9 @@ def measure_sums(
             # The entries with places start … end - 1 are written to the scores.
             first_entry, end_entry = np.searchsorted(places_of_entries, (start, end))
             chosen = entries[first_entry:end_entry]
-            scores[entry_place[chosen] - start, of_row[nonzeros.row[chosen]]] = nonzeros.value[chosen]
+            scores[entry_place[chosen] - start, of_row[nonzeros.row[chosen]]] = (
+                nonzeros.value[chosen]
+            )
             # The measures of the runs with these places are read from the table.
             first_run, end_run = np.searchsorted(places_of_runs, (start, end))
             chosen_runs = runs[first_run:end_run]
@@ -149,7 +170,9 @@ def measure_sums(
         change = np.nan_to_num(value) - np.nan_to_num(tied)
         total[index] = np.nansum(ties) + np.bincount(column, change, width)
         defined = np.isnan(tied).astype(np.float64) - np.isnan(value)
-        count_of[index] = np.count_nonzero(~np.isnan(ties)) + np.bincount(column, defined, width)
+        count_of[index] = np.count_nonzero(~np.isnan(ties)) + np.bincount(
+            column, defined, width
+        )
     return total, count_of
 
 
@@ -160,7 +183,9 @@ def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
     """
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)
-    begins[1:] = (entry_query[1:] != entry_query[:-1]) | (cells.column[1:] != cells.column[:-1])
+    begins[1:] = (entry_query[1:] != entry_query[:-1]) | (
+        cells.column[1:] != cells.column[:-1]
+    )
     return begins
 
 
@@ -172,8 +197,8 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
     cells, begins
         Entries, and the result of :func:`_starts_of_runs`.
     n_ways : int
-        Twice the number of documents, as the document of a single entry is above or below all others of its
-        query; 0 to keep every run.
+        Twice the number of documents, as the document of a single entry is above or
+        below all others of its query; 0 to keep every run.
 
     Returns
     -------
@@ -186,7 +211,9 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
     number = np.arange(starts.size)
     if n_ways:
         single = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
-        way = 2 * cells.row[starts[single]].astype(np.int64) + (cells.value[starts[single]] > 0.0)
+        way = 2 * cells.row[starts[single]].astype(np.int64) + (
+            cells.value[starts[single]] > 0.0
+        )
         first = np.empty(n_ways, dtype=np.int64)
         first[way] = single
         number[single] = first[way]
@@ -201,14 +228,18 @@ def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, 
     Parameters
     ----------
     sizes, count : ndarray of shape (Q,)
-        Number of documents of each query, and number of its runs, whose places are 0 to count - 1.
+        Number of documents of each query, and number of its runs, whose places are 0 to
+        count - 1.
     """
     first = 0
     while (queries := np.flatnonzero(count > first)).size:
         ends = np.sort(count[queries])
         threshold = _REST_SHARE * sizes[queries].sum()
-        # Documents of the queries with at least as many runs, by ascending number of runs.
-        remaining = np.cumsum(sizes[queries][np.argsort(count[queries], kind="stable")][::-1])[::-1]
+        # Documents of the queries with at least as many runs, by ascending number of
+        # runs.
+        remaining = np.cumsum(
+            sizes[queries][np.argsort(count[queries], kind="stable")][::-1]
+        )[::-1]
         last = int(ends[np.count_nonzero(remaining >= threshold) - 1])
         yield first, last, queries
         first = last

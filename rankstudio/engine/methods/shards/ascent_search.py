@@ -49,9 +49,13 @@ def ascent_search(
         yield _start_ascent(session, data, 1.0 if target.higher_is_better else -1.0)
 
 
-def _start_ascent(session: ShardSession, data: TrainingData, sign: float) -> Waiting[AscentSearch]:
+def _start_ascent(
+    session: ShardSession, data: TrainingData, sign: float
+) -> Waiting[AscentSearch]:
     """Return the search, with the features' standard deviations within queries as its scale."""
-    (squares,) = yield from summed(data, "measuring models", _sums_of_squares, by_blocks=True)
+    (squares,) = yield from summed(
+        data, "measuring models", _sums_of_squares, by_blocks=True
+    )
     return Ascent(session, np.sqrt(squares / data.y.size), sign)
 
 
@@ -89,9 +93,13 @@ class Ascent(AscentSearch):
 
         Without changes, the result is the value of the model itself.
         """
-        total, count = yield from self._session.sum((coef, feature, changes), "measuring models")
+        total, count = yield from self._session.sum(
+            (coef, feature, changes), "measuring models"
+        )
         worst = np.full(total.shape, -np.inf)
-        return np.asarray(np.divide(self._sign * total, count, out=worst, where=count > 0))
+        return np.asarray(
+            np.divide(self._sign * total, count, out=worst, where=count > 0)
+        )
 
 
 def bytes_of_shard(m: int, n: int) -> int:
@@ -105,30 +113,43 @@ class _Measuring:
     Transposed features and evaluator are kept if memory allows.
     """
 
-    def __init__(self, data: QueryData, scratch: Scratch, measure: str, convention: Convention) -> None:
+    def __init__(
+        self, data: QueryData, scratch: Scratch, measure: str, convention: Convention
+    ) -> None:
         self._measure = measure
         self._convention = convention
         self._keeps_features = scratch.keeps(bytes_of_shard(*data.X.shape))
         self._kept_features: tuple[Floats, Any] | None = None  # with the evaluator
 
-    def step(self, data: QueryData, message: tuple[Floats, int, Floats]) -> tuple[Floats, Floats]:
+    def step(
+        self, data: QueryData, message: tuple[Floats, int, Floats]
+    ) -> tuple[Floats, Floats]:
         """Return sums over queries of a model's measure with each change, and how many queries have one."""
         coef, feature, changes = message
         columns, evaluator = self._kept_features or self._prepare_features(data)
         scores = linear_scores(columns, coef[None, :])
         if changes.size:
             scores = scores + changes[:, None] * columns[feature]
-        with pool(worthwhile(_MEASURING_NANOSECONDS * scores.size)) as (executor, workers):
+        with pool(worthwhile(_MEASURING_NANOSECONDS * scores.size)) as (
+            executor,
+            workers,
+        ):
             parts = np.array_split(scores, min(workers, scores.shape[0]))
-            measured = list((executor.map if executor else map)(evaluator.per_query_many, parts))
+            measured = list(
+                (executor.map if executor else map)(evaluator.per_query_many, parts)
+            )
         values = np.concatenate([part[self._measure] for part in measured])
-        return np.nansum(values, axis=-1), np.count_nonzero(~np.isnan(values), axis=-1).astype(np.float64)
+        return np.nansum(values, axis=-1), np.count_nonzero(
+            ~np.isnan(values), axis=-1
+        ).astype(np.float64)
 
     def _prepare_features(self, data: QueryData) -> tuple[Floats, Any]:
         """Return the transposed features and an evaluator, and keep them if memory allows."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
-        evaluator = Evaluator(data.y, data.ptr, self._convention, [self._measure], grading=data.grading)
+        evaluator = Evaluator(
+            data.y, data.ptr, self._convention, [self._measure], grading=data.grading
+        )
         prepared = np.ascontiguousarray(data.X.T), evaluator
         self._kept_features = prepared if self._keeps_features else None
         return prepared

@@ -26,7 +26,8 @@ def order_statistics(
 ) -> Waiting[Floats]:
     """Return the values of some ranks, from 0 for the smallest, of each feature, shape (n, ranks).
 
-    The values are values of documents, as found by sorting. With ``features``, only these columns have rows.
+    The values are values of documents, as found by sorting. With ``features``, only
+    these columns have rows.
 
     Notes
     -----
@@ -47,11 +48,15 @@ def order_statistics(
         (values,) = yield from summed(data, activity, _partitioned, features, ranks)
         return np.asarray(values)
     keys = np.zeros((features.size, ranks.size), dtype=np.uint64)
-    # Each pass finds the next digit of the keys; with fewer bits, digits are smaller, and passes more.
+    # Each pass finds the next digit of the keys; with fewer bits, digits are smaller,
+    # and passes more.
     bits = next(b for b in (8, 4, 2, 1) if keys.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
-        (counts,) = yield from summed(data, activity, _counts, features, keys, shift, bits)
-        # The smallest digit such that more than `rank` documents have at most this digit.
+        (counts,) = yield from summed(
+            data, activity, _counts, features, keys, shift, bits
+        )
+        # The smallest digit such that more than `rank` documents have at most this
+        # digit.
         digits = np.count_nonzero(counts <= ranks[:, None], axis=-1)
         keys |= digits.astype(np.uint64) << np.uint64(shift)
     return _values(keys)
@@ -68,7 +73,8 @@ def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
 def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
     """Return the values at some ranks of each sparse column, O(N log N) for N entries.
 
-    In the order of a column's values, its zeros come after the negative and before the positive entries.
+    In the order of a column's values, its zeros come after the negative and before the
+    positive entries.
     """
     csc = X.csc
     n = X.shape[1]
@@ -86,25 +92,30 @@ def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
     return np.where(is_nonzero, np.append(sorted_entries, 0.0)[index], 0.0)
 
 
-def _counts(data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: int) -> tuple[Floats]:
+def _counts(
+    data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: int
+) -> tuple[Floats]:
     """Count documents with keys up to each prefix followed by each digit, (n, ranks, digits).
 
-    A key's digit has ``bits`` bits, of which the lowest is at ``shift``; lower bits are all counted. The
-    greatest digit is omitted, because its count is not needed.
+    A key's digit has ``bits`` bits, of which the lowest is at ``shift``; lower bits are
+    all counted. The greatest digit is omitted, because its count is not needed.
     """
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     all_lower_bits = np.uint64((1 << shift) - 1)
     out = np.empty((*prefixes.shape, digits.size))
     for row, j, prefix in zip(out, features, prefixes, strict=True):
         keys = np.sort(_keys(np.ascontiguousarray(data.X[:, j])))
-        row[:] = np.searchsorted(keys, prefix[:, None] | digits | all_lower_bits, side="right")
+        row[:] = np.searchsorted(
+            keys, prefix[:, None] | digits | all_lower_bits, side="right"
+        )
     return (out,)
 
 
 def _keys(values: Floats) -> Keys:
     """Return unsigned integers with the same order as the values: all bits of negative values are inverted.
 
-    Of other values, only the sign bit is inverted, so that they come after the negative ones.
+    Of other values, only the sign bit is inverted, so that they come after the negative
+    ones.
     """
     bits = values.view(np.uint64)
     return np.where(bits & _SIGN_BIT, ~bits, bits | _SIGN_BIT)
@@ -126,7 +137,8 @@ class Thresholds:
     ----------
     values : ndarray of shape (t,)
     starts : ndarray of shape (n + 1,)
-        Feature j has the thresholds ``values[starts[j]:starts[j + 1]]``; a constant feature has none.
+        Feature j has the thresholds ``values[starts[j]:starts[j + 1]]``; a constant
+        feature has none.
     fewer : ndarray of shape (n,), bool
         Mask of the features with more distinct values than the thresholds separate.
     """
@@ -141,7 +153,9 @@ class Thresholds:
 
     def narrowed(self, columns: tuple[int, ...]) -> Thresholds:
         """Return the thresholds of some features."""
-        return _joined_thresholds([self.of(column) for column in columns], self.fewer[list(columns)])
+        return _joined_thresholds(
+            [self.of(column) for column in columns], self.fewer[list(columns)]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +167,8 @@ class FewValues:
     most : int
         Maximum number of values of a feature.
     values : tuple of ndarray
-        Distinct values of each feature, ascending; empty for a feature with more than ``most`` values.
+        Distinct values of each feature, ascending; empty for a feature with more than
+        ``most`` values.
     """
 
     most: int
@@ -161,7 +176,9 @@ class FewValues:
 
     def __add__(self, other: FewValues) -> FewValues:
         pairs = zip(self.values, other.values, strict=True)
-        return FewValues(self.most, tuple(self._union(left, right) for left, right in pairs))
+        return FewValues(
+            self.most, tuple(self._union(left, right) for left, right in pairs)
+        )
 
     def _union(self, left: Floats, right: Floats) -> Floats:
         if not (left.size and right.size):
@@ -172,16 +189,19 @@ class FewValues:
 def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
     """Return the thresholds of each feature, which are values of documents.
 
-    A feature with up to ``max_values`` distinct values has all of these except the largest as thresholds. For
-    other features, the thresholds are the values at ``ranks`` evenly spaced ranks. The thresholds of all
-    features are cached, also for data with some of the features.
+    A feature with up to ``max_values`` distinct values has all of these except the
+    largest as thresholds. For other features, the thresholds are the values at
+    ``ranks`` evenly spaced ranks. The thresholds of all features are cached, also for
+    data with some of the features.
 
     Notes
     -----
     O(nm log m) per pass, with a single pass if no feature has many values.
     """
     if data.source is not None:
-        return (yield from thresholds(data.source, max_values, ranks)).narrowed(data.columns)
+        return (yield from thresholds(data.source, max_values, ranks)).narrowed(
+            data.columns
+        )
     return (
         yield from once(
             data.shared.of(_FoundThresholds).found,
@@ -201,9 +221,15 @@ def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     O(nm) for a single shard, for m documents and n features; 8 passes of O(nm log m) otherwise.
     """
     if data.source is not None:
-        return (yield from even_thresholds(data.source, intervals)).narrowed(data.columns)
+        return (yield from even_thresholds(data.source, intervals)).narrowed(
+            data.columns
+        )
     cached_thresholds = data.shared.of(_FoundThresholds).even
-    return (yield from once(cached_thresholds, intervals, _find_even_thresholds(data, intervals)))
+    return (
+        yield from once(
+            cached_thresholds, intervals, _find_even_thresholds(data, intervals)
+        )
+    )
 
 
 @dataclass
@@ -213,7 +239,8 @@ class _FoundThresholds:
     Attributes
     ----------
     found : dict of (int, int) to Thresholds
-        Thresholds at values of documents, by the arguments ``max_values`` and ``ranks``.
+        Thresholds at values of documents, by the arguments ``max_values`` and
+        ``ranks``.
     even : dict of int to Thresholds
         Evenly spaced thresholds, by the number of intervals.
     """
@@ -222,7 +249,9 @@ class _FoundThresholds:
     even: dict[int, Thresholds] = field(default_factory=dict)
 
 
-def _find_thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
+def _find_thresholds(
+    data: TrainingData, max_values: int, ranks: int
+) -> Waiting[Thresholds]:
     """Compute :func:`thresholds` for all features."""
     (distinct,) = yield from summed(data, _PROGRESS_TEXT, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
@@ -230,7 +259,9 @@ def _find_thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting
     many: Ints = np.flatnonzero([not values.size for values in distinct.values])
     if many.size:
         rank_positions = np.arange(1, ranks + 1) * data.y.size // (ranks + 1) - 1
-        at_ranks = yield from order_statistics(data, rank_positions, _PROGRESS_TEXT, many)
+        at_ranks = yield from order_statistics(
+            data, rank_positions, _PROGRESS_TEXT, many
+        )
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
             # + 0.0 turns -0 into 0.
             feature_thresholds[feature] = np.unique(values + 0.0)
@@ -248,18 +279,27 @@ def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresho
         np.unique((1.0 - shares) * low + shares * high) if low < high else np.empty(0)
         for low, high in extremes.tolist()
     ]
-    return _joined_thresholds(feature_thresholds, np.ones(len(feature_thresholds), dtype=np.bool_))
+    return _joined_thresholds(
+        feature_thresholds, np.ones(len(feature_thresholds), dtype=np.bool_)
+    )
 
 
 def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresholds:
-    starts = np.cumsum([0, *(values.size for values in feature_thresholds)]).astype(np.int64)
-    return Thresholds(values=np.concatenate(feature_thresholds), starts=starts, fewer=fewer)
+    starts = np.cumsum([0, *(values.size for values in feature_thresholds)]).astype(
+        np.int64
+    )
+    return Thresholds(
+        values=np.concatenate(feature_thresholds), starts=starts, fewer=fewer
+    )
 
 
 def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
     columns = (np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1]))
     return (
-        FewValues(max_values, tuple(_values_if_few(np.unique(column), max_values) for column in columns)),
+        FewValues(
+            max_values,
+            tuple(_values_if_few(np.unique(column), max_values) for column in columns),
+        ),
     )
 
 

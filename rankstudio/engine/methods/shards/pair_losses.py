@@ -19,7 +19,12 @@ from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     gram_or_diagonal,
 )
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
-from rankstudio.engine.arithmetic.pairs import Hinge, Pairs, PairWeighting, PreferencePairs
+from rankstudio.engine.arithmetic.pairs import (
+    Hinge,
+    Pairs,
+    PairWeighting,
+    PreferencePairs,
+)
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_pairs import SparseLinearPairs
 from rankstudio.engine.arrays import Floats, Ints
@@ -53,7 +58,9 @@ class _LossAt:
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         smooth = state.smooth(problem, self.loss, self.w)
-        gradient = problem.weigh(smooth.slopes) if self.slopes else np.zeros_like(self.w)
+        gradient = (
+            problem.weigh(smooth.slopes) if self.slopes else np.zeros_like(self.w)
+        )
         return (
             np.array([smooth.loss, smooth.n_curved, *smooth.hinges]),
             gradient,
@@ -87,8 +94,8 @@ class _HingeAt:
 class _LineScores(NamedTuple):
     """Scores of a line w + t p of weights.
 
-    ``scores`` and ``d`` (m,) are the scores of w and of p, ``order`` (m,) sorts the scores of w, and
-    ``at_start`` are the :func:`_line_numbers` at t = 0.
+    ``scores`` and ``d`` (m,) are the scores of w and of p, ``order`` (m,) sorts the
+    scores of w, and ``at_start`` are the :func:`_line_numbers` at t = 0.
     """
 
     scores: Floats
@@ -101,7 +108,8 @@ class _LineScores(NamedTuple):
 class _HingeOnLine:
     """Requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
 
-    A line search reads the features only once for w and once for p, for any number of t.
+    A line search reads the features only once for w and once for p, for any number of
+    t.
     """
 
     w: Floats
@@ -183,10 +191,13 @@ class _LinearPairs(LinearPairs):
 class _PairState:
     """State of a shard: its pairs of documents of one query with different labels.
 
-    The pairs and the last loss are cached only to save time: results depend only on the message.
+    The pairs and the last loss are cached only to save time: results depend only on the
+    message.
     """
 
-    def __init__(self, data: QueryData, scratch: Scratch, weighting: PairWeighting | None) -> None:
+    def __init__(
+        self, data: QueryData, scratch: Scratch, weighting: PairWeighting | None
+    ) -> None:
         self._scratch = scratch
         self._weighting = weighting
         self._keeps_pairs = scratch.keeps(PAIRS * data.y.size)
@@ -224,7 +235,10 @@ class _PairState:
             scores[:] = problem.scores(w)
             d[:] = problem.scores(p)
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
-            self._last_line = key, _LineScores(scores, d, order, at_start=_line_numbers(hinge, d))
+            self._last_line = (
+                key,
+                _LineScores(scores, d, order, at_start=_line_numbers(hinge, d)),
+            )
         return self._last_line[1]
 
 
@@ -265,8 +279,8 @@ class SummedLoss:
 class ShardedPairs:
     """The pairs of all shards as a ``PairProblem``, for a minimiser.
 
-    Scores and slopes of documents stay in the shards: in this class, weights stand for the scores that they
-    give, and gradients for the slopes.
+    Scores and slopes of documents stay in the shards: in this class, weights stand for
+    the scores that they give, and gradients for the slopes.
 
     Parameters
     ----------
@@ -278,10 +292,19 @@ class ShardedPairs:
         Columns of the features to use; all by default.
     """
 
-    def __init__(self, session: ShardSession, n_features: int, columns: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        session: ShardSession,
+        n_features: int,
+        columns: Sequence[int] | None = None,
+    ) -> None:
         self._session = session
         self._width = n_features
-        self._columns = np.arange(n_features) if columns is None else np.array(columns, dtype=np.int64)
+        self._columns = (
+            np.arange(n_features)
+            if columns is None
+            else np.array(columns, dtype=np.int64)
+        )
         self.n_features = self._columns.size
         # Sums that do not depend on weights.
         self._constant_sums: dict[_Message, Any] = {}
@@ -313,7 +336,9 @@ class ShardedPairs:
         """Return the hinge along a line."""
         return _HingeLine(self, scores, d)
 
-    def hinge_on_line(self, w: Floats, p: Floats, t: float, plane: bool) -> Waiting[tuple[Tangent, float]]:
+    def hinge_on_line(
+        self, w: Floats, p: Floats, t: float, plane: bool
+    ) -> Waiting[tuple[Tangent, float]]:
         """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t."""
         message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
         (loss, offset, slope), slopes = yield from self._sum(message)
@@ -323,9 +348,13 @@ class ShardedPairs:
         """Return the hinge's plane at scores of 0."""
         return (yield from self.tangent(np.zeros(self.n_features)))
 
-    def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[SummedLoss]:
+    def smooth(
+        self, loss: PairLoss, scores: Floats, slopes: bool = True
+    ) -> Waiting[SummedLoss]:
         """Return a loss at some weights."""
-        numbers, gradient, largest = yield from self._sum(_LossAt(loss, self._widened(scores), slopes))
+        numbers, gradient, largest = yield from self._sum(
+            _LossAt(loss, self._widened(scores), slopes)
+        )
         value, n_curved, outer_hinge, inner_hinge = numbers.tolist()
         return SummedLoss(
             at=loss,
@@ -350,7 +379,11 @@ class ShardedPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Return the estimate from evenly spaced documents of each shard, a matrix or only its diagonal."""
         gram: Floats = yield from self._once(_DegreeGram())
-        return gram[self._columns] if gram.ndim == 1 else gram[np.ix_(self._columns, self._columns)]
+        return (
+            gram[self._columns]
+            if gram.ndim == 1
+            else gram[np.ix_(self._columns, self._columns)]
+        )
 
     def _widened(self, w: Floats) -> Floats:
         """Return the weights of all features of the data, 0 for those that are not used."""
@@ -377,22 +410,29 @@ class _HingeLine:
         self._p = p
 
     def value(self, t: float) -> Waiting[LineValue]:
-        hinge, slope = yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=False)
+        hinge, slope = yield from self._pairs.hinge_on_line(
+            self._w, self._p, t, plane=False
+        )
         return LineValue(loss=hinge.loss, slope=slope, tangent=None)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
-        tangent, _ = yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=True)
+        tangent, _ = yield from self._pairs.hinge_on_line(
+            self._w, self._p, t, plane=True
+        )
         return tangent
 
 
 @contextmanager
-def pairs_of(data: TrainingData, weighting: PairWeighting | None = None) -> Iterator[PairProblem]:
+def pairs_of(
+    data: TrainingData, weighting: PairWeighting | None = None
+) -> Iterator[PairProblem]:
     """Provide the pairs of some data for a minimiser: on threads for one shard, as sums for several shards.
 
     Preferences have their own weights, so ``weighting`` is not used for them.
 
-    Both provide the same interface. A single shard keeps the scores of its documents between the calls of a
-    minimiser; for several shards, only sums over pairs leave the shards.
+    Both provide the same interface. A single shard keeps the scores of its documents
+    between the calls of a minimiser; for several shards, only sums over pairs leave the
+    shards.
     """
     if data.several:
         with data.session(StateWork(_PairState, (weighting,))) as session:
@@ -404,4 +444,8 @@ def pairs_of(data: TrainingData, weighting: PairWeighting | None = None) -> Iter
             pairs = Pairs(rows.y, rows.ptr, executor, workers, weighting)
         else:
             pairs = PreferencePairs(rows.preferences, rows.ptr, executor, workers)
-        yield LocalPairs(SparseLinearPairs(rows, pairs) if rows.sparse else LinearPairs(rows.X, pairs))
+        yield LocalPairs(
+            SparseLinearPairs(rows, pairs)
+            if rows.sparse
+            else LinearPairs(rows.X, pairs)
+        )

@@ -23,17 +23,20 @@ class Room:
     Parameters
     ----------
     n_bytes : callable
-        Returns the limit in bytes; called once, on first use, because reading the memory of the machine takes
-        as long as a sum over a small shard.
+        Returns the limit in bytes; called once, on first use, because reading the
+        memory of the machine takes as long as a sum over a small shard.
     folder : Path, optional
-        Folder of the files for arrays beyond the limit; by default the folder of the parsed data. The files
-        are unnamed, and disappear with the process.
+        Folder of the files for arrays beyond the limit; by default the folder of the
+        parsed data. The files are unnamed, and disappear with the process.
     unasked : float
         Number of bytes that can be reserved before ``n_bytes`` is called.
     """
 
     def __init__(
-        self, n_bytes: Callable[[], float], folder: Path | None = None, unasked: float = 0.0
+        self,
+        n_bytes: Callable[[], float],
+        folder: Path | None = None,
+        unasked: float = 0.0,
     ) -> None:
         self.folder = folder
         self._n_bytes = n_bytes
@@ -89,7 +92,8 @@ class Scratch:
     def lasting(self, *shape: int) -> Floats:
         """Return an array that works on the shard share, and that exists longer than a single work.
 
-        A quarter of the memory limit stays free for the arrays of single works, which are written repeatedly.
+        A quarter of the memory limit stays free for the arrays of single works, which
+        are written repeatedly.
         """
         return self._array(shape, 0.25)
 
@@ -105,7 +109,9 @@ class Scratch:
 
     def share(self, array: Floats) -> None:
         """Add an array that another work has allocated, so that :meth:`release` releases its pages, too."""
-        if in_file(array) and not any(array is mapped for mapped in self._mapped_arrays):
+        if in_file(array) and not any(
+            array is mapped for mapped in self._mapped_arrays
+        ):
             self._mapped_arrays.append(array)
 
     def keeps(self, n_bytes: int) -> bool:

@@ -35,10 +35,11 @@ class FunctionWork:
     Attributes
     ----------
     function : callable
-        Function that can be pickled: a module-level function, or a ``functools.partial`` of one.
+        Function that can be pickled: a module-level function, or a
+        ``functools.partial`` of one.
     by_blocks : bool
-        Whether the function is called with a few megabytes of whole queries at a time, and the results are
-        summed. This limits the memory for intermediate results.
+        Whether the function is called with a few megabytes of whole queries at a time,
+        and the results are summed. This limits the memory for intermediate results.
     """
 
     replayed: ClassVar[bool] = False
@@ -62,7 +63,11 @@ class FunctionWork:
 
 
 def summed(
-    data: TrainingData, activity: str, function: Function, *message: Any, by_blocks: bool = False
+    data: TrainingData,
+    activity: str,
+    function: Function,
+    *message: Any,
+    by_blocks: bool = False,
 ) -> Waiting[tuple[Any, ...]]:
     """Return the sums of a function's results over all shards, with progress events.
 
@@ -82,8 +87,8 @@ def summed(
     Returns
     -------
     tuple of ndarray
-        Sums of the function's results. For a :class:`Greatest`, the largest values; for a :class:`Joined`,
-        the concatenation over all shards.
+        Sums of the function's results. For a :class:`Greatest`, the largest values; for
+        a :class:`Joined`, the concatenation over all shards.
 
     Examples
     --------
@@ -100,7 +105,10 @@ def summed(
     # A single shard is passed as a whole, because it caches its centred documents.
     with data.session(FunctionWork(function, by_blocks and data.several)) as session:
         sums = yield from session.sum(message, activity)
-    return tuple(value.values if isinstance(value, Greatest | Joined) else value for value in sums)
+    return tuple(
+        value.values if isinstance(value, Greatest | Joined) else value
+        for value in sums
+    )
 
 
 @dataclass
@@ -113,20 +121,29 @@ class _Products:
 def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
     """Return [X^ y^]'[X^ y^], shape (n + 1, n + 1), O(mn²), with one pass over the data.
 
-    The result for all features is cached, and data with some of the features use its entries.
+    The result for all features is cached, and data with some of the features use its
+    entries.
     """
     if data.source is not None:
         indices = [*data.columns, data.source.X.shape[1]]
         return (yield from products_of(data.source, cost))[np.ix_(indices, indices)]
-    return (yield from once(data.shared.of(_Products).by_cost, cost, _summed_products(data, cost)))
+    return (
+        yield from once(
+            data.shared.of(_Products).by_cost, cost, _summed_products(data, cost)
+        )
+    )
 
 
 def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
-    (total,) = yield from summed(data, "adding up products of features", _products, cost, by_blocks=True)
+    (total,) = yield from summed(
+        data, "adding up products of features", _products, cost, by_blocks=True
+    )
     return np.asarray(total)
 
 
-def sums_of_products(data: TrainingData, cost: PairCost = USUAL) -> Waiting[tuple[Floats, Floats]]:
+def sums_of_products(
+    data: TrainingData, cost: PairCost = USUAL
+) -> Waiting[tuple[Floats, Floats]]:
     """Return X^'X^ (n, n) and X^'y^ (n,) of :func:`products_of`.
 
     Examples
@@ -146,8 +163,8 @@ def sums_of_products(data: TrainingData, cost: PairCost = USUAL) -> Waiting[tupl
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return the mask of the features that vary within some query, shape (n,).
 
-    Other features cannot change any ranking: ranked by one of these, documents keep the order of the file,
-    which may be a good order.
+    Other features cannot change any ranking: ranked by one of these, documents keep the
+    order of the file, which may be a good order.
 
     Examples
     --------
@@ -163,7 +180,8 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     if data.sparse:
         return data.whole("").informative  # type: ignore[no-any-return]
     squares, _ = yield from sums_of_products(data)
-    # Centred features are exactly 0 in queries where they are constant, and nonzero otherwise.
+    # Centred features are exactly 0 in queries where they are constant, and nonzero
+    # otherwise.
     varies: Bools = np.diag(squares) > 0
     return varies
 
@@ -232,14 +250,17 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first 1, 2, … of some weighted sums of the features (t, n).
 
-    As :func:`models_in_order`, with the sums in place of features: the models have shape (t, t). The result
-    of the first pass over the data is cached.
+    As :func:`models_in_order`, with the sums in place of features: the models have
+    shape (t, t). The result of the first pass over the data is cached.
     """
     order = np.arange(len(combinations))
     # X^'X^ and X^'y^ of the weighted sums follow from those of the features.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
-        combinations @ squares @ combinations.T, combinations @ right, order, regularization
+        combinations @ squares @ combinations.T,
+        combinations @ right,
+        order,
+        regularization,
     )
     # A pass over the data for the errors.
     (errors,) = yield from summed(
@@ -256,7 +277,9 @@ def combined_models(
     return coefs, errors
 
 
-def _left_out_sums(data: QueryData, combinations: Floats, *message: Any) -> tuple[Floats]:
+def _left_out_sums(
+    data: QueryData, combinations: Floats, *message: Any
+) -> tuple[Floats]:
     """Return the leave-query-out errors of models of weighted sums of the features."""
     combined = np.ascontiguousarray(data.X @ combinations.T)
     return (left_out_errors(QueryData(combined, data.y, data.ptr), *message),)
@@ -273,7 +296,9 @@ def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
     return (products,)
 
 
-def _left_out(data: QueryData, cost: PairCost, cut: bool, order: Ints, *message: Any) -> tuple[Floats]:
+def _left_out(
+    data: QueryData, cost: PairCost, cut: bool, order: Ints, *message: Any
+) -> tuple[Floats]:
     # A block is not cached and is centred each time, so only the needed features are.
     if cut:
         data = data.narrowed(order.tolist())

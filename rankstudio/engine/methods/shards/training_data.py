@@ -1,12 +1,13 @@
 """Training data as every method sees them: shards of whole queries, and sums over the shards.
 
-Data are a sequence of shards in a fixed order. Small data are one shard in memory, and so are preferences and
-sparse matrices of any size. Larger data have several shards, in memory or mapped from the disk, whose ends
-depend only on the sizes of the queries. A method accesses documents in one way: a work, or a function, gets a
-message from this process and returns the summands of each shard, which are added up in the order of the
-shards. The result depends neither on where the data are, nor on which process works on the shards. A method
-that needs all documents at once calls :meth:`TrainingData.whole`, which raises an error if these are larger
-than the memory limit.
+Data are a sequence of shards in a fixed order. Small data are one shard in memory, and
+so are preferences and sparse matrices of any size. Larger data have several shards, in
+memory or mapped from the disk, whose ends depend only on the sizes of the queries. A
+method accesses documents in one way: a work, or a function, gets a message from this
+process and returns the summands of each shard, which are added up in the order of the
+shards. The result depends neither on where the data are, nor on which process works on
+the shards. A method that needs all documents at once calls :meth:`TrainingData.whole`,
+which raises an error if these are larger than the memory limit.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# States of one shard of up to this size are allocated without asking how much memory is free, which takes
-# longer than a short path.
+# States of one shard of up to this size are allocated without asking how much memory is
+# free, which takes longer than a short path.
 _UNCHECKED_BYTES = 1e8
 # Entries of sparse columns that are processed between two progress events.
 _ENTRIES_AT_ONCE = 1 << 22
@@ -58,33 +59,39 @@ class ShardSession(Protocol):
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Yields a progress event per shard if there are several; ``activity`` describes the work.
+        Yields a progress event per shard if there are several; ``activity`` describes
+        the work.
         """
 
 
 class ShardExecutor(Protocol):
     """Executor of works on shards: this process, several processes, or a cluster."""
 
-    def session(self, data: TrainingData, work: ShardWork) -> AbstractContextManager[ShardSession]:
+    def session(
+        self, data: TrainingData, work: ShardWork
+    ) -> AbstractContextManager[ShardSession]:
         """Start a work on all shards of some data."""
 
 
 class InProcess:
     """Executor in this process, where each thread works on one shard at a time.
 
-    A single shard is processed in the calling thread, and may distribute its work over other threads.
+    A single shard is processed in the calling thread, and may distribute its work over
+    other threads.
 
     Parameters
     ----------
     room : callable, optional
-        Returns the limit in bytes for the states of a session; by default half of the memory limit. States
-        beyond this limit are mapped from files.
+        Returns the limit in bytes for the states of a session; by default half of the
+        memory limit. States beyond this limit are mapped from files.
     max_threads : int, optional
         Maximum number of threads, each of which works on one shard.
     """
 
     def __init__(
-        self, room: Callable[[], float] = lambda: budget() / 2, max_threads: int | None = None
+        self,
+        room: Callable[[], float] = lambda: budget() / 2,
+        max_threads: int | None = None,
     ) -> None:
         self._room = room
         self._max_threads = max_threads
@@ -103,7 +110,8 @@ class InProcess:
         """Return the memory limit for the states of all shards."""
         if not data.several:
             return Room(self._room, unasked=_UNCHECKED_BYTES)
-        # The memory limit is set per thread, so it is read here and not in the threads that work on shards.
+        # The memory limit is set per thread, so it is read here and not in the threads
+        # that work on shards.
         n_bytes = self._room()
         return Room(lambda: n_bytes)
 
@@ -116,7 +124,12 @@ class _Session:
     """Session in this process: keeps the state of each shard, and adds up the shards' results."""
 
     def __init__(
-        self, data: TrainingData, work: ShardWork, room: Room, executor: Executor | None, workers: int
+        self,
+        data: TrainingData,
+        work: ShardWork,
+        room: Room,
+        executor: Executor | None,
+        workers: int,
     ) -> None:
         self._data = data
         self._work = work
@@ -143,20 +156,29 @@ class _Session:
     def _answers(self, message: Any) -> Iterator[Sums]:
         """Yield the summands in the order of the shards.
 
-        One shard more than there are threads is submitted at a time, so that few results are in memory.
+        One shard more than there are threads is submitted at a time, so that few
+        results are in memory.
         """
         indices = range(len(self._states))
         # Without threads or processes, one shard after the other.
         if self._executor is None:
             yield from (self._step(index, message) for index in indices)
             return
-        waiting = [self._executor.submit(self._step, i, message) for i in indices[: self._workers + 1]]
+        waiting = [
+            self._executor.submit(self._step, i, message)
+            for i in indices[: self._workers + 1]
+        ]
         try:
             for index in indices:
-                # The next shard is submitted when the first one of those waiting has its result.
+                # The next shard is submitted when the first one of those waiting has
+                # its result.
                 summands = waiting.pop(0).result()
                 if index + self._workers + 1 < len(indices):
-                    waiting.append(self._executor.submit(self._step, index + self._workers + 1, message))
+                    waiting.append(
+                        self._executor.submit(
+                            self._step, index + self._workers + 1, message
+                        )
+                    )
                 yield summands
         finally:
             # After an error or an early end, shards that have not begun are left out.
@@ -195,7 +217,8 @@ class TrainingData:
     executor : ShardExecutor
         Executor for several shards; the results do not depend on it.
     documents : int
-        Maximum number of documents per shard; the last bits of the results depend on it.
+        Maximum number of documents per shard; the last bits of the results depend on
+        it.
     validation : ndarray of shape (V, n) or None
         As in :class:`QueryData`.
     source : TrainingData or None
@@ -231,12 +254,16 @@ class TrainingData:
     given: QueryData | SparseQueryData | None = None
     sharing: InitVar[SharedResults | None] = None
     shared: SharedResults = field(init=False, repr=False)
-    _of_shards: dict[int, SharedResults] = field(default_factory=dict, init=False, repr=False)
+    _of_shards: dict[int, SharedResults] = field(
+        default_factory=dict, init=False, repr=False
+    )
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Replace the arrays by read-only views, and set the cache of shared results."""
-        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
+        object.__setattr__(
+            self, "shared", SharedResults() if sharing is None else sharing
+        )
         if self.given is None:
             # Narrowed data write the columns of each shard to X on first use.
             names = ("X", "y", "ptr") if self.source is None else ("y", "ptr")
@@ -327,8 +354,8 @@ class TrainingData:
         Raises
         ------
         OutOfMemoryError
-            If there are several shards on the disk, and the documents with a centred copy exceed the memory
-            limit.
+            If there are several shards on the disk, and the documents with a centred
+            copy exceed the memory limit.
         """
         on_disk = self.several and in_file(self.X)
         if not on_disk:
@@ -370,8 +397,9 @@ class TrainingData:
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features.
 
-        Several shards are copied shard by shard on first use: into memory, or into an unnamed file if they
-        are mapped from one. Features of validation documents are not included.
+        Several shards are copied shard by shard on first use: into memory, or into an
+        unnamed file if they are mapped from one. Features of validation documents are
+        not included.
 
         Raises
         ------
@@ -383,17 +411,26 @@ class TrainingData:
         if self.source is not None:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
-        X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
+        X = (
+            empty_in_file(shape, store.scratch_folder())
+            if in_file(self.X)
+            else np.empty(shape)
+        )
         shared_results = SharedResults(self.shared, tuple(columns))
         return replace(
-            self, X=X, validation=None, source=self, columns=shared_results.columns, sharing=shared_results
+            self,
+            X=X,
+            validation=None,
+            source=self,
+            columns=shared_results.columns,
+            sharing=shared_results,
         )
 
     def taken(self, queries: Ints) -> TrainingData:
         """Return a copy of the documents of some queries, given in ascending order.
 
-        Several shards are copied shard by shard: into memory, or into an unnamed file if they are mapped from
-        one.
+        Several shards are copied shard by shard: into memory, or into an unnamed file
+        if they are mapped from one.
 
         Raises
         ------
@@ -409,8 +446,13 @@ class TrainingData:
         # Row of each document of the copy in these data.
         rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
         shape = rows.size, self.X.shape[1]
-        X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
-        # The rows of the copy that come from each shard are adjacent, because rows ascends.
+        X = (
+            empty_in_file(shape, store.scratch_folder())
+            if in_file(self.X)
+            else np.empty(shape)
+        )
+        # The rows of the copy that come from each shard are adjacent, because rows
+        # ascends.
         for index, shard in enumerate(self.shards):
             first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]
@@ -429,29 +471,37 @@ class TrainingData:
     def portions(self) -> Iterator[slice]:
         """Yield slices of columns for sums that are computed column by column, so that progress is shown.
 
-        With several shards, all columns are one slice: each shard gives a progress event anyway, and would be
-        read again for every slice.
+        With several shards, all columns are one slice: each shard gives a progress
+        event anyway, and would be read again for every slice.
         """
         columns = slice(0, self.X.shape[1])
         if self.sparse:
             portions: Iterator[slice] = self.X.portions(_ENTRIES_AT_ONCE)
             return portions
-        return iter((columns,)) if self.several else column_portions(len(self.X), columns)
+        return (
+            iter((columns,)) if self.several else column_portions(len(self.X), columns)
+        )
 
     def _rows(self, index: int) -> Floats:
         """Return the features of a shard's documents, which narrowed data copy on first use."""
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
-            # Without a lock: threads that need the same shard at the same time copy the same numbers.
-            np.take(self.source._rows(index), self.columns, axis=1, out=rows, mode="clip")
+            # Without a lock: threads that need the same shard at the same time copy the
+            # same numbers.
+            np.take(
+                self.source._rows(index), self.columns, axis=1, out=rows, mode="clip"
+            )
             self.source.release(index)
             self._copied.add(index)
         return unwritable(rows)
 
-    def visited(self, function: Callable[[int, Shard, Any], None], activity: str) -> Waiting[None]:
+    def visited(
+        self, function: Callable[[int, Shard, Any], None], activity: str
+    ) -> Waiting[None]:
         """Call a function of this process with each shard: its index, its rows and queries, its documents.
 
-        Several shards are visited on threads, in any order, with a progress event after every few.
+        Several shards are visited on threads, in any order, with a progress event after
+        every few.
         """
 
         def visit(index: int) -> None:
@@ -462,7 +512,9 @@ class TrainingData:
         count = len(self.shards)
         with threads.pool(self.several) as (executor, workers):
             for first in range(0, count, workers):
-                threads.share(executor, workers, visit, range(first, min(first + workers, count)))
+                threads.share(
+                    executor, workers, visit, range(first, min(first + workers, count))
+                )
                 yield WorkProgress(activity, min(first + workers, count) / count)
 
     def release(self, index: int) -> None:
@@ -506,8 +558,9 @@ GivenData = TrainingData | QueryData | SparseQueryData
 def training_data(data: GivenData) -> TrainingData:
     """Return data as training data; large dense data are divided into shards.
 
-    The division depends only on the queries, so results depend neither on the location of the data nor on the
-    caller. Preferences and sparse data are not divided. The result uses the cache of the given data.
+    The division depends only on the queries, so results depend neither on the location
+    of the data nor on the caller. Preferences and sparse data are not divided. The
+    result uses the cache of the given data.
 
     Examples
     --------
@@ -521,7 +574,14 @@ def training_data(data: GivenData) -> TrainingData:
         return data
     # Sparse and other data of their own class remain one shard.
     if type(data) is not QueryData:
-        return TrainingData(data.X, data.y, data.ptr, given=data, part_of=data.part_of, sharing=data.shared)
+        return TrainingData(
+            data.X,
+            data.y,
+            data.ptr,
+            given=data,
+            part_of=data.part_of,
+            sharing=data.shared,
+        )
     is_one_shard = data.preferences is not None or len(shards_of(data.ptr)) == 1
     return TrainingData(
         data.X,

@@ -59,7 +59,8 @@ class StateWork:
     Attributes
     ----------
     state : callable
-        Returns the state of a shard from its data, its scratch and the settings; it must be picklable.
+        Returns the state of a shard from its data, its scratch and the settings; it
+        must be picklable.
     settings : tuple
         Further arguments of ``state``.
     replayed : bool
@@ -136,7 +137,8 @@ class TreeSum:
     """
 
     def __init__(self) -> None:
-        # Levels and sums; a partial sum of level l has 2^l summands, and levels decrease.
+        # Levels and sums; a partial sum of level l has 2^l summands, and levels
+        # decrease.
         self._partial_sums: list[tuple[int, tuple[Floats, ...]]] = []
 
     def add(self, summands: Sequence[Floats]) -> None:
@@ -161,5 +163,7 @@ class TreeSum:
         return total
 
 
-def _elementwise_sums(left: tuple[Floats, ...], right: tuple[Floats, ...]) -> tuple[Floats, ...]:
+def _elementwise_sums(
+    left: tuple[Floats, ...], right: tuple[Floats, ...]
+) -> tuple[Floats, ...]:
     return tuple(a + b for a, b in zip(left, right, strict=True))

@@ -18,14 +18,23 @@ from rankstudio.ui.compare.pipelines import Pipelines, usual
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.given_runs import GivenController
 
-_FIELDS_OF_OPEN_PLAN = ("data", "missing", "normalize", "protocol", "columns", "measures", "folds")
+_FIELDS_OF_OPEN_PLAN = (
+    "data",
+    "missing",
+    "normalize",
+    "protocol",
+    "columns",
+    "measures",
+    "folds",
+)
 """Fields that the plan of the other run takes from the plan of the form."""
 
 
 class TransferController(GivenController):
     """Compares two selections on the open data.
 
-    One is the model of a run on other data, the other a run of the same method on the open data.
+    One is the model of a run on other data, the other a run of the same method on the
+    open data.
     """
 
     @property
@@ -57,7 +66,11 @@ class TransferController(GivenController):
     def _choose(self, path: Path, runs: Mapping[str, int]) -> None:
         """Ask for one of several runs of a study, and test its selection."""
         if not runs:
-            self.failed.emit(tr("{path}: the study has no finished run with a model.").format(path=path))
+            self.failed.emit(
+                tr("{path}: the study has no finished run with a model.").format(
+                    path=path
+                )
+            )
             return
         chosen = next(iter(runs))
         is_accepted = True
@@ -88,12 +101,15 @@ class TransferController(GivenController):
             # Other data may have been opened while the study was read.
             if dataset is not session.dataset:
                 return
-            # The own run of the same plan may exist
-            # already, then it is not repeated.
+            # The own run of the same plan may exist already, then it is not repeated.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None
-            own_record = runs.record(existing_key) if existing_key is not None else runs.start(plan, dataset)
+            own_record = (
+                runs.record(existing_key)
+                if existing_key is not None
+                else runs.start(plan, dataset)
+            )
             # Compare exactly these two runs.
             marks.refer_to(own_record.key)
             for record in runs.records:
@@ -117,9 +133,14 @@ def _finished_runs(path: Path) -> dict[str, int]:
 
     with Study.open(path, reading=True) as study:
         runs = [
-            run for run in study.runs() if run.finished and not run.damage and not run.key.plan.entry.given
+            run
+            for run in study.runs()
+            if run.finished and not run.damage and not run.key.plan.entry.given
         ]
-    return {f"{run.key.id} · {run.key.plan.title} · {run.data_name}": run.key.id for run in runs}
+    return {
+        f"{run.key.id} · {run.key.plan.title} · {run.data_name}": run.key.id
+        for run in runs
+    }
 
 
 def _transfer_plans(
@@ -127,7 +148,8 @@ def _transfer_plans(
 ) -> tuple[Plan, Plan, str]:
     """Return the plan that measures the model of a run, the plan of the same method, and a note.
 
-    The note says how many measured queries the model was trained on; "" for data of the same name.
+    The note says how many measured queries the model was trained on; "" for data of the
+    same name.
     """
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
@@ -152,8 +174,11 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
     Features of the other data are removed from the plan.
     """
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
-    parameters = {name: value for name, value in plan.parameters.items() if name in general}
-    seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed  # the seed may divide the open data
+    parameters = {
+        name: value for name, value in plan.parameters.items() if name in general
+    }
+    # the seed may divide the open data
+    seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed
     settings = {name: getattr(open_plan, name) for name in _FIELDS_OF_OPEN_PLAN} | {
         "parameters": parameters,
         "seed": seed,

@@ -17,7 +17,13 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import clock, last_share
 from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
-from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, costs_from, fold_of_data
+from rankstudio.cli.run_options import (
+    add_costs,
+    add_parameters,
+    add_reading,
+    costs_from,
+    fold_of_data,
+)
 from rankstudio.cli.study_file_option import OpenedRun, opened_run, study_at, whole
 from rankstudio.cli.terminal import tell
 from rankstudio.cli.worker_options import add_worker_options, workers
@@ -35,7 +41,10 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.execution.workers import Workers
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
-    from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions, Gathering
+    from rankstudio.plugins.evidence.selection_evidence import (
+        EvidenceOptions,
+        Gathering,
+    )
 
 HELP = "show how sure a selection of features is"
 DESCRIPTION = """\
@@ -72,14 +81,29 @@ _NOT_WITH_A_STUDY = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("study", type=Path, metavar="STUDY", nargs="?", help="study file with the run")
-    parser.add_argument("--run", type=int, dest="number", metavar="N", help="number of the run in the study")
-    parser.add_argument("--data", type=place_name, metavar="DATA", help="data file or folder of folds")
+    parser.add_argument(
+        "study", type=Path, metavar="STUDY", nargs="?", help="study file with the run"
+    )
+    parser.add_argument(
+        "--run",
+        type=int,
+        dest="number",
+        metavar="N",
+        help="number of the run in the study",
+    )
+    parser.add_argument(
+        "--data", type=place_name, metavar="DATA", help="data file or folder of folds"
+    )
     add_sample_option(parser, "use the bundled sample as data")
-    parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold number; the first by default")
+    parser.add_argument(
+        "--fold", dest="folds", metavar="FOLD", help="fold number; the first by default"
+    )
     keys = [m.key for m in methods() if m.selects]
     parser.add_argument(
-        "--method", metavar="NAME", choices=keys, help=f"one of {', '.join(keys)}; greedy-rankrls by default"
+        "--method",
+        metavar="NAME",
+        choices=keys,
+        help=f"one of {', '.join(keys)}; greedy-rankrls by default",
     )
     parser.add_argument(
         "--halves",
@@ -89,7 +113,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="number of divisions of the queries into halves; default: 50",
     )
     parser.add_argument(
-        "--permutations", type=int, default=99, metavar="N", help="permutations of each step; default: 99"
+        "--permutations",
+        type=int,
+        default=99,
+        metavar="N",
+        help="permutations of each step; default: 99",
     )
     parser.add_argument(
         "--best",
@@ -97,7 +125,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="search until the best set is proved; by default the search stops after 20 seconds",
     )
     parser.add_argument(
-        "--loss", metavar="MEASURE", help="measure of the losses; the squared error by default"
+        "--loss",
+        metavar="MEASURE",
+        help="measure of the losses; the squared error by default",
     )
     parser.add_argument(
         "--threshold",
@@ -105,9 +135,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="minimum selection probability of a secure feature; default: 0.9",
     )
-    parser.add_argument("--seed", type=int, help="seed of the halves and permutations; 0, or that of the run")
-    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV}, the figures and halves")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="seed of the halves and permutations; 0, or that of the run",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help=f"folder for {CSV}, the figures and halves",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON instead of a table"
+    )
     add_force_option(parser)
     opened = parser.add_argument_group("with --data")
     opened.add_argument(
@@ -122,7 +163,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each, with --data"
     selectors = [m for m in methods() if m.selects]
-    add_parameters(parser, "parameters of the method", selectors, "parameter_", about=about)
+    add_parameters(
+        parser, "parameters of the method", selectors, "parameter_", about=about
+    )
     parser.set_defaults(plan=None)
 
 
@@ -133,19 +176,25 @@ def run(args: argparse.Namespace) -> int:
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
     judged, dataset, run = (
-        _selection_of_study(args) if args.study is not None else (*_selection_of_data(args), None)
+        _selection_of_study(args)
+        if args.study is not None
+        else (*_selection_of_data(args), None)
     )
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
     with workers(args) as staff, _gathering_on_halves(args, judged, staff) as work:
-        state, stopped = last_share(work, lambda update: f"{percentage(update.share)} {update.what}")
+        state, stopped = last_share(
+            work, lambda update: f"{percentage(update.share)} {update.what}"
+        )
     evidence = state.found
     names = _Names(dataset)
     advice = _advice(args, evidence, run)
     if args.json:
         tell(as_json({**as_dict(judged, evidence, names), "advice": advice or None}))
     else:
-        tell(*([advice, ""] if advice else []), *_printed_lines(judged, evidence, names))
+        tell(
+            *([advice, ""] if advice else []), *_printed_lines(judged, evidence, names)
+        )
     if args.out is not None:
         _write_files(args, judged, evidence, names)
     if run is not None and not stopped:
@@ -153,7 +202,9 @@ def run(args: argparse.Namespace) -> int:
     return status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
 
 
-def _advice(args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRun | None) -> str:
+def _advice(
+    args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRun | None
+) -> str:
     """Return advice on the smallest set as good as the selection.
 
     It is "" without a run's validation measures.
@@ -172,8 +223,8 @@ def _gathering_on_halves(
 ) -> Iterator[Gathering]:
     """Provide the generator that gathers the evidence.
 
-    Methods that are trained again on each half use the workers, and a study in the folder of ``--out`` stores
-    the halves.
+    Methods that are trained again on each half use the workers, and a study in the
+    folder of ``--out`` stores the halves.
     """
     seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
     if not seconds:
@@ -182,18 +233,30 @@ def _gathering_on_halves(
     from rankstudio.engine.experiment.execution.executors import on_threads
 
     if seconds > _MIN_ANNOUNCED_SECONDS:
-        without = f" and at most {judged.n_refits} times without some queries" if judged.n_refits else ""
-        tell(f"{2 * args.halves} halves to learn from{without}, about {clock(seconds)}.", file=sys.stderr)
+        without = (
+            f" and at most {judged.n_refits} times without some queries"
+            if judged.n_refits
+            else ""
+        )
+        tell(
+            f"{2 * args.halves} halves to learn from{without}, about {clock(seconds)}.",
+            file=sys.stderr,
+        )
     path = None if args.out is None else args.out / HALVES
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-    serving = staff.serve(2 * args.halves, judged.train.n_documents * judged.train.n_features)
+    serving = staff.serve(
+        2 * args.halves, judged.train.n_documents * judged.train.n_features
+    )
     with study_at(path) as study, on_threads(1) as single_thread:
         yield judged.steps(study=study, executor=serving or single_thread)
 
 
 def _store_evidence(
-    args: argparse.Namespace, judged: JudgedSelection, evidence: SelectionEvidence, run: OpenedRun
+    args: argparse.Namespace,
+    judged: JudgedSelection,
+    evidence: SelectionEvidence,
+    run: OpenedRun,
 ) -> None:
     """Store the evidence with the run of a study, where the window looks for it."""
     from rankstudio.engine.experiment.storage.study import Study
@@ -202,14 +265,20 @@ def _store_evidence(
     from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
 
     if args.costs is not None or judged.options.seed != run.plan.seed:
-        tell("Note: the evidence is not stored, as the run has other costs or another seed.", file=sys.stderr)
+        tell(
+            "Note: the evidence is not stored, as the run has other costs or another seed.",
+            file=sys.stderr,
+        )
         return
     usual = EvidenceOptions()
     halves = evidence.stability
     tests = evidence.significance
     has_few_halves = halves is not None and halves.n_paths < 2 * usual.n_halves
-    has_few_permutations = tests is not None and len(tests.permuted) < usual.n_permutations
-    # Parts of which the window computes more are not stored as done: the window continues them.
+    has_few_permutations = (
+        tests is not None and len(tests.permuted) < usual.n_permutations
+    )
+    # Parts of which the window computes more are not stored as done: the window
+    # continues them.
     is_incomplete = {
         "stability": has_few_halves,
         "near_best": evidence.near_best is None,
@@ -218,10 +287,14 @@ def _store_evidence(
     }
     done = tuple(part for part in evidence.done if not is_incomplete.get(part, False))
     evidence = replace(evidence, done=done)
-    model_key = model_place(run.fold(args.folds).chosen.unit.position, evidence.selected)
+    model_key = model_place(
+        run.fold(args.folds).chosen.unit.position, evidence.selected
+    )
     try:
         with Study.open(args.study) as study:
-            study.save_evidence(run.key, judged.fold, model_key, pack_evidence(evidence))
+            study.save_evidence(
+                run.key, judged.fold, model_key, pack_evidence(evidence)
+            )
     except StoreError as error:
         tell(f"Note: the evidence is not stored. {error}", file=sys.stderr)
 
@@ -239,22 +312,38 @@ def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptio
     from rankstudio.plugins.evidence.verdicts import VerdictRules
 
     name = measure(args.loss).name if args.loss else ""
-    rules = VerdictRules() if args.threshold is None else VerdictRules(threshold=args.threshold)
+    rules = (
+        VerdictRules()
+        if args.threshold is None
+        else VerdictRules(threshold=args.threshold)
+    )
     options = EvidenceOptions(
-        measure=name, n_halves=args.halves, n_permutations=args.permutations, seed=plan_seed, rules=rules
+        measure=name,
+        n_halves=args.halves,
+        n_permutations=args.permutations,
+        seed=plan_seed,
+        rules=rules,
     )
     return replace(options, max_seconds=_NO_TIME_LIMIT) if args.best else options
 
 
-def _selection_of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
+def _selection_of_study(
+    args: argparse.Namespace,
+) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
     """Return the selection of a run of a study, with its data and the run."""
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
-    parameters = [name for name in vars(args) if name.startswith("parameter_") and name != _K_PARAMETER]
+    parameters = [
+        name
+        for name in vars(args)
+        if name.startswith("parameter_") and name != _K_PARAMETER
+    ]
     for name in (*parameters, *_NOT_WITH_A_STUDY):
         if getattr(args, name) is not None:
             option = name.removeprefix("parameter_").replace("_", "-")
-            raise PlanError(f"--{option}: not allowed with a study, whose run has its own. Omit it.")
+            raise PlanError(
+                f"--{option}: not allowed with a study, whose run has its own. Omit it."
+            )
     run = opened_run(args.study, args.number)
     costs = costs_from(args, run.plan)
     plan = run.plan if costs is None else run.plan.changed(costs=costs.plain())
@@ -264,10 +353,16 @@ def _selection_of_study(args: argparse.Namespace) -> tuple[JudgedSelection, Fold
     k = getattr(args, _K_PARAMETER)
     if k is not None:
         options = replace(options, n_features=whole("--k", k))
-    return JudgedSelection.of_run(plan, run.dataset, fold_result, options), run.dataset, run
+    return (
+        JudgedSelection.of_run(plan, run.dataset, fold_result, options),
+        run.dataset,
+        run,
+    )
 
 
-def _selection_of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset]:
+def _selection_of_data(
+    args: argparse.Namespace,
+) -> tuple[JudgedSelection, FoldedDataset]:
     """Return the selection of a method on data, and the data."""
     from rankstudio.engine.methods.catalog.method import StepKind
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
@@ -275,10 +370,15 @@ def _selection_of_data(args: argparse.Namespace) -> tuple[JudgedSelection, Folde
     if args.number is not None:
         raise PlanError("--run: only with a study. Omit it, or give a study file.")
     plan, dataset, option_names = fold_of_data(args, "--fold")
-    options = replace(_evidence_options(args, plan.seed), convention=plan.convention or dataset.convention)
+    options = replace(
+        _evidence_options(args, plan.seed),
+        convention=plan.convention or dataset.convention,
+    )
     limit = StepKind.FEATURES.limit
     if limit in plan.entry.defaults and limit not in option_names:
-        options = replace(options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids)))
+        options = replace(
+            options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids))
+        )
     return JudgedSelection.of_plan(plan, dataset, option_names, options), dataset
 
 
@@ -292,7 +392,9 @@ class _Names:
         return str(int(self.dataset.feature_ids[column]))
 
     def full(self, column: int) -> str:
-        return id_and_name(int(self.dataset.feature_ids[column]), self.dataset.feature_names[column])
+        return id_and_name(
+            int(self.dataset.feature_ids[column]), self.dataset.feature_names[column]
+        )
 
 
 def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts | None:
@@ -305,9 +407,14 @@ def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts 
     return judged.plan.extension(FeatureCosts) or names.dataset.extension(FeatureCosts)
 
 
-def as_dict(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names) -> dict[str, Any]:
+def as_dict(
+    judged: JudgedSelection, evidence: SelectionEvidence, names: _Names
+) -> dict[str, Any]:
     """Return the evidence as plain values."""
-    from rankstudio.plugins.evidence.evidence_table import evidence_rows, evidence_sentences
+    from rankstudio.plugins.evidence.evidence_table import (
+        evidence_rows,
+        evidence_sentences,
+    )
 
     ids = names.dataset.feature_ids
     best = evidence.best.sizes if evidence.best is not None else ()
@@ -319,7 +426,9 @@ def as_dict(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names)
         "seed": judged.options.seed,
         "measure": judged.options.measure or None,
         "threshold": evidence.rules.threshold,
-        "features": evidence_rows(evidence, ids, names.full, _plan_or_data_costs(judged, names)),
+        "features": evidence_rows(
+            evidence, ids, names.full, _plan_or_data_costs(judged, names)
+        ),
         "best": [
             {
                 "size": subset.size,
@@ -331,15 +440,23 @@ def as_dict(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names)
             }
             for subset in best
         ],
-        "near_best": None if evidence.near_best_of_k is None else len(evidence.near_best_of_k.sets),
-        "p": None if evidence.significance is None else evidence.significance.p_values.tolist(),
+        "near_best": None
+        if evidence.near_best_of_k is None
+        else len(evidence.near_best_of_k.sets),
+        "p": None
+        if evidence.significance is None
+        else evidence.significance.p_values.tolist(),
         "stop": None if evidence.stop is None else evidence.stop.n_features,
-        "optimism": None if evidence.repeated is None else evidence.repeated.optimism.tolist(),
+        "optimism": None
+        if evidence.repeated is None
+        else evidence.repeated.optimism.tolist(),
         "sentences": evidence_sentences(evidence, names.id),
     }
 
 
-def _printed_lines(judged: JudgedSelection, evidence: SelectionEvidence, names: _Names) -> Iterator[str]:
+def _printed_lines(
+    judged: JudgedSelection, evidence: SelectionEvidence, names: _Names
+) -> Iterator[str]:
     """Yield the lines that the command prints: a title, the table of features, and sentences."""
     from rankstudio.plugins.evidence.evidence_table import (
         column_milliseconds,
@@ -354,15 +471,22 @@ def _printed_lines(judged: JudgedSelection, evidence: SelectionEvidence, names: 
     n = len(names.dataset.feature_ids)
     yield f"{evidence.k} of {n} features, {evidence.n_queries:,} queries, {halves} halves"
     yield ""
-    milliseconds = column_milliseconds(_plan_or_data_costs(judged, names), names.dataset.feature_ids)
-    table = evidence_text("", evidence, evidence.rows, names.id, names.full, milliseconds)
+    milliseconds = column_milliseconds(
+        _plan_or_data_costs(judged, names), names.dataset.feature_ids
+    )
+    table = evidence_text(
+        "", evidence, evidence.rows, names.id, names.full, milliseconds
+    )
     yield as_text(table.header, table.rows, table.left)
     yield ""
     yield from evidence_sentences(evidence, names.id)
 
 
 def _write_files(
-    args: argparse.Namespace, judged: JudgedSelection, evidence: SelectionEvidence, names: _Names
+    args: argparse.Namespace,
+    judged: JudgedSelection,
+    evidence: SelectionEvidence,
+    names: _Names,
 ) -> None:
     """Write the table and the figures into a folder."""
     from rankstudio.engine.export.figures.files import figure_files
@@ -370,7 +494,12 @@ def _write_files(
     from rankstudio.plugins.evidence.evidence_figures import evidence_figures
     from rankstudio.plugins.evidence.evidence_table import HEADER, evidence_rows
 
-    rows = evidence_rows(evidence, names.dataset.feature_ids, names.full, _plan_or_data_costs(judged, names))
+    rows = evidence_rows(
+        evidence,
+        names.dataset.feature_ids,
+        names.full,
+        _plan_or_data_costs(judged, names),
+    )
     table = csv_text(HEADER, [list(row.values()) for row in rows])
     of = f"{names.dataset.name}, {judged.plan.title}"
     files = figure_files(tuple(evidence_figures(evidence, of, names.full)), args.out)

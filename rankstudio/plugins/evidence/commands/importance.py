@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.cli.command_parser import check_numbers
-from rankstudio.cli.data_options import SAMPLE_FILE, add_column_options, add_data, columns_from, data_file
+from rankstudio.cli.data_options import (
+    SAMPLE_FILE,
+    add_column_options,
+    add_data,
+    columns_from,
+    data_file,
+)
 from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
@@ -56,12 +62,24 @@ CSV = "importance.csv"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    add_data(parser, "data file, or study file with the run", SAMPLE_FILE, also=("study",))
-    parser.add_argument("--model", metavar="MODEL", type=Path, help="model, of another program too")
-    add_run_number(parser, "--run")
-    parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold of the run; the first by default")
+    add_data(
+        parser, "data file, or study file with the run", SAMPLE_FILE, also=("study",)
+    )
     parser.add_argument(
-        "--measure", metavar="NAME", default="NDCG@10", help="measure, such as MAP; default: NDCG@10"
+        "--model", metavar="MODEL", type=Path, help="model, of another program too"
+    )
+    add_run_number(parser, "--run")
+    parser.add_argument(
+        "--fold",
+        dest="folds",
+        metavar="FOLD",
+        help="fold of the run; the first by default",
+    )
+    parser.add_argument(
+        "--measure",
+        metavar="NAME",
+        default="NDCG@10",
+        help="measure, such as MAP; default: NDCG@10",
     )
     parser.add_argument(
         "--repeats",
@@ -70,7 +88,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="permutations of each feature; default: 10",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the permutations; default: 0")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the permutations; default: 0"
+    )
     parser.add_argument(
         "--convention",
         choices=list(CONVENTIONS),
@@ -78,8 +98,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_column_options(parser.add_argument_group("columns of tables"))
     add_memory_option(parser)
-    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV} and a figure")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help=f"folder for {CSV} and a figure"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON instead of a table"
+    )
     add_force_option(parser)
 
 
@@ -93,8 +117,12 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out / CSV], args, model.recorded)
     without = finish(model.losses)
-    # Progress is None before the first partial result: a command stopped by then has nothing to print.
-    steps = (progress if isinstance(progress, PartialResult) else None for progress in model.importance)
+    # Progress is None before the first partial result: a command stopped by then has
+    # nothing to print.
+    steps = (
+        progress if isinstance(progress, PartialResult) else None
+        for progress in model.importance
+    )
     state, stopped = last_share(steps)
     if not stopped:
         model.keep(state.found)
@@ -120,7 +148,8 @@ class Weighed:
     importance, of_negative : float
         Importance s of the feature, and of its negative.
     closest : int or None
-        Column of the most similar other feature of the model; None for the only feature.
+        Column of the most similar other feature of the model; None for the only
+        feature.
     similarity : float
         Similarity A of the two features; NaN for the only feature.
     """
@@ -149,7 +178,9 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
         columns,
     )
     # A feature is not compared with itself.
-    similarity = np.where(np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity)
+    similarity = np.where(
+        np.eye(len(columns), dtype=bool), -np.inf, penalties.similarity
+    )
     has_others = len(columns) > 1
     return [
         Weighed(
@@ -163,21 +194,26 @@ def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[We
     ]
 
 
-def _fsmrank_bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | None:
+def _fsmrank_bounds(
+    run: OpenedRun, result: FoldResult, fold: Fold
+) -> FSMRankBounds | None:
     """Return the bounds of the theorems on FSMRank; None for other methods, or where they do not hold."""
     from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
 
     chosen = result.chosen
-    return bounds_of(run.plan, chosen.unit.parameters, chosen.step, group_training(fold), fold.train)
+    return bounds_of(
+        run.plan, chosen.unit.parameters, chosen.step, group_training(fold), fold.train
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _ModelToMeasure:
     """A model with documents, and the work that measures its losses on them.
 
-    ``losses`` measures the losses without each feature, and ``importance`` those with each feature permuted;
-    ``keep`` stores the latter with the run of a study. ``recorded`` are files that are not to be overwritten.
+    ``losses`` measures the losses without each feature, and ``importance`` those with
+    each feature permuted; ``keep`` stores the latter with the run of a study.
+    ``recorded`` are files that are not to be overwritten.
     """
 
     title: str
@@ -200,7 +236,9 @@ def _model_of_file(args: argparse.Namespace) -> _ModelToMeasure:
 
     for name in ("number", "folds"):
         if getattr(args, name) is not None:
-            raise PlanError(f"--{_OPTION_NAMES[name]}: only without --model, with a study. Omit it.")
+            raise PlanError(
+                f"--{_OPTION_NAMES[name]}: only without --model, with a study. Omit it."
+            )
     metric = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
     for note in (*other_names(model, data), *data.warnings):
@@ -234,8 +272,14 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     metric = measure(args.measure)
     run = opened_run(args.data, args.number)
     result = run.fold(args.folds)
-    fold = next(dataset_fold for dataset_fold in run.dataset.folds if dataset_fold.number == result.fold)
-    part, name = (fold.vali, "validation") if fold.vali is not None else (fold.train, "training")
+    fold = next(
+        dataset_fold
+        for dataset_fold in run.dataset.folds
+        if dataset_fold.number == result.fold
+    )
+    part, name = (
+        (fold.vali, "validation") if fold.vali is not None else (fold.train, "training")
+    )
     convention = args.convention or run.plan.convention or run.dataset.convention
     step = result.chosen.step
     unit = result.chosen.unit
@@ -245,7 +289,9 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
         model_key = measured.place(model_place(unit.position, step.selected))
         try:
             with Study.open(args.data) as study:
-                study.save_evidence(run.key, result.fold, model_key, pack_evidence(measured))
+                study.save_evidence(
+                    run.key, result.fold, model_key, pack_evidence(measured)
+                )
         except StoreError as error:
             tell(f"Note: the losses are not stored. {error}", file=sys.stderr)
 
@@ -269,7 +315,10 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
 
 
 def as_dict(
-    without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset, convention: str
+    without: PermutationImportance,
+    permuted: PermutationImportance,
+    data: RankingDataset,
+    convention: str,
 ) -> dict[str, Any]:
     """Return the losses as plain values, the greatest loss without a feature first."""
     return {
@@ -303,19 +352,33 @@ def _write_files(
     header = [
         "feature",
         "name",
-        *(f"{kind}{end}" for kind in ("without", "permuted") for end in _COLUMN_ENDINGS),
+        *(
+            f"{kind}{end}"
+            for kind in ("without", "permuted")
+            for end in _COLUMN_ENDINGS
+        ),
     ]
     rows = []
     for index in _order_by_loss(without):
         column = permuted.groups[index][0]
         losses = [
-            value for importance in (without, permuted) for value in _loss_as_dict(importance, index).values()
+            value
+            for importance in (without, permuted)
+            for value in _loss_as_dict(importance, index).values()
         ]
-        rows.append([int(data.feature_ids[column]), data.feature_names[column], *losses])
-    measured = MeasuredImportance(permuted, model.part, model.convention, len(permuted.groups))
-    figure = importance_figure(measured, model.title, lambda column: data.feature_names[column])
+        rows.append(
+            [int(data.feature_ids[column]), data.feature_names[column], *losses]
+        )
+    measured = MeasuredImportance(
+        permuted, model.part, model.convention, len(permuted.groups)
+    )
+    figure = importance_figure(
+        measured, model.title, lambda column: data.feature_names[column]
+    )
     table = args.out / CSV, csv_text(header, rows).encode()
-    write_new([table, *figure_files((figure,), args.out)], args.out, args, model.recorded)
+    write_new(
+        [table, *figure_files((figure,), args.out)], args.out, args, model.recorded
+    )
 
 
 _COLUMN_ENDINGS = ("", "_low", "_high")
@@ -336,7 +399,9 @@ def _loss_as_dict(importance: PermutationImportance, index: int) -> dict[str, fl
 
 
 def _loss_lines(
-    without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset
+    without: PermutationImportance,
+    permuted: PermutationImportance,
+    data: RankingDataset,
 ) -> Iterator[str]:
     """Yield the lines of the table of losses without each feature and with it permuted."""
     baseline = float(np.nanmean(permuted.baseline))
@@ -348,7 +413,12 @@ def _loss_lines(
     rows = []
     for index in _order_by_loss(without):
         feature = _id_and_name(data, permuted.groups[index][0])
-        rows.append([feature, *(_loss_text(importance, index) for importance in (without, permuted))])
+        rows.append(
+            [
+                feature,
+                *(_loss_text(importance, index) for importance in (without, permuted)),
+            ]
+        )
     yield as_text(["feature", "loss without", "loss permuted"], rows, left_columns=(0,))
 
 
@@ -363,7 +433,10 @@ def _weighed_as_dicts(model: _ModelToMeasure) -> list[dict[str, Any]]:
             **(
                 {}
                 if feature.closest is None
-                else {"closest": int(ids[feature.closest]), "similarity": feature.similarity}
+                else {
+                    "closest": int(ids[feature.closest]),
+                    "similarity": feature.similarity,
+                }
             ),
         }
         for feature in model.weighed
@@ -381,7 +454,10 @@ def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
         closest = (
             [""] * 2
             if feature.closest is None
-            else [_id_and_name(model.data, feature.closest), f"{feature.similarity:.4f}"]
+            else [
+                _id_and_name(model.data, feature.closest),
+                f"{feature.similarity:.4f}",
+            ]
         )
         rows.append(
             [
@@ -392,7 +468,13 @@ def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
             ]
         )
     bounds = model.bounds
-    header = ["feature", "importance s", "s of negative", "most similar of the model", "similarity A"]
+    header = [
+        "feature",
+        "importance s",
+        "s of negative",
+        "most similar of the model",
+        "similarity A",
+    ]
     yield as_text(header, rows, left_columns=(0, 3))
     if bounds is not None:
         yield ""

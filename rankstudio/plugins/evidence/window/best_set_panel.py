@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import SizedSubset
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 
-_MIN_DIFFERENCE = 5e-6  # relative difference of errors up to which two sets are equally good
-_MAX_USEFUL_GAP = 0.5  # relative gap; a greater one is not shown, as in the engine's sentences
+# relative difference of errors up to which two sets are equally good
+_MIN_DIFFERENCE = 5e-6
+# relative gap; a greater one is not shown, as in the engine's sentences
+_MAX_USEFUL_GAP = 0.5
 _SEARCH_HELP = tr("Compare all sets of this size by their exact leave-query-out error.")
 
 
@@ -40,7 +42,8 @@ def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
 class BestSetPanel(Panel):
     """Sentences on the best set of the selection's size, with buttons.
 
-    The buttons run the best set, compare it with the selection, and list the best set of each size.
+    The buttons run the best set, compare it with the selection, and list the best set
+    of each size.
 
     Parameters
     ----------
@@ -66,9 +69,15 @@ class BestSetPanel(Panel):
             _SEARCH_HELP,
         )
         tip = tr("Run RankRLS on this fold with exactly these features.")
-        self.use = named(QPushButton(tr("Use the best set")), "use-best-set", tip=tip, role="primary")
-        tip = tr("Run RankRLS with each of the two sets and compare them on the Compare page.")
-        self.compare = named(QPushButton(tr("Compare the two")), "compare-best-set", tip=tip)
+        self.use = named(
+            QPushButton(tr("Use the best set")), "use-best-set", tip=tip, role="primary"
+        )
+        tip = tr(
+            "Run RankRLS with each of the two sets and compare them on the Compare page."
+        )
+        self.compare = named(
+            QPushButton(tr("Compare the two")), "compare-best-set", tip=tip
+        )
         tip = tr("List the best set of each size.")
         self.sizes = named(QPushButton(tr("All sizes…")), "best-set-sizes", tip=tip)
         buttons = fill(QHBoxLayout(), self.use, self.compare, self.sizes, 1, spacing=8)
@@ -77,7 +86,11 @@ class BestSetPanel(Panel):
         self.clear()
 
     def show_best(
-        self, evidence: SelectionEvidence, criterion: float, ids: Sequence[int], missing: str
+        self,
+        evidence: SelectionEvidence,
+        criterion: float,
+        ids: Sequence[int],
+        missing: str,
     ) -> None:
         """Show the best set.
 
@@ -103,7 +116,9 @@ class BestSetPanel(Panel):
         sentences = evidence.best_sentences(lambda column: str(ids[column]))
         is_other_set = set(sized.features) != set(evidence.selected)
         is_better = is_other_set and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
-        near_sentence = sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
+        near_sentence = (
+            sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
+        )
         texts = [sentence for sentence in sentences if sentence != near_sentence]
         self._show_texts(
             gap=texts[0] if texts else "",
@@ -145,10 +160,15 @@ def gap_so_far(evidence: SelectionEvidence | None) -> str:
 def _search_text(sized: SizedSubset) -> str:
     """Return the text on the number of sets, and the time of the proof or the share that is searched."""
     if sized.proved:
-        text = trn("{n:,} set · proved in {time}", "{n:,} sets · proved in {time}", sized.n_sets)
+        text = trn(
+            "{n:,} set · proved in {time}",
+            "{n:,} sets · proved in {time}",
+            sized.n_sets,
+        )
         seconds = sized.seconds
         time = f"{max(seconds, 0.01):.2g} s" if seconds < 10 else duration(seconds)
         return text.format(n=sized.n_sets, time=time)
     return tr("{n} sets · {share:.0f} % searched").format(
-        n=count_text(sized.n_sets) if sized.n_sets < 1e10 else f"{sized.n_sets:.2g}", share=100 * sized.share
+        n=count_text(sized.n_sets) if sized.n_sets < 1e10 else f"{sized.n_sets:.2g}",
+        share=100 * sized.share,
     )

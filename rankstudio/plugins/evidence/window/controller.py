@@ -11,14 +11,27 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.data.summary import is_wide
-from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices, hand_choices_text
+from rankstudio.engine.experiment.plan.hand_choice import (
+    HandChoice,
+    HandChoices,
+    hand_choices_text,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
-from rankstudio.plugins.evidence.window.best_set_panel import BestSetPanel, best_of_size, gap_so_far
+from rankstudio.plugins.evidence.window.best_set_panel import (
+    BestSetPanel,
+    best_of_size,
+    gap_so_far,
+)
 from rankstudio.plugins.evidence.window.evidence import Evidence, Package, Progress
-from rankstudio.plugins.evidence.window.evidence_panel import DECIDING, NOTHING, EvidencePanel, EvidenceRow
+from rankstudio.plugins.evidence.window.evidence_panel import (
+    DECIDING,
+    NOTHING,
+    EvidencePanel,
+    EvidenceRow,
+)
 from rankstudio.plugins.evidence.window.importance import Importance
 from rankstudio.plugins.evidence.window.probability_panel import ProbabilityPanel
 from rankstudio.plugins.evidence.window.sets_panel import NOTHING as NO_SETS
@@ -43,8 +56,12 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import SizedSubset
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 
-_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see the evidence for them.")
-_ONE_RANKING = tr("The evidence compares queries, and the training documents are one ranking.")
+_EVERY_FOLD = tr(
+    "Each fold has its own features. Choose a single fold to see the evidence for them."
+)
+_ONE_RANKING = tr(
+    "The evidence compares queries, and the training documents are one ranking."
+)
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _TOO_MANY = tr(
     "The evidence compares sets of features, and these are too many, or sparse. Run a filter such as Mutual "
@@ -64,14 +81,15 @@ _LEAST_QUERIES = 3  # minimum number of queries for which a best set is defined
 _LOSS = "regularization", "cost", "ties", "weighting"
 """Parameters of greedy RankRLS that RankRLS has, too."""
 _SOON_MILLISECONDS = 60  # interval at which growing results are drawn
-_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}  # state of a feature after a click
+# state of a feature after a click
+_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
 
 class EvidenceController(PageController):
     """Feeds the panels of the Evidence page.
 
-    The panels show the evidence for the shown selection. The controller also runs the sets that the user
-    chooses on the page.
+    The panels show the evidence for the shown selection. The controller also runs the
+    sets that the user chooses on the page.
 
     Parameters
     ----------
@@ -84,7 +102,9 @@ class EvidenceController(PageController):
     comparisonShown = Signal(int)
     """Two runs are ticked for comparison: the Compare page shows the run with this key."""
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._models = models
@@ -106,12 +126,18 @@ class EvidenceController(PageController):
         self.probability = ProbabilityPanel(theme)
         self.stop = StopPanel(theme)
         self.importance = Importance(
-            models.session, models.runs, models.current, models.task_worker, self.evidence, self
+            models.session,
+            models.runs,
+            models.current,
+            models.task_worker,
+            self.evidence,
+            self,
         )
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
         self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
-        self._wanted: dict[int, int] = {}  # REQUIRED or EXCLUDED in the sets, by feature id
+        # REQUIRED or EXCLUDED in the sets, by feature id
+        self._wanted: dict[int, int] = {}
         self._wanted_key: object = None  # of the selection to which these wishes belong
         self._constrained: SizedSubset | None = None
         for panel in (self.panel, self.probability):
@@ -131,10 +157,16 @@ class EvidenceController(PageController):
             Package.STOP: self.stop.work,
         }
         for package, work_row in self._work_rows.items():
-            work_row.button.clicked.connect(lambda _=False, package=package: self.evidence.start(package))
+            work_row.button.clicked.connect(
+                lambda _=False, package=package: self.evidence.start(package)
+            )
             work_row.stop.clicked.connect(lambda _=False: self.evidence.stop())
-        self.panel.permuting.button.clicked.connect(lambda _=False: self.importance.start())
-        self.panel.permuting.stop.clicked.connect(lambda _=False: self.importance.stop())
+        self.panel.permuting.button.clicked.connect(
+            lambda _=False: self.importance.start()
+        )
+        self.panel.permuting.stop.clicked.connect(
+            lambda _=False: self.importance.stop()
+        )
         self.importance.changed.connect(self._ask)
         self.importance.failed.connect(self.failed)
         self.evidence.changed.connect(self.importance.look)
@@ -152,13 +184,17 @@ class EvidenceController(PageController):
         self.evidence.failed.connect(self.failed)
         self._session.inspected.connect(self._mark)
         models.absence.changed.connect(self._ask)
-        self._shown: dict[str, tuple[object, ...]] = {}  # state that each panel shows, by name of the panel
+        # state that each panel shows, by name of the panel
+        self._shown: dict[str, tuple[object, ...]] = {}
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         left_column = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
         self._right = column(
-            "evidence-right", (self.best, 0, 132), (self.probability, 1, 220), (self.stop, 1, 243)
+            "evidence-right",
+            (self.best, 0, 132),
+            (self.probability, 1, 220),
+            (self.stop, 1, 243),
         )
         return row("evidence", (left_column, 5, 750), (self._right, 3, 438))
 
@@ -185,18 +221,30 @@ class EvidenceController(PageController):
         evidence = self.evidence.found
         ids, _ = self._columns
         steps = evidence.deciding if evidence is not None else None
-        return next((step.queries for step in steps or () if ids[step.feature] == feature), ())
+        return next(
+            (step.queries for step in steps or () if ids[step.feature] == feature), ()
+        )
 
     def actions(self, feature: int) -> list[RowAction]:
         """Return the actions of the menu of a row."""
-        action = RowAction(tr("List the deciding queries"), partial(self.show_deciding, feature))
-        return [action] if self.panel.table.lists_queries and self._deciding(feature) else []
+        action = RowAction(
+            tr("List the deciding queries"), partial(self.show_deciding, feature)
+        )
+        return (
+            [action]
+            if self.panel.table.lists_queries and self._deciding(feature)
+            else []
+        )
 
     @Slot(int)
     def _mark(self, feature: int) -> None:
         """Highlight the inspected feature."""
         self.probability.plot.mark(feature)
-        rows = [evidence_row for evidence_row in self.panel.table.rows() if evidence_row.feature == feature]
+        rows = [
+            evidence_row
+            for evidence_row in self.panel.table.rows()
+            if evidence_row.feature == feature
+        ]
         self.panel.table.select(rows[0] if rows else None, scroll=False)
 
     def show_path(self) -> None:
@@ -229,7 +277,11 @@ class EvidenceController(PageController):
         if self.panel.isVisible():
             model = self._current.model
             ids, _ = self._columns
-            sets = None if model is None else smallest_set_of(model, self._current.shown.record)
+            sets = (
+                None
+                if model is None
+                else smallest_set_of(model, self._current.shown.record)
+            )
             self.panel.smallest.show_sets(sets, ids)
 
     @Slot(int)
@@ -259,8 +311,11 @@ class EvidenceController(PageController):
         permuted = self.importance
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")
-        self.panel.permuting.show_state(progress, permuted.seconds, permuted.share, doing)
-        # Without evidence for the model, all panels of a selection are shown with their placeholders.
+        self.panel.permuting.show_state(
+            progress, permuted.seconds, permuted.share, doing
+        )
+        # Without evidence for the model, all panels of a selection are shown with their
+        # placeholders.
         shows_placeholders = model is None and not self._ranks
         shows_sets = evidence.whole or shows_placeholders
         self.stop.show_steps(evidence.steps_tested or shows_placeholders)
@@ -270,15 +325,22 @@ class EvidenceController(PageController):
         self.probability.setVisible(not self._ranks)
         self._right.setVisible(not self._ranks or self.stop.isVisibleTo(self._right))
         if evidence.found is None or model is None:
-            is_offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
+            is_offered = evidence.progress(Package.FEATURES) in (
+                Progress.OFFERED,
+                Progress.STOPPED,
+            )
             reason = self._why_none() if model is None else tr("Computing …")
             self._shown.clear()
             if not self._show_importance():
-                self.panel.clear(tr("The evidence has not been computed.") if is_offered else reason)
+                self.panel.clear(
+                    tr("The evidence has not been computed.") if is_offered else reason
+                )
             for panel in (self.best, self.probability, self.stop):
                 panel.clear()
             self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
-        self.best.sizes.setText(tr("Sizes 1 to {most}…").format(most=evidence.most_size))
+        self.best.sizes.setText(
+            tr("Sizes 1 to {most}…").format(most=evidence.most_size)
+        )
         self.best.sizes.setVisible(evidence.whole and model is not None)
 
     @property
@@ -291,8 +353,15 @@ class EvidenceController(PageController):
         if evidence.model is None:
             return not model.plan.entry.selects
         selection_evidence = evidence.found
-        is_measured = selection_evidence is not None and evidence.progress(Package.FEATURES) is Progress.DONE
-        return is_measured and selection_evidence is not None and selection_evidence.losses is None
+        is_measured = (
+            selection_evidence is not None
+            and evidence.progress(Package.FEATURES) is Progress.DONE
+        )
+        return (
+            is_measured
+            and selection_evidence is not None
+            and selection_evidence.losses is None
+        )
 
     @property
     def _ranks(self) -> bool:
@@ -304,10 +373,14 @@ class EvidenceController(PageController):
         importance = self.importance.found if self._permutes else None
         if importance is None:
             return False
-        self.panel.show_importance(importance, *self._columns, by_validation=self.importance.by_validation)
+        self.panel.show_importance(
+            importance, *self._columns, by_validation=self.importance.by_validation
+        )
         return True
 
-    def _changed_evidence(self, panel_name: str, *parts: object) -> SelectionEvidence | None:
+    def _changed_evidence(
+        self, panel_name: str, *parts: object
+    ) -> SelectionEvidence | None:
         """Return the evidence if a panel does not show it yet, otherwise None.
 
         Parameters
@@ -321,7 +394,11 @@ class EvidenceController(PageController):
         model = self.evidence.model
         if evidence is None or model is None or not self.panel.isVisible():
             return None
-        state = self.evidence.key, evidence.rules, *(getattr(evidence, str(part), part) for part in parts)
+        state = (
+            self.evidence.key,
+            evidence.rules,
+            *(getattr(evidence, str(part), part) for part in parts),
+        )
         shown_state = self._shown.get(panel_name, ())
         is_same = len(shown_state) == len(state) and all(
             a is b or a == b for a, b in zip(shown_state, state, strict=True)
@@ -333,7 +410,11 @@ class EvidenceController(PageController):
     def _columns(self) -> tuple[list[int], tuple[str, ...]]:
         """Ids and names of the data's columns."""
         dataset = self._session.dataset
-        return (dataset.feature_ids.tolist(), dataset.feature_names) if dataset is not None else ([], ())
+        return (
+            (dataset.feature_ids.tolist(), dataset.feature_names)
+            if dataset is not None
+            else ([], ())
+        )
 
     @Slot()
     def _show_features(self) -> None:
@@ -352,7 +433,9 @@ class EvidenceController(PageController):
             costs,
         )
         if evidence is not None:
-            self.panel.show_evidence(evidence, *self._columns, self._session.measure, permuted, costs)
+            self.panel.show_evidence(
+                evidence, *self._columns, self._session.measure, permuted, costs
+            )
         evidence = self._changed_evidence("probability", "stability")
         if evidence is not None:
             self.probability.show_probability(evidence, *self._columns)
@@ -360,11 +443,17 @@ class EvidenceController(PageController):
     @Slot()
     def _show_best(self) -> None:
         is_done = self.evidence.progress(Package.BEST) is Progress.DONE
-        evidence = self._changed_evidence("best", "best", "near_best", self.evidence.whole, is_done)
+        evidence = self._changed_evidence(
+            "best", "best", "near_best", self.evidence.whole, is_done
+        )
         model = self.evidence.model
         if evidence is not None and model is not None and self.evidence.whole:
-            missing = TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
-            self.best.show_best(evidence, model.step.criterion, self._columns[0], missing)
+            missing = (
+                TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
+            )
+            self.best.show_best(
+                evidence, model.step.criterion, self._columns[0], missing
+            )
 
     @Slot()
     def _show_sets(self) -> None:
@@ -378,7 +467,14 @@ class EvidenceController(PageController):
             self.sets.clear(TOO_MANY)
         elif evidence is not None and model is not None and self.evidence.whole:
             ids, names = self._columns
-            self.sets.show_sets(evidence, model.step.criterion, ids, names, self._wanted, self._constrained)
+            self.sets.show_sets(
+                evidence,
+                model.step.criterion,
+                ids,
+                names,
+                self._wanted,
+                self._constrained,
+            )
 
     @Slot()
     def _show_stop(self) -> None:
@@ -386,10 +482,14 @@ class EvidenceController(PageController):
         has_steps = self.evidence.steps_tested
         is_final = progress is not Progress.RUNNING
         is_done = progress is Progress.DONE
-        evidence = self._changed_evidence("stop", "significance", "repeated", is_final, has_steps, is_done)
+        evidence = self._changed_evidence(
+            "stop", "significance", "repeated", is_final, has_steps, is_done
+        )
         if evidence is not None:
             ids, _ = self._columns
-            self.stop.show_stop(evidence, ids, whole_path=has_steps, final=is_final, is_done=is_done)
+            self.stop.show_stop(
+                evidence, ids, whole_path=has_steps, final=is_final, is_done=is_done
+            )
 
     def _place_stop(self) -> None:
         """Show the panel "Where to stop" if it applies to the steps or to the whole path."""
@@ -402,7 +502,11 @@ class EvidenceController(PageController):
         if model is None:
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
         if not model.plan.entry.selects:
-            return _RANKS if self._permutes and self.importance.progress is not Progress.ABSENT else _ALL
+            return (
+                _RANKS
+                if self._permutes and self.importance.progress is not Progress.ABSENT
+                else _ALL
+            )
         if model.fold.train.n_queries == 1:
             return _ONE_RANKING
         if is_wide(model.fold.train):
@@ -415,8 +519,8 @@ class EvidenceController(PageController):
     def _toggle(self, feature: int) -> None:
         """Require a free feature, exclude a required one, or free an excluded one.
 
-        For a moment after the page appears, it may still show the sets of another selection. Clicks on these
-        sets are ignored.
+        For a moment after the page appears, it may still show the sets of another
+        selection. Clicks on these sets are ignored.
         """
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
             return
@@ -452,14 +556,22 @@ class EvidenceController(PageController):
         dataset = self._session.dataset
         if request is None or dataset is None:
             return None
-        columns = {int(feature): index for index, feature in enumerate(dataset.feature_ids)}
+        columns = {
+            int(feature): index for index, feature in enumerate(dataset.feature_ids)
+        }
         required, excluded = (
-            [columns[feature] for feature, state in self._wanted.items() if state == choice]
+            [
+                columns[feature]
+                for feature, state in self._wanted.items()
+                if state == choice
+            ]
             for choice in (REQUIRED, EXCLUDED)
         )
         text = tr("Searching for the best set")
         best_with = self.evidence.tasks.best_with
-        return computation(text, self._take_best, best_with, request, required, excluded)
+        return computation(
+            text, self._take_best, best_with, request, required, excluded
+        )
 
     def _take_best(self, subset: SizedSubset) -> None:
         self._constrained = subset
@@ -482,8 +594,12 @@ class EvidenceController(PageController):
         if best_set is None or model is None:
             return
         k = best_set.size
-        selection = self.run_set(model.step.selected, tr("Selection of {k}").format(k=k), is_shown=False)
-        best = self.run_set(best_set.features, tr("Best set of {k}").format(k=k), is_shown=False)
+        selection = self.run_set(
+            model.step.selected, tr("Selection of {k}").format(k=k), is_shown=False
+        )
+        best = self.run_set(
+            best_set.features, tr("Best set of {k}").format(k=k), is_shown=False
+        )
         if selection is None or best is None:
             return
         marks = self._models.marks
@@ -503,7 +619,9 @@ class EvidenceController(PageController):
         largest = max(self.evidence.most_size, 2)
         search = partial(self.evidence.tasks.best_sets, request, largest)
         ids = dataset.feature_ids.tolist()
-        self.sizes = SizesDialog(self._theme, models.task_worker, search, ids, self.best.window())
+        self.sizes = SizesDialog(
+            self._theme, models.task_worker, search, ids, self.best.window()
+        )
         self.sizes.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.sizes.chosen.connect(self._use)
         self.sizes.search.failed.connect(self.failed)
@@ -526,7 +644,12 @@ class EvidenceController(PageController):
         self.comparisonShown.emit(record.key)
 
     def run_set(
-        self, columns: Sequence[int], name: str, *, is_shown: bool = True, all_folds: bool = False
+        self,
+        columns: Sequence[int],
+        name: str,
+        *,
+        is_shown: bool = True,
+        all_folds: bool = False,
     ) -> RunRecord | None:
         """Run exactly some features on the shown fold, unless there is such a run; return the run.
 
@@ -539,8 +662,8 @@ class EvidenceController(PageController):
         is_shown : bool
             Whether the window shows the run from now on.
         all_folds : bool
-            Whether the new run has all folds of the run whose model is shown, so that the two runs can be
-            compared.
+            Whether the new run has all folds of the run whose model is shown, so that
+            the two runs can be compared.
         """
         model = self.evidence.model
         dataset = self._session.dataset
@@ -551,23 +674,38 @@ class EvidenceController(PageController):
         values = _greedy_values(model)
         if all_folds:  # λ is chosen on each fold
             values |= _greedy_grids(model)
-        settings = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
+        settings = {
+            "pinned": ids,
+            "banned": (),
+            "n_features_to_select": 1,
+            "search": "forward",
+        }
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
         # The user has seen this fold when choosing the features.
         earlier_choices = model.plan.extension(HandChoices)
         choice = HandChoice(model.plan.fold_origin, model.fold.number)
-        choices = {*(earlier_choices.choices if earlier_choices is not None else ()), choice}
+        choices = {
+            *(earlier_choices.choices if earlier_choices is not None else ()),
+            choice,
+        }
         plan = model.plan.changed(
             method=GREEDY_RANKRLS.key,
             parameters={**values, **settings},
-            **({} if model.plan.method == GREEDY_RANKRLS.key else {"ranker": "", "ranker_parameters": {}}),
-            groups={tr("set"): ids},  # the features are one group, so that the path has this one model
+            **(
+                {}
+                if model.plan.method == GREEDY_RANKRLS.key
+                else {"ranker": "", "ranker_parameters": {}}
+            ),
+            # the features are one group, so that the path has this one model
+            groups={tr("set"): ids},
             folds=model.plan.folds if all_folds else one_fold,
             rule="best",
             hand_chosen=hand_choices_text(tuple(choices)),
         )
         for record in runs.records:
-            is_same = _learned(record.plan) == _learned(plan) and record.dataset is dataset
+            is_same = (
+                _learned(record.plan) == _learned(plan) and record.dataset is dataset
+            )
             if is_same and not record.failure:
                 break
         else:
@@ -582,7 +720,8 @@ class EvidenceController(PageController):
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     """Return the parameters of greedy RankRLS with the loss and λ of a model.
 
-    For another selector, these are the parameters of the RankRLS that ranks with its features.
+    For another selector, these are the parameters of the RankRLS that ranks with its
+    features.
     """
     chosen = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:
@@ -590,10 +729,17 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     else:
         ranked = chosen.ranker if model.plan.ranker else chosen.parameters
         defaults = {
-            parameter.name: parameter.values(parameter.default)[0] for parameter in GREEDY_RANKRLS.parameters
+            parameter.name: parameter.values(parameter.default)[0]
+            for parameter in GREEDY_RANKRLS.parameters
         }
-        values = {**defaults, **{name: ranked[name] for name in _LOSS if name in ranked}}
-    return {**values, **{grid.name: (values[grid.name],) for grid in GREEDY_RANKRLS.grids}}
+        values = {
+            **defaults,
+            **{name: ranked[name] for name in _LOSS if name in ranked},
+        }
+    return {
+        **values,
+        **{grid.name: (values[grid.name],) for grid in GREEDY_RANKRLS.grids},
+    }
 
 
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
@@ -604,7 +750,10 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     plan = model.plan
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters
-    return {grid.name: tried_parameters.get(grid.name, grid.default) for grid in GREEDY_RANKRLS.grids}
+    return {
+        grid.name: tried_parameters.get(grid.name, grid.default)
+        for grid in GREEDY_RANKRLS.grids
+    }
 
 
 def _learned(plan: Plan) -> tuple[object, ...]:

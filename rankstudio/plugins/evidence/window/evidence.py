@@ -19,7 +19,10 @@ from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.plugins.evidence.decided_step import MOST_REFITS
 from rankstudio.plugins.evidence.path_length import path_length
-from rankstudio.plugins.evidence.window.evidence_tasks import EvidenceTasks, EvidenceWanted
+from rankstudio.plugins.evidence.window.evidence_tasks import (
+    EvidenceTasks,
+    EvidenceWanted,
+)
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.background.worker import Worker, ignore
@@ -50,7 +53,8 @@ SETTLED_MILLISECONDS = 150
 _KEPT = 200  # selections whose evidence is kept in memory
 _MOST_SETS = 80_000_000  # sets of a size that can be compared in about a minute
 _MOST_SIZE = 12  # largest size in the list of the best sets
-_FEW_SEARCHED = 0.01  # share of the sets that must be searched before the remaining time is estimated
+# share of the sets that must be searched before the remaining time is estimated
+_FEW_SEARCHED = 0.01
 _FEW_SETS = 1_000_000  # limit of searches in the other packages than Package.NEAR
 
 
@@ -64,7 +68,14 @@ class Package(Enum):
 
 
 PARTS = {
-    Package.FEATURES: ("losses", "changes", "shares", "stability", "deciding", "alternatives"),
+    Package.FEATURES: (
+        "losses",
+        "changes",
+        "shares",
+        "stability",
+        "deciding",
+        "alternatives",
+    ),
     Package.BEST: ("changes", "best", "alternatives"),
     Package.NEAR: ("near_best",),
     Package.STOP: ("significance", "repeated"),
@@ -126,9 +137,9 @@ class Known:
 class Evidence(QObject):
     """Gathers the evidence for the shown selection, while a view of it is visible.
 
-    The evidence is computed package by package. Packages that take only a moment begin by themselves, the
-    others when the user starts them. If another selection is shown, the computation for the former one stops,
-    and its evidence so far is kept.
+    The evidence is computed package by package. Packages that take only a moment begin
+    by themselves, the others when the user starts them. If another selection is shown,
+    the computation for the former one stops, and its evidence so far is kept.
 
     Parameters
     ----------
@@ -144,8 +155,8 @@ class Evidence(QObject):
     ----------
     tasks : EvidenceTasks
     seen : callable
-        Returns whether a view of the evidence is visible. A package begins only then, but is finished also
-        when the view has been hidden.
+        Returns whether a view of the evidence is visible. A package begins only then,
+        but is finished also when the view has been hidden.
     """
 
     changed = Signal()
@@ -179,8 +190,12 @@ class Evidence(QObject):
         self._share = 0.0
         self.rules: VerdictRules | None = None
         # Evidence, rules, and the evidence with these rules, which is computed once.
-        self._last_judged: tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None = None
-        self._work = BackgroundSimulation(worker, tr("Gathering evidence"), "evidence", self)
+        self._last_judged: (
+            tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None
+        ) = None
+        self._work = BackgroundSimulation(
+            worker, tr("Gathering evidence"), "evidence", self
+        )
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
@@ -225,7 +240,9 @@ class Evidence(QObject):
         if plan.ranker_entry is not None:
             entry = plan.ranker_entry
             values = chosen.ranker
-        return (entry.ranks_with or entry.label) == RANKRLS.label and values.get("pairs", "query") == "query"
+        return (entry.ranks_with or entry.label) == RANKRLS.label and values.get(
+            "pairs", "query"
+        ) == "query"
 
     @property
     def steps_tested(self) -> bool:
@@ -233,10 +250,14 @@ class Evidence(QObject):
         model = self._current.model
         if model is None or not self.whole:
             return False
-        has_step_test = {"paths_from_sums", "step_test"} <= set(model.plan.entry.capabilities)
+        has_step_test = {"paths_from_sums", "step_test"} <= set(
+            model.plan.entry.capabilities
+        )
         defaults = {"search": "forward", "fitting": "pre"}
         parameters = model.parameters
-        is_forward = all(parameters.get(name, value) == value for name, value in defaults.items())
+        is_forward = all(
+            parameters.get(name, value) == value for name, value in defaults.items()
+        )
         return has_step_test and is_forward and not self._groups
 
     @property
@@ -279,11 +300,16 @@ class Evidence(QObject):
     def as_code(self) -> dict[str, str]:
         """Return a command, a program and a notebook, by suffix, that gather the evidence again.
 
-        The result is empty if there is no evidence, with preferences or groups, and for a set made by
-        hand, which no method selects.
+        The result is empty if there is no evidence, with preferences or groups, and for
+        a set made by hand, which no method selects.
         """
         model = self.model
-        if model is None or self.found is None or feature_groups_of(model.plan) or preferences_of(model.plan):
+        if (
+            model is None
+            or self.found is None
+            or feature_groups_of(model.plan)
+            or preferences_of(model.plan)
+        ):
             return {}
         from rankstudio.engine.experiment.units.single_path import single_plan  # noqa: PLC0415 - brings kernels
         from rankstudio.plugins.evidence.evidence_code import (  # noqa: PLC0415 - first needed here
@@ -317,7 +343,11 @@ class Evidence(QObject):
         """Return the state of the computation of a package for the shown selection."""
         state = self._known.get(self._key) if self._key else None
         key = self._key
-        if state is None or key is None or (package is not Package.FEATURES and not self.whole):
+        if (
+            state is None
+            or key is None
+            or (package is not Package.FEATURES and not self.whole)
+        ):
             return Progress.ABSENT
         if package is Package.STOP and not self.steps_tested:
             return Progress.ABSENT
@@ -346,9 +376,9 @@ class Evidence(QObject):
         model = self.model
         if model is None:
             return inf
-        # For q queries, n candidates and k selected features. The factors were measured on two cores with
-        # MQ2008 and the sample. A path copies and adds up a matrix of each query; the shares of the gain need
-        # all subsets of the selection.
+        # For q queries, n candidates and k selected features. The factors were measured
+        # on two cores with MQ2008 and the sample. A path copies and adds up a matrix of
+        # each query; the shares of the gain need all subsets of the selection.
         q = model.fold.train.n_queries
         k = len(model.step.selected)
         shares_seconds = 2.0**k * (8e-5 + 8e-8 * q) if k <= MOST_SHARED else 0.0
@@ -358,20 +388,29 @@ class Evidence(QObject):
         steps = self._n_steps(model)
         sets = float(self._n_sets(model))
         seconds: dict[Package, float] = {
-            Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2 + shares_seconds,
+            Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2)
+            + 5e-3 * k**2
+            + shares_seconds,
             Package.BEST: self._search_seconds(sets),
             Package.NEAR: 2e-8 * sets * q,
-            Package.STOP: q * (4e-4 * steps + 5e-9 * q * n**2) + steps * (0.05 + 5e-6 * q * n),
+            Package.STOP: q * (4e-4 * steps + 5e-9 * q * n**2)
+            + steps * (0.05 + 5e-6 * q * n),
         }
         return seconds[package]
 
     def is_bound(self, package: Package) -> bool:
         """Return whether the estimated time of a package is only an upper bound.
 
-        This is the case if units of the run shared a selection, so that the time of one is not known exactly.
+        This is the case if units of the run shared a selection, so that the time of one
+        is not known exactly.
         """
         record = self._current.shown.record
-        if package is not Package.FEATURES or self.steps_tested or record is None or not record.paths:
+        if (
+            package is not Package.FEATURES
+            or self.steps_tested
+            or record is None
+            or not record.paths
+        ):
             return False
         return n_selections(record.plan, record.paths) < len(record.paths)
 
@@ -448,7 +487,10 @@ class Evidence(QObject):
         if self.whole and state.measured != measured:
             if state.found is not None and self._working is None:
                 state.found = _without(state.found, "losses")
-            elif self._working is not None and self._working == (self._key, Package.FEATURES):
+            elif self._working is not None and self._working == (
+                self._key,
+                Package.FEATURES,
+            ):
                 self._end()
             state.measured = measured
             state.done.discard(Package.FEATURES)
@@ -457,7 +499,11 @@ class Evidence(QObject):
     def _proved(state: Known) -> bool:
         """Return whether the best set of each size is proved."""
         best = state.found.best if state.found is not None else None
-        return best is not None and bool(best.sizes) and all(size.proved for size in best.sizes)
+        return (
+            best is not None
+            and bool(best.sizes)
+            and all(size.proved for size in best.sizes)
+        )
 
     @Slot()
     def _go_on(self) -> None:
@@ -495,8 +541,13 @@ class Evidence(QObject):
             parts = (*parts, "best")
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
         state = self._known[self._key] if self._key is not None else Known.nothing()
-        is_continued = package in state.asked and state.found is not None and state.found.best is not None
-        # A search that the user continues has no time limit, as it is to prove the best set.
+        is_continued = (
+            package in state.asked
+            and state.found is not None
+            and state.found.best is not None
+        )
+        # A search that the user continues has no time limit, as it is to prove the best
+        # set.
         max_seconds = inf if is_continued else MOST_SECONDS
         return EvidenceWanted(
             plan=model.plan,
@@ -522,7 +573,12 @@ class Evidence(QObject):
         """The largest size of which the best set can be proved in about a minute."""
         n = self._n_candidates(self.model) if self.model is not None else 1
         return max(
-            (size for size in range(1, min(n, _MOST_SIZE) + 1) if comb(n, size) <= _MOST_SETS), default=1
+            (
+                size
+                for size in range(1, min(n, _MOST_SIZE) + 1)
+                if comb(n, size) <= _MOST_SETS
+            ),
+            default=1,
         )
 
     @property
@@ -531,7 +587,9 @@ class Evidence(QObject):
 
         It is None without a model.
         """
-        return self._request(self.model, Package.BEST) if self.model is not None else None
+        return (
+            self._request(self.model, Package.BEST) if self.model is not None else None
+        )
 
     @Slot(object)
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
@@ -542,14 +600,22 @@ class Evidence(QObject):
         state = self._known[key]
         before = state.found
         self._share, evidence = update
-        if before is not None and "alternatives" in before.done and "alternatives" not in evidence.done:
-            # The alternatives are compared again, with the best set; until then the former ones are shown.
+        if (
+            before is not None
+            and "alternatives" in before.done
+            and "alternatives" not in evidence.done
+        ):
+            # The alternatives are compared again, with the best set; until then the
+            # former ones are shown.
             parts = (*evidence.done, "alternatives")
-            evidence = replace(evidence, exchanges=before.exchanges, smaller=before.smaller, done=parts)
+            evidence = replace(
+                evidence, exchanges=before.exchanges, smaller=before.smaller, done=parts
+            )
         has_new_half = _n_halves(evidence) > _n_halves(before)
         state.found = evidence
         if has_new_half and not self.whole:
-            # Training on a half may take long: if the program ends unexpectedly, at most one half is lost.
+            # Training on a half may take long: if the program ends unexpectedly, at
+            # most one half is lost.
             self._keep(key, state, tell=False)
         self.grew.emit()
 
@@ -594,11 +660,22 @@ class Evidence(QObject):
         study = self._study_store.study
         record = self._current.shown.record
         model = self._current.model
-        if study is None or record is None or record.stored is None or model is None or model.live:
+        if (
+            study is None
+            or record is None
+            or record.stored is None
+            or model is None
+            or model.live
+        ):
             return None
         from rankstudio.plugins.evidence.model_importance import model_place  # noqa: PLC0415 - brings kernels
 
-        return study, record.stored, model.fold.number, model_place(model.key, model.step.selected)
+        return (
+            study,
+            record.stored,
+            model.fold.number,
+            model_place(model.key, model.step.selected),
+        )
 
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
         """Store the evidence for the shown selection if it is of a stored run and has its convention."""
@@ -611,7 +688,11 @@ class Evidence(QObject):
             self.store(location, evidence, tell=tell)
 
     def store(
-        self, address: Place, evidence: SelectionEvidence | MeasuredImportance, *, tell: bool = True
+        self,
+        address: Place,
+        evidence: SelectionEvidence | MeasuredImportance,
+        *,
+        tell: bool = True,
     ) -> None:
         """Have the worker store the evidence for a model in a study, unless the study is read-only.
 
@@ -627,14 +708,24 @@ class Evidence(QObject):
         if not address[0].read_only:
             # The store writes the note at the latest before the study is closed.
             self._study_store.note(partial(_store, *address, evidence))
-            self._worker.task(text, self._study_store.write_notes, on_done=on_done, on_error=self.failed.emit)
+            self._worker.task(
+                text,
+                self._study_store.write_notes,
+                on_done=on_done,
+                on_error=self.failed.emit,
+            )
 
     def fetch(
-        self, address: Place, unpack: Callable[[bytes, int], Found], take: Callable[[Found | None], None]
+        self,
+        address: Place,
+        unpack: Callable[[bytes, int], Found],
+        take: Callable[[Found | None], None],
     ) -> None:
         """Have the worker read and unpack the stored evidence for a model; ``take`` gets it, or None."""
         text = tr("Reading the evidence")
-        self._worker.task(text, _read, *address, unpack, on_done=take, on_error=lambda _: take(None))
+        self._worker.task(
+            text, _read, *address, unpack, on_done=take, on_error=lambda _: take(None)
+        )
 
     def _note_kept(self, _: None) -> None:
         self._runs.note_kept()
@@ -654,10 +745,15 @@ class Evidence(QObject):
             state = self._known.get(key)
             if evidence is not None and state is not None and state.found is None:
                 state.found = evidence
-                state.done |= {package for package, part in _LAST.items() if part in evidence.done}
+                state.done |= {
+                    package for package, part in _LAST.items() if part in evidence.done
+                }
                 if "best" in evidence.done:
                     self._note_best(state)
-                state.measured = (evidence.losses.measure if evidence.losses is not None else "", convention)
+                state.measured = (
+                    evidence.losses.measure if evidence.losses is not None else "",
+                    convention,
+                )
             self.look()
 
         self.fetch(location, _unpacked, take)
@@ -686,8 +782,13 @@ class Evidence(QObject):
         groups = self._groups
         selected = set(model.step.selected)
         n_joined = sum(len(group) - 1 for group in groups)
-        n_joined_selected = sum(len(group) - 1 for group in groups if group[0] in selected)
-        return comb(max(1, self._n_candidates(model) - n_joined), len(selected) - n_joined_selected)
+        n_joined_selected = sum(
+            len(group) - 1 for group in groups if group[0] in selected
+        )
+        return comb(
+            max(1, self._n_candidates(model) - n_joined),
+            len(selected) - n_joined_selected,
+        )
 
     def _n_steps(self, model: SelectedModel) -> int:
         """Return the number of steps of the paths on the halves."""
@@ -701,10 +802,16 @@ class Evidence(QObject):
             return inf
         missing_halves = N_HALVES - _n_halves(self.found)
         entry = record.plan.entry
-        has_faster_way = "compared_by_query" in entry.capabilities or "paths_from_sums" in entry.capabilities
-        needs_no_refits = entry.origin is None or has_faster_way or preferences_of(record.plan)
+        has_faster_way = (
+            "compared_by_query" in entry.capabilities
+            or "paths_from_sums" in entry.capabilities
+        )
+        needs_no_refits = (
+            entry.origin is None or has_faster_way or preferences_of(record.plan)
+        )
         refits = 0 if needs_no_refits else MOST_REFITS  # for deciding queries
-        return (missing_halves / 2 + refits) * seconds_once  # a half has half of the documents
+        # a half has half of the documents
+        return (missing_halves / 2 + refits) * seconds_once
 
     def _key_now(self) -> _Key | None:
         """Return the key of the shown selection.
@@ -732,7 +839,11 @@ _LAST = {
 
 
 def _store(
-    study: Study, run: RunKey, fold: int, name: str, evidence: SelectionEvidence | MeasuredImportance
+    study: Study,
+    run: RunKey,
+    fold: int,
+    name: str,
+    evidence: SelectionEvidence | MeasuredImportance,
 ) -> None:
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
 
@@ -740,7 +851,11 @@ def _store(
 
 
 def _read(
-    study: Study, run: RunKey, fold: int, name: str, unpack: Callable[[bytes, int], Found]
+    study: Study,
+    run: RunKey,
+    fold: int,
+    name: str,
+    unpack: Callable[[bytes, int], Found],
 ) -> Found | None:
     content = study.evidence(run, fold, name)
     return unpack(content, len(run.feature_ids)) if content is not None else None
@@ -750,13 +865,18 @@ def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
     from rankstudio.plugins.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
     evidence = unpack_evidence(content, n_features)
-    # The property is cached. Computing it takes a while, so it is computed here instead of in the window.
+    # The property is cached. Computing it takes a while, so it is computed here instead
+    # of in the window.
     _ = evidence.losses and evidence.losses.losses
     return evidence
 
 
 def _n_halves(evidence: SelectionEvidence | None) -> int:
-    return evidence.stability.n_paths if evidence is not None and evidence.stability is not None else 0
+    return (
+        evidence.stability.n_paths
+        if evidence is not None and evidence.stability is not None
+        else 0
+    )
 
 
 def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
@@ -766,4 +886,6 @@ def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
     """
     cleared_fields: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
     values = cleared_fields.get(part, {"exchanges": None, "smaller": None})
-    return replace(evidence, done=tuple(name for name in evidence.done if name != part), **values)
+    return replace(
+        evidence, done=tuple(name for name in evidence.done if name != part), **values
+    )

@@ -32,15 +32,22 @@ if TYPE_CHECKING:
 
 NOTHING = tr("Run a method to see how sure its selection is.")
 _SHOWN_BY_CLICK = tr("Click to list these queries")
-_TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "muted", "dispensable": "error"}
+_TONES = {
+    "secure": "ok",
+    "interchangeable": "warning",
+    "uncertain": "muted",
+    "dispensable": "error",
+}
 """Colors of the verdicts: red if the evidence is against a feature, and none if the verdict is uncertain."""
 _NUMBER = 42  # pixels of the text "100 %" beside its bar
 _LOSS = 56  # pixels of the text of a loss beside its interval
 _GRAB = 5  # pixels on each side of the threshold line within which the mouse grabs it
 _BOUNDS = (0.51, 1.0)
 """Range of the threshold τ: the bound on selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
-_NAMES = 116  # pixels for names; in a narrow table, other columns are hidden to keep them
-_GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # hidden in this order
+# pixels for names; in a narrow table, other columns are hidden to keep them
+_NAMES = 116
+# hidden in this order
+_GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")
 DECIDING = "deciding"
 """Key of the column with the numbers of deciding queries."""
 _PROBABILITY = "probability"
@@ -70,7 +77,8 @@ class EvidenceRow:
     substitute : str
         Id of the best substitute with the change of the error; "" without one.
     per_millisecond : float or None
-        Loss per millisecond of the feature's cost; None if the loss or the cost is unknown.
+        Loss per millisecond of the feature's cost; None if the loss or the cost is
+        unknown.
     """
 
     feature: int
@@ -126,7 +134,8 @@ def evidence_rows(
     for row in evidence.rows:
         verdict = ""
         tone = "muted"
-        reason = row.reason(called).replace(". ", ".\n")  # one sentence a line: tooltips do not wrap
+        # one sentence a line: tooltips do not wrap
+        reason = row.reason(called).replace(". ", ".\n")
         if row.verdict is not None:
             verdict = row.verdict.label
             tone = _TONES[row.verdict.value]
@@ -134,13 +143,15 @@ def evidence_rows(
             verdict = tr("not selected")
         elif row.column in evidence.required:
             verdict = tr("pinned")
-        shown_row = replace(row, loss=losses.get(row.column)) if row.loss is None else row
+        shown_row = (
+            replace(row, loss=losses.get(row.column)) if row.loss is None else row
+        )
         substitute = ""
         if row.substitute is not None and row.price is not None:
             substitute = f"{ids[row.substitute]} ({signed(100 * row.price)} %)"
-            sentence = tr("Best substitute: {other}, which changes the left-out error by {price} %.").format(
-                other=called(row.substitute), price=signed(100 * row.price)
-            )
+            sentence = tr(
+                "Best substitute: {other}, which changes the left-out error by {price} %."
+            ).format(other=called(row.substitute), price=signed(100 * row.price))
             reason = f"{reason}\n{sentence}" if reason else sentence
         evidence_row = EvidenceRow(
             feature=int(ids[row.column]),
@@ -196,8 +207,8 @@ def importance_rows(
 class EvidenceTable(TableView):
     """A table of features and their evidence, with numbers, small plots and verdicts.
 
-    The user can drag the threshold line in the column of the selection probability, or move it by the keys
-    Left and Right.
+    The user can drag the threshold line in the column of the selection probability, or
+    move it by the keys Left and Right.
 
     Parameters
     ----------
@@ -231,7 +242,9 @@ class EvidenceTable(TableView):
             feature_of=lambda row: row.feature,
         )
         self.set_spare(*((key,) for key in _GIVING_WAY), names=_NAMES)
-        self.setAccessibleDescription(tr("Left and Right move the threshold of the selection probability."))
+        self.setAccessibleDescription(
+            tr("Left and Right move the threshold of the selection probability.")
+        )
 
     def show_rows(
         self,
@@ -251,7 +264,8 @@ class EvidenceTable(TableView):
         measure : str
             Measure of the losses.
         k, n_steps : int
-            Number of features of the selection, and number of steps of the paths on the halves.
+            Number of features of the selection, and number of steps of the paths on the
+            halves.
         permuted : bool
             Whether the losses are those of permuted features.
         by_margins : bool
@@ -263,8 +277,12 @@ class EvidenceTable(TableView):
         interval_ends = [abs(end) for loss in losses for end in (loss.low, loss.high)]
         self._largest_loss = max(interval_ends, default=1.0) or 1.0
         columns = self._columns(measure, permuted=permuted, by_margins=by_margins)
-        visible = [column for column in columns if column.key not in _empty_columns(rows)]
-        if [(c.key, c.title) for c in visible] != [(c.key, c.title) for c in self.rows_model.columns]:
+        visible = [
+            column for column in columns if column.key not in _empty_columns(rows)
+        ]
+        if [(c.key, c.title) for c in visible] != [
+            (c.key, c.title) for c in self.rows_model.columns
+        ]:
             self.set_columns(visible)
         self.set_rows(rows)
         self.horizontalHeader().setVisible(bool(rows))
@@ -278,7 +296,9 @@ class EvidenceTable(TableView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin to drag the threshold line if the mouse is on it."""
-        if event.button() == Qt.MouseButton.LeftButton and self._is_on_line(event.position()):
+        if event.button() == Qt.MouseButton.LeftButton and self._is_on_line(
+            event.position()
+        ):
             self._is_dragging_line = True
             event.accept()
             return
@@ -292,7 +312,9 @@ class EvidenceTable(TableView):
             self._set_threshold(round(share, 2))
             return
         is_over_line = self._is_on_line(event.position())
-        self.viewport().setCursor(Qt.CursorShape.SplitHCursor if is_over_line else Qt.CursorShape.ArrowCursor)
+        self.viewport().setCursor(
+            Qt.CursorShape.SplitHCursor if is_over_line else Qt.CursorShape.ArrowCursor
+        )
         super().mouseMoveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -325,7 +347,9 @@ class EvidenceTable(TableView):
         """
         for number, column in enumerate(self.rows_model.columns):
             if column.key == _PROBABILITY:
-                room = self.visualRect(self.rows_model.index(0, number)).adjusted(PAD, 0, -PAD, 0)
+                room = self.visualRect(self.rows_model.index(0, number)).adjusted(
+                    PAD, 0, -PAD, 0
+                )
                 return QRectF(_bar_room(room))
         return QRectF()
 
@@ -343,7 +367,9 @@ class EvidenceTable(TableView):
         self, measure: str, *, permuted: bool = False, by_margins: bool = False
     ) -> tuple[Column, ...]:
         """Return the columns of the table of features and their evidence."""
-        lost_title = tr("{measure} lost").format(measure=measure) if measure else tr("lost")
+        lost_title = (
+            tr("{measure} lost").format(measure=measure) if measure else tr("lost")
+        )
         without_tip = tr(
             "What the left-out queries lose if the feature is left out and the model learned again, "
             "with the paired 95 % interval"
@@ -364,7 +390,14 @@ class EvidenceTable(TableView):
         if permuted:  # a model without selection (k = 0) has few other columns
             loss_width = 190 if self.k else 460
         return (
-            Column("feature", tr("id"), "right", width=42, tone="muted", full_title="feature"),
+            Column(
+                "feature",
+                tr("id"),
+                "right",
+                width=42,
+                tone="muted",
+                full_title="feature",
+            ),
             Column("name", tr("feature"), stretch=True, tone=_tone),
             Column(
                 _PROBABILITY,
@@ -386,7 +419,9 @@ class EvidenceTable(TableView):
                 tr("position"),
                 value=lambda row: row.middle,
                 format=lambda _: "",
-                tooltip=tr("Position on the path over the halves: median, and 5 % to 95 % quantile"),
+                tooltip=tr(
+                    "Position on the path over the halves: median, and 5 % to 95 % quantile"
+                ),
                 width=66,
                 paint=self._paint_position,
                 hint=_position_hint,
@@ -397,16 +432,22 @@ class EvidenceTable(TableView):
                 "right",
                 _percent,
                 value=lambda row: row.found.share,
-                tooltip=tr("Shapley share of the left-out gain: independent of the order of selection"),
+                tooltip=tr(
+                    "Shapley share of the left-out gain: independent of the order of selection"
+                ),
                 width=58,
                 tone=_faint,
             ),
             Column(
                 _LOST,
-                tr("{lost}, permuted").format(lost=lost_title) if permuted else lost_title,
+                tr("{lost}, permuted").format(lost=lost_title)
+                if permuted
+                else lost_title,
                 "right",
                 lambda value: fixed(value, 3),
-                value=lambda row: row.found.loss.value if row.found.loss is not None else None,
+                value=lambda row: (
+                    row.found.loss.value if row.found.loss is not None else None
+                ),
                 tooltip=permuted_tip if permuted else without_tip,
                 width=loss_width,
                 tone=_faint,
@@ -419,7 +460,9 @@ class EvidenceTable(TableView):
                 "right",
                 lambda value: fixed(value, 4),
                 value=lambda row: row.per_millisecond,
-                tooltip=tr("Loss divided by the milliseconds per query that the feature costs"),
+                tooltip=tr(
+                    "Loss divided by the milliseconds per query that the feature costs"
+                ),
                 width=64,
                 tone=_faint,
             ),
@@ -430,14 +473,20 @@ class EvidenceTable(TableView):
                 value=lambda row: row.found.n_deciding,
                 tooltip=approximate_queries_tip if by_margins else exact_queries_tip,
                 width=72 if by_margins else 56,
-                hint=lambda row: _SHOWN_BY_CLICK if self.lists_queries and row.found.n_deciding else "",
+                hint=lambda row: (
+                    _SHOWN_BY_CLICK
+                    if self.lists_queries and row.found.n_deciding
+                    else ""
+                ),
                 tone=_faint,
             ),
             Column(
                 "substitute",
                 tr("substitute"),
                 "right",
-                tooltip=tr("The best exchange for the feature, and what it does to the left-out error"),
+                tooltip=tr(
+                    "The best exchange for the feature, and what it does to the left-out error"
+                ),
                 width=118,
                 tone=_faint,
             ),
@@ -452,7 +501,9 @@ class EvidenceTable(TableView):
             ),
         )
 
-    def _paint_probability(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+    def _paint_probability(
+        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+    ) -> QRect:
         """Draw the probability as a bar with the threshold.
 
         The room for the number is returned.
@@ -466,11 +517,15 @@ class EvidenceTable(TableView):
         if share:
             painter.setBrush(colors.q("accent" if row.selected else "bar"))
             painter.drawRoundedRect(
-                QRectF(track.left(), track.top(), max(2.0, share * track.width()), 9), 2, 2
+                QRectF(track.left(), track.top(), max(2.0, share * track.width()), 9),
+                2,
+                2,
             )
         x = bar.left() + self.threshold * bar.width()
         painter.setPen(QPen(colors.q("error"), 1.5))
-        painter.drawLine(QPointF(x, bar.center().y() - 8), QPointF(x, bar.center().y() + 8))
+        painter.drawLine(
+            QPointF(x, bar.center().y() - 8), QPointF(x, bar.center().y() + 8)
+        )
         return room.adjusted(round(bar.width()), 0, 0, 0)
 
     def _paint_position(
@@ -500,7 +555,9 @@ class EvidenceTable(TableView):
             painter.drawEllipse(QPointF(x(median), y), 3.5, 3.5)
         return None
 
-    def _paint_loss(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+    def _paint_loss(
+        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+    ) -> QRect:
         """Draw the loss with its interval and a line at zero.
 
         The room for the number is returned.
@@ -512,7 +569,9 @@ class EvidenceTable(TableView):
         scale_start = min(0.0, -0.25 * self._largest_loss)
 
         def x(value: float) -> float:
-            share = (max(value, scale_start) - scale_start) / (self._largest_loss - scale_start)
+            share = (max(value, scale_start) - scale_start) / (
+                self._largest_loss - scale_start
+            )
             return bar.left() + min(share, 1.0) * bar.width()
 
         y = bar.center().y() + 0.5
@@ -577,20 +636,26 @@ def _position_hint(row: EvidenceRow) -> str:
     position = row.found.position
     if position is None:
         return ""
-    low, middle, high = ("–" if isinf(quantile) else f"{quantile:.0f}" for quantile in position)
-    return tr("The median position is {middle}, from {low} to {high}. A dash means not selected.").format(
-        middle=middle, low=low, high=high
+    low, middle, high = (
+        "–" if isinf(quantile) else f"{quantile:.0f}" for quantile in position
     )
+    return tr(
+        "The median position is {middle}, from {low} to {high}. A dash means not selected."
+    ).format(middle=middle, low=low, high=high)
 
 
 def _loss_hint(row: EvidenceRow) -> str:
     loss = row.found.loss
     if loss is None:
         return ""
-    return tr("95 % interval {low} to {high}").format(low=fixed(loss.low, 4), high=fixed(loss.high, 4))
+    return tr("95 % interval {low} to {high}").format(
+        low=fixed(loss.low, 4), high=fixed(loss.high, 4)
+    )
 
 
-def _paint_verdict(painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+def _paint_verdict(
+    painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+) -> QRect:
     """Draw a dot before the verdict of a selected feature.
 
     The room for the text is returned.
@@ -605,8 +670,9 @@ def _paint_verdict(painter: QPainter, room: QRect, colors: Colors, row: Evidence
 class EvidencePanel(Panel):
     """A table with a row for each selected feature, then the other features that halves select most often.
 
-    Above the table are the sets of the path and the buttons that compute the evidence, and below it a
-    sentence on the threshold. For a model without selection, the table shows the losses by permutation.
+    Above the table are the sets of the path and the buttons that compute the evidence,
+    and below it a sentence on the threshold. For a model without selection, the table
+    shows the losses by permutation.
 
     Parameters
     ----------
@@ -633,19 +699,26 @@ class EvidencePanel(Panel):
             "evidence-work",
             tr("Compute the evidence"),
             tr("Compute the evidence (about {time})"),
-            tr("Repeat the selection on 100 halves of the queries, and leave out each feature."),
+            tr(
+                "Repeat the selection on 100 halves of the queries, and leave out each feature."
+            ),
             tr("Compute the evidence (at most {time})"),
         )
         self.permuting = WorkRow(
             "permuting",
             tr("Permute the features"),
             tr("Permute the features (about {time})"),
-            tr("Permute each feature within the queries, ten times, and measure what the model loses."),
+            tr(
+                "Permute each feature within the queries, ten times, and measure what the model loses."
+            ),
         )
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
         self.smallest = SmallestSetRow()
-        # The buttons are above the table, because messages of the window cover the bottom of a page.
-        work = fill(QVBoxLayout(), self.work, self.permuting, margins=(12, 4, 12, 4), spacing=0)
+        # The buttons are above the table, because messages of the window cover the
+        # bottom of a page.
+        work = fill(
+            QVBoxLayout(), self.work, self.permuting, margins=(12, 4, 12, 4), spacing=0
+        )
         foot = fill(QVBoxLayout(), self.foot, margins=(12, 4, 12, 6), spacing=4)
         fill(self.body, self.smallest, work, (self.table, 1), foot, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
@@ -662,7 +735,11 @@ class EvidencePanel(Panel):
         """Show the losses of a model without selection, measured on the validation or the training part."""
         self.table.placeholder = ""
         self.table.show_rows(
-            importance_rows(importance, ids, names), importance.measure.name, 0, 0, permuted=True
+            importance_rows(importance, ids, names),
+            importance.measure.name,
+            0,
+            0,
+            permuted=True,
         )
         text = (
             tr("{features} · {n_queries} validation queries")
@@ -670,10 +747,15 @@ class EvidencePanel(Panel):
             else tr("{features} · {n_queries} training queries")
         )
         self.set_caption(
-            text.format(features=_features(len(importance.groups)), n_queries=importance.baseline.size)
+            text.format(
+                features=_features(len(importance.groups)),
+                n_queries=importance.baseline.size,
+            )
         )
         self.foot.setText(
-            tr("The model stays as it is. Of features that say the same, each may show little loss alone.")
+            tr(
+                "The model stays as it is. Of features that say the same, each may show little loss alone."
+            )
         )
 
     def show_evidence(
@@ -713,7 +795,12 @@ class EvidencePanel(Panel):
             len(ids),
         )
         self.set_caption(
-            text.format(k=evidence.k, n=len(ids), n_paths=stability.n_paths, n_queries=evidence.n_queries)
+            text.format(
+                k=evidence.k,
+                n=len(ids),
+                n_paths=stability.n_paths,
+                n_queries=evidence.n_queries,
+            )
         )
         self.foot.setText(bound_sentence(evidence))
 
@@ -721,7 +808,8 @@ class EvidencePanel(Panel):
         """Show a sentence instead of a selection."""
         self.table.placeholder = reason
         self.table.set_rows(())
-        self.table.horizontalHeader().hide()  # its columns may not apply to the next selection
+        # its columns may not apply to the next selection
+        self.table.horizontalHeader().hide()
         self.set_caption("")
         self.foot.setText("")
 
@@ -732,7 +820,11 @@ def bound_sentence(evidence: SelectionEvidence) -> str:
     It is "" if unknown.
     """
     stability = evidence.stability
-    bound = evidence.false_bound if stability is not None and stability.n_paths > 1 else None
+    bound = (
+        evidence.false_bound
+        if stability is not None and stability.n_paths > 1
+        else None
+    )
     if bound is None:
         return ""
     if evidence.by_chance:

@@ -17,11 +17,16 @@ from rankstudio.ui.background.tasks import FoldCache
 if TYPE_CHECKING:
     from rankstudio.engine.methods.base import LinearRanker
     from rankstudio.engine.methods.rankers.rankrls import RankRLS
-    from rankstudio.plugins.evidence.best_subset import BestSubset, SizedSubset, SubsetSpace
+    from rankstudio.plugins.evidence.best_subset import (
+        BestSubset,
+        SizedSubset,
+        SubsetSpace,
+    )
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
     from rankstudio.plugins.evidence.set_changes import SetChanges
 
-_MAX_EXCHANGE_SECONDS = 10.0  # exchanges of a set are not computed if the estimate is longer
+# exchanges of a set are not computed if the estimate is longer
+_MAX_EXCHANGE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +82,10 @@ class EvidenceTasks:
     ) -> Iterator[tuple[float, SelectionEvidence]]:
         """Yield the share of the work that is done, and the evidence so far."""
         from rankstudio.plugins.evidence.judged_selection import refits_of  # noqa: PLC0415 - on the worker only
-        from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
+        from rankstudio.plugins.evidence.selection_evidence import (  # noqa: PLC0415 - on the worker only
+            EvidenceOptions,
+            evidence_steps,
+        )
 
         plan = request.plan
         data = self._folds.prepared(request.plan, request.fold).train
@@ -98,22 +106,31 @@ class EvidenceTasks:
         for update in evidence_steps(method, data, options, earlier):
             evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
-                # The property is cached. Computing it takes a while, so it is computed here.
+                # The property is cached. Computing it takes a while, so it is computed
+                # here.
                 _ = evidence.losses and evidence.losses.losses
                 yield update.share, evidence
 
-    def set_changes(self, request: EvidenceWanted, columns: tuple[int, ...]) -> SetChanges | None:
+    def set_changes(
+        self, request: EvidenceWanted, columns: tuple[int, ...]
+    ) -> SetChanges | None:
         """Return the error of a set after each change by one feature.
 
         None without a judge, or if the computation would take too long.
         """
-        from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
+            swap_seconds,
+        )
         from rankstudio.plugins.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
 
         judge = self._judge(request)
         data = self._folds.prepared(request.plan, request.fold).train
         n_others = data.X.shape[1] - len(columns)
-        if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MAX_EXCHANGE_SECONDS:
+        if (
+            judge is None
+            or swap_seconds(data.ptr.size - 1, len(columns), n_others)
+            > _MAX_EXCHANGE_SECONDS
+        ):
             return None
         return changes_of(judge, data, columns)
 
@@ -128,8 +145,14 @@ class EvidenceTasks:
         plan = request.plan
         combination = request.plan.combination(request.values)
         parameters = combination.ranker if plan.ranker_entry else combination.parameters
-        regularization = regularization_of(plan, parameters, self._folds.prepared(plan, request.fold).train)
-        loss = {name: parameters[name] for name in ("cost", "ties", "weighting") if name in parameters}
+        regularization = regularization_of(
+            plan, parameters, self._folds.prepared(plan, request.fold).train
+        )
+        loss = {
+            name: parameters[name]
+            for name in ("cost", "ties", "weighting")
+            if name in parameters
+        }
         return None if regularization is None else RankRLS(regularization, **loss)
 
     def best_with(
@@ -140,7 +163,9 @@ class EvidenceTasks:
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
 
         base = self._subset_space(request)
-        units_of = ColumnGroups.of(request.fold.train.n_features, base.groups).containing
+        units_of = ColumnGroups.of(
+            request.fold.train.n_features, base.groups
+        ).containing
         all_required = tuple(dict.fromkeys((*base.required, *required)))
         all_excluded = (*base.excluded, *excluded)
         has_too_many = len(units_of(all_required)) > base.n_features
@@ -148,7 +173,9 @@ class EvidenceTasks:
             return NO_SUBSET
         space = replace(base, required=all_required, excluded=all_excluded)
         last = NO_SUBSET
-        for update in find_best_subset(self._folds.prepared(request.plan, request.fold).train, space):
+        for update in find_best_subset(
+            self._folds.prepared(request.plan, request.fold).train, space
+        ):
             last = update.found.sizes[-1]
         return last
 
@@ -157,7 +184,9 @@ class EvidenceTasks:
         from rankstudio.plugins.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
 
         space = replace(self._subset_space(request), n_features=max_size)
-        for update in find_best_subset(self._folds.prepared(request.plan, request.fold).train, space):
+        for update in find_best_subset(
+            self._folds.prepared(request.plan, request.fold).train, space
+        ):
             yield update.found
 
     def _subset_space(self, request: EvidenceWanted) -> SubsetSpace:
@@ -169,15 +198,17 @@ class EvidenceTasks:
         from rankstudio.plugins.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
 
         judge = self._method(request).exact_exchange()
-        assert judge is not None  # the window offers best sets only for methods with exact left-out errors
+        # the window offers best sets only for methods with exact left-out errors
+        assert judge is not None
         units = ColumnGroups.of(request.fold.train.n_features, judge.groups)
         return SubsetSpace.of(judge, len(units.containing(request.selected)))
 
     def _method(self, request: EvidenceWanted) -> LinearRanker:
         """Return the method of a selection.
 
-        If all features of the selection were pinned, as in a run of a set made by hand, nothing is pinned in
-        the returned method: the set is then judged as if the method had selected it.
+        If all features of the selection were pinned, as in a run of a set made by hand,
+        nothing is pinned in the returned method: the set is then judged as if the
+        method had selected it.
         """
         from rankstudio.engine.experiment.plan.plan import estimator  # noqa: PLC0415 - on the worker only
 
@@ -185,7 +216,9 @@ class EvidenceTasks:
         combination = request.plan.combination(request.values)
         parameters = dict(combination.parameters)
         ids = request.fold.train.feature_ids
-        if set(parameters.get("pinned", ())) == {int(ids[column]) for column in request.selected}:
+        if set(parameters.get("pinned", ())) == {
+            int(ids[column]) for column in request.selected
+        }:
             parameters["pinned"] = ()
             plan = plan.changed(groups={})
         return estimator(plan, plan.entry, parameters, ids)

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.permutation_importance import PermutationImportance
 
 N_REPEATS = 10
-_SECONDS_PER_VALUE = 3e-7  # per document, feature and permutation, for linear models on one core
+# per document, feature and permutation, for linear models on one core
+_SECONDS_PER_VALUE = 3e-7
 _MAX_MODELS = 50  # models whose state is kept
 
 _Key = tuple[int, int, str, str]
@@ -41,8 +42,8 @@ _Key = tuple[int, int, str, str]
 class _Known:
     """State of the importance of a model on a part.
 
-    The model and the part are kept alive, because the key of the state has their ids, which Python would give
-    to other objects later.
+    The model and the part are kept alive, because the key of the state has their ids,
+    which Python would give to other objects later.
     """
 
     step: Step
@@ -95,12 +96,19 @@ class Importance(QObject):
         self._working: _Known | None = None
         self.share = 0.0
         self._latest: PermutationImportance | None = None
-        self._work = BackgroundSimulation(worker, tr("Permuting features"), "importance", self)
+        self._work = BackgroundSimulation(
+            worker, tr("Permuting features"), "importance", self
+        )
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
         self._settled = single_shot(SETTLED_MILLISECONDS, self._begin_alone, self)
-        for signal in (session.datasetChanged, session.measureChanged, current.changed, runs.ended):
+        for signal in (
+            session.datasetChanged,
+            session.measureChanged,
+            current.changed,
+            runs.ended,
+        ):
             signal.connect(self.look)
 
     @property
@@ -125,7 +133,12 @@ class Importance(QObject):
         """
         model = self._current.model
         part = self.part
-        if model is None or part is None or not model.step.learned or part.n_queries < 2:
+        if (
+            model is None
+            or part is None
+            or not model.step.learned
+            or part.n_queries < 2
+        ):
             return None
         key = id(model.step), id(part), self._session.measure, self._session.convention
         if key not in self._models:
@@ -158,7 +171,12 @@ class Importance(QObject):
         analysis = self._known
         if analysis is None or not analysis.step.linear:
             return inf
-        return _SECONDS_PER_VALUE * analysis.part.n_documents * len(analysis.step.selected) * N_REPEATS
+        return (
+            _SECONDS_PER_VALUE
+            * analysis.part.n_documents
+            * len(analysis.step.selected)
+            * N_REPEATS
+        )
 
     @Slot()
     def look(self) -> None:
@@ -183,7 +201,9 @@ class Importance(QObject):
         measure = self._session.measure
         convention = self._session.convention
         self._work.start(
-            lambda: _importance_steps(analysis.step, analysis.part, measure, convention, analysis.seed)
+            lambda: _importance_steps(
+                analysis.step, analysis.part, measure, convention, analysis.seed
+            )
         )
         self.changed.emit()
 
@@ -205,7 +225,9 @@ class Importance(QObject):
     @Slot()
     def _begin_alone(self) -> None:
         """Begin without being asked, if nothing else runs and the permutations take only a moment."""
-        is_idle = self._working is None and self._reading is None and not self._runs.busy
+        is_idle = (
+            self._working is None and self._reading is None and not self._runs.busy
+        )
         if not is_idle or not self.wanted():
             return
         if self.progress is Progress.OFFERED and self.seconds <= AT_ONCE_SECONDS:
@@ -245,7 +267,9 @@ class Importance(QObject):
 
         study, run, fold, model = location
         measure = self._session.measure
-        name = importance_place(self._part_name, measure, self._session.convention, model)
+        name = importance_place(
+            self._part_name, measure, self._session.convention, model
+        )
         return study, run, fold, name
 
     @property
@@ -261,7 +285,12 @@ class Importance(QObject):
 
         self._evidence.store(
             location,
-            MeasuredImportance(importance, self._part_name, self._session.convention, len(step.selected)),
+            MeasuredImportance(
+                importance,
+                self._part_name,
+                self._session.convention,
+                len(step.selected),
+            ),
         )
 
     def _read(self) -> None:
@@ -294,10 +323,13 @@ def _importance_steps(
     from rankstudio.plugins.evidence.partial_result import PartialResult  # noqa: PLC0415 - on the worker only
 
     importance = None
-    for update in step_importance(step, part, find_measure(measure), convention, N_REPEATS, seed):
+    for update in step_importance(
+        step, part, find_measure(measure), convention, N_REPEATS, seed
+    ):
         if isinstance(update, PartialResult):
             importance = update.found
-            _ = importance.intervals  # cached here, on the worker, because computing them takes a while
+            # cached here, on the worker, because computing them takes a while
+            _ = importance.intervals
         yield update.share, importance
 
 
@@ -305,5 +337,6 @@ def _unpacked_importance(content: bytes, n_features: int) -> PermutationImportan
     from rankstudio.plugins.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
     importance = unpack_importance(content, n_features).found
-    _ = importance.intervals  # cached here, on the worker, because computing them takes a while
+    # cached here, on the worker, because computing them takes a while
+    _ = importance.intervals
     return importance

@@ -1,6 +1,7 @@
 """The Evidence page: how sure the selection is, below a tray with the set of features that the user edits.
 
-The Features page has a tray, too. Features can be dragged to a tray from the tables of any page.
+The Features page has a tray, too. Features can be dragged to a tray from the tables of
+any page.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class EvidencePage(EvidenceController):
     tray : SetTrayController
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(theme, models, parent)
         self.tray = SetTrayController(theme, models, self, self)
         self.tray.pointedAt.connect(self.hinted)
@@ -68,7 +71,9 @@ class EvidencePage(EvidenceController):
             reason = tr(
                 "No evidence that a method gives: show the Evidence page of a run that selects features."
             )
-            yield from code_items("evidence-code", labels, self.evidence.as_code(), "evidence", reason)
+            yield from code_items(
+                "evidence-code", labels, self.evidence.as_code(), "evidence", reason
+            )
 
     def surround(self, area: QWidget) -> None:  # noqa: D102 - inherited
         self.tray.surround(area)

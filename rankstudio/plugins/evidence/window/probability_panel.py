@@ -25,7 +25,8 @@ _MAX_NAMED_CURVES = 8
 class ProbabilityPanel(Panel):
     """A plot of the selection probability by the number of features, with one curve for each feature.
 
-    The curves of the first selected features are named. A click on a curve inspects its feature.
+    The curves of the first selected features are named. A click on a curve inspects its
+    feature.
 
     Parameters
     ----------
@@ -42,18 +43,24 @@ class ProbabilityPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Selection probability"), name="probability-panel")
         self.plot = named(
-            StepCurvesPlot(theme, tr("share of the halves"), tr("features selected, k"), (0.0, 1.0)),
+            StepCurvesPlot(
+                theme, tr("share of the halves"), tr("features selected, k"), (0.0, 1.0)
+            ),
             "probability-plot",
         )
         self.plot.decimals = 2
         self.plot.feature_at = lambda feature, _: feature
         self.plot.shared = Shared("probability", tr("Selection probability"))
-        self.plot.placeholder = tr("The share of the halves that select each feature appears here.")
+        self.plot.placeholder = tr(
+            "The share of the halves that select each feature appears here."
+        )
         self.set_content(self.plot)
         self.plot.picked.connect(lambda feature, _: self.inspected.emit(feature))
         self.set_caption("")
 
-    def show_probability(self, evidence: SelectionEvidence, ids: Sequence[int], names: Sequence[str]) -> None:
+    def show_probability(
+        self, evidence: SelectionEvidence, ids: Sequence[int], names: Sequence[str]
+    ) -> None:
         """Show the curves.
 
         ``ids`` and ``names`` are those of the data's columns.
@@ -64,7 +71,10 @@ class ProbabilityPanel(Panel):
             return
         probability = stability.probability
         x = np.arange(1.0, probability.shape[0] + 1)
-        named_columns = {column: index for index, column in enumerate(evidence.selected[:_MAX_NAMED_CURVES])}
+        named_columns = {
+            column: index
+            for index, column in enumerate(evidence.selected[:_MAX_NAMED_CURVES])
+        }
         curves = [
             StepCurve(
                 int(ids[column]),

@@ -31,10 +31,11 @@ class FeatureChange:
     inside : bool
         Whether the feature is in the set.
     alone : float
-        Relative change of the error with the feature removed from the set, or added to it.
+        Relative change of the error with the feature removed from the set, or added to
+        it.
     swaps : tuple of (int, float)
-        Columns of the members that the feature can replace, or of the features that can replace it, with the
-        relative change of the error; the smallest error first.
+        Columns of the members that the feature can replace, or of the features that can
+        replace it, with the relative change of the error; the smallest error first.
     """
 
     column: int
@@ -55,8 +56,14 @@ class FeatureChange:
             changed_error = float(changes.added[column])
             errors = changes.swapped[:, column]
             columns = changes.features
-        order = [index for index in np.argsort(errors, kind="stable").tolist() if not np.isnan(errors[index])]
-        swaps = tuple((int(columns[index]), changes.relative(errors[index])) for index in order)
+        order = [
+            index
+            for index in np.argsort(errors, kind="stable").tolist()
+            if not np.isnan(errors[index])
+        ]
+        swaps = tuple(
+            (int(columns[index]), changes.relative(errors[index])) for index in order
+        )
         return cls(column, inside, changes.relative(changed_error), swaps)
 
     def sentence(self, called: Callable[[int], str]) -> str:
@@ -64,10 +71,13 @@ class FeatureChange:
         feature = called(self.column)
         change = signed_percent(self.alone)
         if not self.inside:
-            swaps = ", ".join(f"{called(member)} {signed_percent(share)}" for member, share in self.swaps)
-            return tr("Adding {feature} changes the error by {change}; as a replacement: {swaps}.").format(
-                feature=feature, change=change, swaps=swaps
+            swaps = ", ".join(
+                f"{called(member)} {signed_percent(share)}"
+                for member, share in self.swaps
             )
+            return tr(
+                "Adding {feature} changes the error by {change}; as a replacement: {swaps}."
+            ).format(feature=feature, change=change, swaps=swaps)
         if not self.swaps:
             return tr("Without {feature} the error changes by {change}.").format(
                 feature=feature, change=change
@@ -76,12 +86,20 @@ class FeatureChange:
         swapped = signed_percent(best_share)
         return tr(
             "Without {feature} the error changes by {change}, with {other} in its place by {swapped}."
-        ).format(feature=feature, change=change, other=called(best_column), swapped=swapped)
+        ).format(
+            feature=feature, change=change, other=called(best_column), swapped=swapped
+        )
 
     def lines(self, called: Callable[[int], str]) -> list[Line]:
         """Return the change and the best swaps as lines of a plot's readout."""
-        first = tr("left-out error without it") if self.inside else tr("left-out error if added")
-        text = tr("{feature} in its place") if self.inside else tr("replacing {feature}")
+        first = (
+            tr("left-out error without it")
+            if self.inside
+            else tr("left-out error if added")
+        )
+        text = (
+            tr("{feature} in its place") if self.inside else tr("replacing {feature}")
+        )
         return [
             Line(first, signed_percent(self.alone)),
             *(

@@ -24,12 +24,24 @@ from PySide6.QtGui import (
     QShowEvent,
     QUndoCommand,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QInputDialog,
+    QMenu,
+    QToolButton,
+    QWidget,
+)
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.number_format import fixed, percent
 from rankstudio.plugins.evidence.window.controller import EvidenceController
-from rankstudio.plugins.evidence.window.set_sentences import NEGLIGIBLE, FeatureChange, signed_percent
+from rankstudio.plugins.evidence.window.set_sentences import (
+    NEGLIGIBLE,
+    FeatureChange,
+    signed_percent,
+)
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -59,12 +71,15 @@ _MAX_OFFERED = 10
 """Changes in a menu, the best ones first."""
 _MAX_NAMED_FEATURES = 3  # a larger set has chips with ids alone
 _MAX_CHIPS = 16  # the other features of the set are only counted
-_MAX_CHIPS_BESIDE = 6  # chips in a tray that shares its line; a table below it shows the names
+# chips in a tray that shares its line; a table below it shows the names
+_MAX_CHIPS_BESIDE = 6
 _NAMED_CHIP_WIDTH = 220  # maximum width of a chip with a name, in pixels
 _NUMBERED_CHIP_WIDTH = 52  # minimum width of a chip with an id alone
 _CROSS = 40  # width of the cross and the margins of a chip
 _TARGET_LINE = 1.6  # pixels of the line around the tray while a feature is dragged
-_RUN_HELP = tr("Run RankRLS with this set on all folds of this run, and compare the two runs")
+_RUN_HELP = tr(
+    "Run RankRLS with this set on all folds of this run, and compare the two runs"
+)
 _CHIP_SPACING = 4  # pixels between chips
 LEAST_SAID = 210
 """Minimum width of the sentence on the error, in pixels."""
@@ -83,7 +98,8 @@ class ShownSet:
     said : str
         Sentence on the error of the set, or on the inspected feature.
     swaps : mapping of int to float
-        Relative change of the error if the feature under the mouse replaces a member, by the member's id.
+        Relative change of the error if the feature under the mouse replaces a member,
+        by the member's id.
     """
 
     features: tuple[tuple[int, str], ...]
@@ -98,7 +114,8 @@ class SetChip(FeatureChip):
     Attributes
     ----------
     inspected, pointed : Signal(int)
-        Id of the feature that was clicked, and that is under the pointer; 0 once the pointer has left.
+        Id of the feature that was clicked, and that is under the pointer; 0 once the
+        pointer has left.
     menuAsked : Signal(int, QPoint)
     """
 
@@ -112,7 +129,9 @@ class SetChip(FeatureChip):
     _shows_name = False
     _error_change: float | None = None
 
-    def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
+    def __init__(
+        self, theme: Theme, feature_id: int, name: str, *, shows_name: bool
+    ) -> None:
         super().__init__(theme, feature_id, name, shows_name=shows_name)
         self._fit_width()
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -126,8 +145,12 @@ class SetChip(FeatureChip):
 
     def _fit_width(self) -> None:
         advance = self.fontMetrics().horizontalAdvance
-        named_width = min(advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH)
-        numbered_width = max(advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED_CHIP_WIDTH)
+        named_width = min(
+            advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED_CHIP_WIDTH
+        )
+        numbered_width = max(
+            advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED_CHIP_WIDTH
+        )
         self.setFixedWidth(named_width if self._shows_name else numbered_width)
 
     def show_swap(self, share: float | None) -> None:
@@ -150,7 +173,9 @@ class SetChip(FeatureChip):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(colors.q("accent"))
         painter.setBrush(colors.q("panel"))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5)
+        painter.drawRoundedRect(
+            self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
+        )
         painter.setFont(font(TINY))
         color = "text"
         if self._error_change >= NEGLIGIBLE:
@@ -158,7 +183,11 @@ class SetChip(FeatureChip):
         elif self._error_change <= -NEGLIGIBLE:
             color = "ok"
         painter.setPen(colors.q(color))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, signed_percent(self._error_change))
+        painter.drawText(
+            self.rect(),
+            Qt.AlignmentFlag.AlignCenter,
+            signed_percent(self._error_change),
+        )
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Emit the feature under the pointer."""
@@ -194,14 +223,16 @@ class SetChip(FeatureChip):
         data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
-        drag.exec(Qt.DropAction.MoveAction)  # the effect depends on where the chip is dropped
+        # the effect depends on where the chip is dropped
+        drag.exec(Qt.DropAction.MoveAction)
 
 
 class SetTray(QFrame):
     """A line that shows a set of features as chips, with its left-out error and buttons.
 
-    The user removes a feature by the cross of its chip, adds features from a menu or by dropping them, takes
-    changes back, and runs the set. A long set shows its first chips and the number of the others.
+    The user removes a feature by the cross of its chip, adds features from a menu or by
+    dropping them, takes changes back, and runs the set. A long set shows its first
+    chips and the number of the others.
 
     Parameters
     ----------
@@ -209,7 +240,8 @@ class SetTray(QFrame):
     name : str
         Object name, which differs between the trays of the two pages.
     shares_line : bool
-        Whether the tray shares its line with other controls, and therefore shows fewer chips.
+        Whether the tray shares its line with other controls, and therefore shows fewer
+        chips.
 
     Attributes
     ----------
@@ -244,8 +276,12 @@ class SetTray(QFrame):
         tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
         self.said = named(ElidedLabel(), f"{name}-said", role="caption")
-        self.undo = self._tool("undo", f"{name}-undo", tr("Undo the last change of the set"))
-        self.reset = self._tool("reset", f"{name}-reset", tr("Show the selection again"))
+        self.undo = self._tool(
+            "undo", f"{name}-undo", tr("Undo the last change of the set")
+        )
+        self.reset = self._tool(
+            "reset", f"{name}-reset", tr("Show the selection again")
+        )
         self.run = named(QToolButton(), f"{name}-run", tip=_RUN_HELP)
         self.run.setText(tr("Run this set"))
         self._title = named(PlainLabel(tr("Set")), role="title")
@@ -305,7 +341,9 @@ class SetTray(QFrame):
         style = Qt.PenStyle.SolidLine if self._is_under_drag else Qt.PenStyle.DashLine
         painter.setPen(QPen(colors.q("accent"), _TARGET_LINE, style))
         painter.setBrush(colors.q("tint"))
-        painter.drawRoundedRect(self.rect().toRectF().adjusted(1.5, 1.5, -1.5, -1.5), 6.5, 6.5)
+        painter.drawRoundedRect(
+            self.rect().toRectF().adjusted(1.5, 1.5, -1.5, -1.5), 6.5, 6.5
+        )
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept features from tables, and chips of the set, which stay in the set."""
@@ -339,7 +377,9 @@ class SetTray(QFrame):
 
     def _show_sentence(self) -> None:
         """Show the effect of a drop during a drag, otherwise the sentence on the set."""
-        self.said.setText(self._drop_text or (self._shown.said if self._shown is not None else ""))
+        self.said.setText(
+            self._drop_text or (self._shown.said if self._shown is not None else "")
+        )
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
         """Replace the chips by new ones for the features, up to the maximum number of chips."""
@@ -363,12 +403,22 @@ class SetTray(QFrame):
         """Hide the last chips that would leave no room for the sentence, and show their number."""
         features = () if self._shown is None else self._shown.features
         metrics = self._others.fontMetrics()
-        count_width = metrics.horizontalAdvance(tr("and {n} more").format(n=len(features)))
+        count_width = metrics.horizontalAdvance(
+            tr("and {n} more").format(n=len(features))
+        )
         buttons = (self.add, self.undo, self.reset, self.run)
-        room = self.width() - sum(button.sizeHint().width() for button in buttons) - self._title.width()
-        room -= LEAST_SAID + 8 * (len(buttons) + 4)  # 8 pixels between the parts of the line
+        room = (
+            self.width()
+            - sum(button.sizeHint().width() for button in buttons)
+            - self._title.width()
+        )
+        # 8 pixels between the parts of the line
+        room -= LEAST_SAID + 8 * (len(buttons) + 4)
         has_too_many = len(features) > len(self.chips)
-        if has_too_many or sum(chip.minimumWidth() + _CHIP_SPACING for chip in self.chips) > room:
+        if (
+            has_too_many
+            or sum(chip.minimumWidth() + _CHIP_SPACING for chip in self.chips) > room
+        ):
             room -= count_width
         n_shown = 0
         for chip in self.chips:
@@ -377,7 +427,9 @@ class SetTray(QFrame):
             n_shown += not chip.isHidden()
         hidden = features[n_shown:]
         self._others.setText(tr("and {n} more").format(n=len(hidden)) if hidden else "")
-        self._others.setToolTip(plain("\n".join(f"{feature} {name}" for feature, name in hidden)))
+        self._others.setToolTip(
+            plain("\n".join(f"{feature} {name}" for feature, name in hidden))
+        )
         self._others.setVisible(bool(hidden))
 
     def _tool(self, icon: str, name: str, tip: str) -> QToolButton:
@@ -415,7 +467,8 @@ class _SetChange(QUndoCommand):
 class SetTrayController(Controller):
     """Holds the set of features that the user edits, shows it in the trays of two pages, and runs it.
 
-    The set starts as the shown selection. Each selection keeps its edited set while the program runs.
+    The set starts as the shown selection. Each selection keeps its edited set while the
+    program runs.
 
     Parameters
     ----------
@@ -427,8 +480,8 @@ class SetTrayController(Controller):
     Attributes
     ----------
     pointedAt : Signal(str)
-        Sentence on the feature under the mouse, on pages without a tray; "" once the mouse has left the
-        feature.
+        Sentence on the feature under the mouse, on pages without a tray; "" once the
+        mouse has left the feature.
     known : Signal()
         The changes of the set have been computed.
     """
@@ -437,21 +490,30 @@ class SetTrayController(Controller):
     known = Signal()
 
     def __init__(
-        self, theme: Theme, models: Models, evidence: EvidenceController, parent: QObject | None = None
+        self,
+        theme: Theme,
+        models: Models,
+        evidence: EvidenceController,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._models = models
         self._session = models.session
         self._evidence = evidence
         self._columns: tuple[int, ...] = ()
-        self._edited_sets: dict[object, tuple[int, ...]] = {}  # by the key of the selection
+        # by the key of the selection
+        self._edited_sets: dict[object, tuple[int, ...]] = {}
         self._selection_key: object = None
         self._changes: SetChanges | None = None
         self._hovered_feature = 0
         self._inspected_feature = 0
-        self._status_text = ""  # sentence on the hovered feature, while no tray is visible
+        # sentence on the hovered feature, while no tray is visible
+        self._status_text = ""
         self._menu: QMenu | None = None
-        self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
+        self.trays = (
+            SetTray(theme, "features-set"),
+            SetTray(theme, "evidence-set", shares_line=True),
+        )
         self.panels = self.trays
         for tray in self.trays:
             tray.removed.connect(self.remove)
@@ -480,7 +542,11 @@ class SetTrayController(Controller):
     def features(self) -> tuple[int, ...]:
         """The ids of the set."""
         dataset = self._session.dataset
-        return () if dataset is None else tuple(int(dataset.feature_ids[c]) for c in self._columns)
+        return (
+            ()
+            if dataset is None
+            else tuple(int(dataset.feature_ids[c]) for c in self._columns)
+        )
 
     @property
     def edited(self) -> bool:
@@ -500,7 +566,9 @@ class SetTrayController(Controller):
     @Slot(int)
     def remove(self, feature: int) -> None:
         """Take a feature out of the set; the last one stays."""
-        columns = tuple(c for c in self._columns if c != self._session.column_of(feature))
+        columns = tuple(
+            c for c in self._columns if c != self._session.column_of(feature)
+        )
         if columns and columns != self._columns:
             self._change(columns)
 
@@ -531,7 +599,11 @@ class SetTrayController(Controller):
         The form of the next run and the shown run stay.
         """
         labels = {record.label.name for record in self._models.runs.records}
-        number = next(n for n in range(1, len(labels) + 2) if tr("Set {n}").format(n=n) not in labels)
+        number = next(
+            n
+            for n in range(1, len(labels) + 2)
+            if tr("Set {n}").format(n=n) not in labels
+        )
         self._evidence.compare_set(self._columns, tr("Set {n}").format(n=number))
 
     def actions(self, feature: int) -> list[RowAction]:
@@ -546,15 +618,17 @@ class SetTrayController(Controller):
     def surround(self, area: QWidget) -> None:
         """Remove features whose chips are dropped on an area outside the trays.
 
-        Escape and a drop outside of the window cancel the drag. The chip cannot tell these two apart, so only
-        a drop on the area removes its feature.
+        Escape and a drop outside of the window cancel the drag. The chip cannot tell
+        these two apart, so only a drop on the area removes its feature.
         """
         area.setAcceptDrops(True)
         area.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Accept chips that are dragged over the area, and remove the feature of a dropped chip."""
-        if isinstance(event, QDragEnterEvent | QDropEvent) and event.mimeData().hasFormat(_CHIP):
+        if isinstance(
+            event, QDragEnterEvent | QDropEvent
+        ) and event.mimeData().hasFormat(_CHIP):
             event.acceptProposedAction()
             if event.type() is QEvent.Type.Drop:
                 self.remove(_carried(event.mimeData(), _CHIP))
@@ -575,9 +649,13 @@ class SetTrayController(Controller):
                 self._serve_table(table, table.feature_of)
 
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
-        table.pointed.connect(lambda row: self._on_hovered(0 if row is None else feature_of(row)))
+        table.pointed.connect(
+            lambda row: self._on_hovered(0 if row is None else feature_of(row))
+        )
         table.dragged = lambda row: feature_data(feature_of(row))
-        table.dragging.connect(lambda row: self._show_target(0 if row is None else feature_of(row)))
+        table.dragging.connect(
+            lambda row: self._show_target(0 if row is None else feature_of(row))
+        )
 
     def _show_target(self, feature: int) -> None:
         """Show in the trays the effect of dropping a feature.
@@ -586,16 +664,22 @@ class SetTrayController(Controller):
         """
         text = ""
         if feature in self.features:
-            text = tr("{feature} is in the set already.").format(feature=self._id_and_name(feature))
+            text = tr("{feature} is in the set already.").format(
+                feature=self._id_and_name(feature)
+            )
         elif feature:
-            text = tr("Drop here to add {feature}").format(feature=self._id_and_name(feature))
+            text = tr("Drop here to add {feature}").format(
+                feature=self._id_and_name(feature)
+            )
         for tray in self.trays:
             tray.show_target(text)
 
     def lines(self, feature: int) -> list[Line]:
         """Return the lines of a plot's readout on a feature: the change by the feature, and each swap."""
         change = self._change_of(feature)
-        return [] if change is None else change.lines(lambda column: str(self._id(column)))
+        return (
+            [] if change is None else change.lines(lambda column: str(self._id(column)))
+        )
 
     @Slot(int)
     def look_at(self, feature: int) -> None:
@@ -612,7 +696,9 @@ class SetTrayController(Controller):
         return evidence.model is not None and (evidence.whole or evidence.judged)
 
     def _change(self, columns: tuple[int, ...]) -> None:
-        self._session.undo.push(_SetChange(self, self._selection_key, self._columns, columns))
+        self._session.undo.push(
+            _SetChange(self, self._selection_key, self._columns, columns)
+        )
 
     def put(self, selection_key: object, columns: tuple[int, ...]) -> None:
         """Make some columns the set of a selection (called by the undo commands only)."""
@@ -626,7 +712,9 @@ class SetTrayController(Controller):
         """Whether the last command that can be undone is a change of this set."""
         stack = self._session.undo
         last = stack.command(stack.index() - 1) if stack.index() else None
-        return isinstance(last, _SetChange) and last.selection_key == self._selection_key
+        return (
+            isinstance(last, _SetChange) and last.selection_key == self._selection_key
+        )
 
     @Slot()
     def _ask(self) -> None:
@@ -645,7 +733,9 @@ class SetTrayController(Controller):
             self._columns = self._edited_sets.get(self._selection_key, selected)
         for tray in self.trays:
             tray.setVisible(self._is_editable)
-        if self._is_editable and (self._hovered_feature or any(tray.isVisible() for tray in self.trays)):
+        if self._is_editable and (
+            self._hovered_feature or any(tray.isVisible() for tray in self.trays)
+        ):
             self._computed.update()
         self._show_in_status()
         if not self._is_editable or dataset is None:
@@ -689,7 +779,11 @@ class SetTrayController(Controller):
     def _known_changes(self) -> SetChanges | None:
         """The changes of the present set; None while they are not computed."""
         changes = self._changes
-        return changes if changes is not None and set(changes.features) == set(self._columns) else None
+        return (
+            changes
+            if changes is not None and set(changes.features) == set(self._columns)
+            else None
+        )
 
     def _change_of(self, feature: int) -> FeatureChange | None:
         """Return the changes by a feature, by its id.
@@ -698,14 +792,20 @@ class SetTrayController(Controller):
         """
         changes = self._known_changes
         column = self._session.column_of(feature) if feature else None
-        return None if changes is None or column is None else FeatureChange.of(changes, column)
+        return (
+            None
+            if changes is None or column is None
+            else FeatureChange.of(changes, column)
+        )
 
     def _in_words(self, change: FeatureChange) -> str:
         return change.sentence(lambda column: str(self._id(column)))
 
     def _show_in_status(self) -> None:
         """Show the changes by the hovered feature in the window's status line while no tray is visible."""
-        needs_status = self._hovered_feature and not any(tray.isVisible() for tray in self.trays)
+        needs_status = self._hovered_feature and not any(
+            tray.isVisible() for tray in self.trays
+        )
         change = self._change_of(self._hovered_feature) if needs_status else None
         text = "" if change is None else self._in_words(change)
         if text != self._status_text:
@@ -728,8 +828,12 @@ class SetTrayController(Controller):
         if changes is not None:
             for column in _best(changes.added):
                 change = signed_percent(changes.relative(changes.added[column]))
-                action = menu.addAction(f"{self._id_and_name(self._id(column))}\t{change}")
-                action.triggered.connect(lambda _=False, column=column: self.add(self._id(column)))
+                action = menu.addAction(
+                    f"{self._id_and_name(self._id(column))}\t{change}"
+                )
+                action.triggered.connect(
+                    lambda _=False, column=column: self.add(self._id(column))
+                )
             menu.addSeparator()
         menu.addAction(tr("Another feature…"), self._ask_feature)
         menu.popup(position)
@@ -746,8 +850,12 @@ class SetTrayController(Controller):
             replace_menu = menu.addMenu(tr("Replace with"))
             for other in _best(errors):
                 change = signed_percent(changes.relative(errors[other]))
-                action = replace_menu.addAction(f"{self._id_and_name(self._id(other))}\t{change}")
-                action.triggered.connect(lambda _=False, other=other: self.exchange(feature, self._id(other)))
+                action = replace_menu.addAction(
+                    f"{self._id_and_name(self._id(other))}\t{change}"
+                )
+                action.triggered.connect(
+                    lambda _=False, other=other: self.exchange(feature, self._id(other))
+                )
             replace_menu.setEnabled(not replace_menu.isEmpty())
         menu.popup(position)
 
@@ -756,10 +864,17 @@ class SetTrayController(Controller):
         dataset = self._session.dataset
         if dataset is None:
             return
-        columns = [c for c in range(len(dataset.feature_names)) if c not in self._columns]
+        columns = [
+            c for c in range(len(dataset.feature_names)) if c not in self._columns
+        ]
         offered = [self._id_and_name(self._id(column)) for column in columns]
         name, is_accepted = QInputDialog.getItem(
-            self.trays[0].window(), tr("Add to the set"), tr("Feature:"), offered, 0, False
+            self.trays[0].window(),
+            tr("Add to the set"),
+            tr("Feature:"),
+            offered,
+            0,
+            False,
         )
         if is_accepted and name in offered:
             self.add(self._id(columns[offered.index(name)]))
@@ -774,7 +889,11 @@ class SetTrayController(Controller):
 
     def _key(self) -> Key | None:
         key = self._evidence.evidence.key
-        return None if key is None or not self._is_editable else (*key[:4], tuple(sorted(self._columns)))
+        return (
+            None
+            if key is None or not self._is_editable
+            else (*key[:4], tuple(sorted(self._columns)))
+        )
 
     def _compute(self) -> Computation | None:
         request = self._evidence.evidence.wanted
@@ -798,7 +917,9 @@ class SetTrayController(Controller):
         dataset = self._session.dataset
         column = self._session.column_of(feature)
         return (
-            f"{feature} {dataset.feature_names[column]}" if dataset and column is not None else f"{feature}"
+            f"{feature} {dataset.feature_names[column]}"
+            if dataset and column is not None
+            else f"{feature}"
         )
 
 

@@ -29,16 +29,21 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import SizedSubset
     from rankstudio.plugins.evidence.evidence_result import SelectionEvidence
 
-NOTHING = tr("Sets not significantly different from the best one (paired test over queries) appear here.")
+NOTHING = tr(
+    "Sets not significantly different from the best one (paired test over queries) appear here."
+)
 TOO_MANY = tr("There are too many sets of this size to compare them all.")
-_UNPROVED_TEXT = tr("The best set of this size is not proved, so the sets as good as it are not known.")
+_UNPROVED_TEXT = tr(
+    "The best set of this size is not proved, so the sets as good as it are not known."
+)
 
 
 class SetsPanel(Panel):
     """A matrix of the sets that are not significantly different from the best set of the selection's size.
 
-    Each row is a set and each column a feature; a cell is filled if the set has the feature. A click on a
-    feature requires it, excludes it, or neither. A sentence shows how much error these conditions cost.
+    Each row is a set and each column a feature; a cell is filled if the set has the
+    feature. A click on a feature requires it, excludes it, or neither. A sentence shows
+    how much error these conditions cost.
 
     Parameters
     ----------
@@ -86,12 +91,18 @@ class SetsPanel(Panel):
         near_best = evidence.near_best_of_k
         if near_best is None:
             best = evidence.best
-            is_unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
+            is_unproved = (
+                best is not None and bool(best.sizes) and not best.sizes[-1].proved
+            )
             self.clear(_UNPROVED_TEXT if is_unproved else NOTHING)
             return
         column_of = {int(feature): column for column, feature in enumerate(ids)}
         required, excluded = (
-            [column_of[feature] for feature, state in choices.items() if state == choice]
+            [
+                column_of[feature]
+                for feature, state in choices.items()
+                if state == choice
+            ]
             for choice in (REQUIRED, EXCLUDED)
         )
         sets = near_best.containing(required, excluded)
@@ -99,11 +110,20 @@ class SetsPanel(Panel):
         listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]
-        elif not choices and all(set(columns) != set(evidence.selected) for _, columns in listed):
-            listed.append((criterion, evidence.selected))  # last, as it is not as good as the best
+        elif not choices and all(
+            set(columns) != set(evidence.selected) for _, columns in listed
+        ):
+            # last, as it is not as good as the best
+            listed.append((criterion, evidence.selected))
         selection = frozenset(int(ids[column]) for column in evidence.selected)
         rows = [
-            _matrix_row(relative_excess(error, lowest), columns, ids, selection, is_first=index == 0)
+            _matrix_row(
+                relative_excess(error, lowest),
+                columns,
+                ids,
+                selection,
+                is_first=index == 0,
+            )
             for index, (error, columns) in enumerate(listed)
         ]
         shares = np.zeros(len(ids))
@@ -115,13 +135,19 @@ class SetsPanel(Panel):
             *excluded,
             *(constrained.features if constrained else ()),
         }
-        matrix_columns = _matrix_columns(shares, always_shown, evidence.selected, ids, names, choices)
+        matrix_columns = _matrix_columns(
+            shares, always_shown, evidence.selected, ids, names, choices
+        )
         self.plot.show_sets(matrix_columns, rows, len(sets))
         self.set_caption(tr("click a feature to require it, again to exclude it"))
         self._show_sentence(constrained, lowest, len(sets), bool(choices))
 
     def _show_sentence(
-        self, constrained: SizedSubset | None, lowest: float, n_sets: int, is_constrained: bool
+        self,
+        constrained: SizedSubset | None,
+        lowest: float,
+        n_sets: int,
+        is_constrained: bool,
     ) -> None:
         """Show how much error the user's conditions cost; nothing without conditions."""
         text = ""
@@ -150,7 +176,12 @@ class SetsPanel(Panel):
 
 
 def _matrix_row(
-    above: float, columns: Sequence[int], ids: Sequence[int], selection: frozenset[int], *, is_first: bool
+    above: float,
+    columns: Sequence[int],
+    ids: Sequence[int],
+    selection: frozenset[int],
+    *,
+    is_first: bool,
 ) -> MatrixRow:
     """Return the row of a set, whose error is ``above`` the lowest error by this share."""
     features = frozenset(int(ids[column]) for column in columns)
@@ -173,7 +204,8 @@ def _matrix_columns(
 ) -> list[MatrixColumn]:
     """Return the features that are in some set or always shown, the most frequent first.
 
-    Required and excluded features precede all others, so that the user can free them also if no set has them.
+    Required and excluded features precede all others, so that the user can free them
+    also if no set has them.
     """
     columns = [
         MatrixColumn(

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import BestSubset, SizedSubset
 
 _DIALOG_SIZE = 720, 420
-# Half of the last digit of a percentage with three decimals; smaller numbers are shown as 0.000 without sign.
+# Half of the last digit of a percentage with three decimals; smaller numbers are shown
+# as 0.000 without sign.
 _MIN_EXCESS = 5e-6
 
 
@@ -41,7 +42,8 @@ class SizeRow:
     n_sets : int
         Number of sets of the size.
     n_evaluated : int
-        Number of sets whose error was computed exactly; the others were excluded by bounds.
+        Number of sets whose error was computed exactly; the others were excluded by
+        bounds.
     state : str
         "proved", or the gap: by how much a better set may be better.
     seconds : float
@@ -67,7 +69,9 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
     return [
         SizeRow(
             size=subset.size,
-            listed="  ".join(str(i) for i in sorted(int(ids[column]) for column in subset.features)),
+            listed="  ".join(
+                str(i) for i in sorted(int(ids[column]) for column in subset.features)
+            ),
             above=subset.greedy_gap,
             n_sets=subset.n_sets,
             n_evaluated=subset.n_evaluated,
@@ -93,11 +97,19 @@ _COLUMNS = (
         "above",
         tr("greedy above"),
         "right",
-        lambda value: tr("{share} %").format(share=f"{100 * value if value > _MIN_EXCESS else 0:.3f}"),
+        lambda value: tr("{share} %").format(
+            share=f"{100 * value if value > _MIN_EXCESS else 0:.3f}"
+        ),
         tooltip=tr("Excess error of the set found by greedy selection"),
         width=104,
     ),
-    Column("n_sets", tr("sets"), "right", lambda n: count_text(n) if n < 1e10 else f"{n:.2g}", width=110),
+    Column(
+        "n_sets",
+        tr("sets"),
+        "right",
+        lambda n: count_text(n) if n < 1e10 else f"{n:.2g}",
+        width=110,
+    ),
     Column(
         "n_evaluated",
         tr("computed"),
@@ -107,7 +119,12 @@ _COLUMNS = (
         width=84,
     ),
     Column("seconds", tr("seconds"), "right", ".2f", width=70),
-    Column("state", tr("proof"), width=92, tone=lambda row: "ok" if row.found.proved else "muted"),
+    Column(
+        "state",
+        tr("proof"),
+        width=92,
+        tone=lambda row: "ok" if row.found.proved else "muted",
+    ),
 )
 
 
@@ -147,11 +164,18 @@ class SizesDialog(QDialog):
         self.setWindowTitle(title)
         self._ids = tuple(ids)
         self.table = TableView(
-            theme, _COLUMNS, "sizes-table", lambda row: row.size, accessible_name=title, placeholder=searching
+            theme,
+            _COLUMNS,
+            "sizes-table",
+            lambda row: row.size,
+            accessible_name=title,
+            placeholder=searching,
         )
         about = named(WrappedLabel(), role="caption")
         about.setText(
-            tr("The sets with the lowest leave-query-out error. Larger sizes take many times as long.")
+            tr(
+                "The sets with the lowest leave-query-out error. Larger sizes take many times as long."
+            )
         )
         self.bar = named(DeferredProgressBar(), "sizes-progress", tr("progress"))
         self.bar.setFixedWidth(120)
@@ -160,11 +184,26 @@ class SizesDialog(QDialog):
         self.use = named(QPushButton(tr("Use this set")), "sizes-use", role="primary")
         self.close_button = named(QPushButton(tr("Close")), "sizes-close")
         row = fill(
-            QHBoxLayout(), self.bar, (self.status, 1), self.stop, self.use, self.close_button, spacing=8
+            QHBoxLayout(),
+            self.bar,
+            (self.status, 1),
+            self.stop,
+            self.use,
+            self.close_button,
+            spacing=8,
         )
-        fill(QVBoxLayout(self), about, (self.table, 1), row, margins=(16, 14, 16, 14), spacing=10)
+        fill(
+            QVBoxLayout(self),
+            about,
+            (self.table, 1),
+            row,
+            margins=(16, 14, 16, 14),
+            spacing=10,
+        )
         self.resize(*_DIALOG_SIZE)
-        self.search = BackgroundSimulation(worker, tr("Searching for the best set"), "sizes", self)
+        self.search = BackgroundSimulation(
+            worker, tr("Searching for the best set"), "sizes", self
+        )
         self.search.grew.connect(self._grow)
         self.search.changed.connect(self._show)
         self.stop.clicked.connect(self.search.stop)
@@ -179,11 +218,17 @@ class SizesDialog(QDialog):
     def _grow(self, best: BestSubset) -> None:
         n_sets = sum(subset.n_sets for subset in best.sizes)
         self.bar.set_share(
-            sum(subset.share * subset.n_sets for subset in best.sizes) / n_sets if n_sets else 1.0
+            sum(subset.share * subset.n_sets for subset in best.sizes) / n_sets
+            if n_sets
+            else 1.0
         )
         self.table.set_rows(size_rows(best, self._ids))
         n_proved = sum(subset.proved for subset in best.sizes)
-        self.status.setText(tr("{proved} of {n} sizes proved").format(proved=n_proved, n=len(best.sizes)))
+        self.status.setText(
+            tr("{proved} of {n} sizes proved").format(
+                proved=n_proved, n=len(best.sizes)
+            )
+        )
 
     @Slot()
     def _show(self) -> None:

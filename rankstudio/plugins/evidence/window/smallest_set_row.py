@@ -15,7 +15,10 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel, WrappedLabel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.tried_models.smallest_set import SetOfPath, SmallestSet
+    from rankstudio.engine.analysis.tried_models.smallest_set import (
+        SetOfPath,
+        SmallestSet,
+    )
 
 
 class _SetButton(QWidget):
@@ -39,10 +42,22 @@ class _SetButton(QWidget):
         self.button.setCheckable(True)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._about = named(ElidedLabel(), f"{name}-about", role="caption")
-        fill(QHBoxLayout(self), self.button, (self._about, 1), margins=(0, 0, 0, 0), spacing=8)
+        fill(
+            QHBoxLayout(self),
+            self.button,
+            (self._about, 1),
+            margins=(0, 0, 0, 0),
+            spacing=8,
+        )
 
     def show_set(
-        self, title: str, path_set: SetOfPath, measure: str, ids: Sequence[int], *, is_chosen: bool
+        self,
+        title: str,
+        path_set: SetOfPath,
+        measure: str,
+        ids: Sequence[int],
+        *,
+        is_chosen: bool,
     ) -> None:
         """Show a set, and whether the page is about it (``is_chosen``)."""
         self.button.setText(title.format(k=path_set.size))
@@ -55,13 +70,14 @@ class _SetButton(QWidget):
 class SmallestSetRow(QWidget):
     """A sentence on the smallest set as good as the best, and a button for each of two sets of the path.
 
-    A click on the other set's button asks for its evidence. The row is hidden if the sets of the path are not
-    tested.
+    A click on the other set's button asks for its evidence. The row is hidden if the
+    sets of the path are not tested.
 
     Attributes
     ----------
     asked : Signal(int)
-        The user wants to see the evidence for another set, given by its x value on the path.
+        The user wants to see the evidence for another set, given by its x value on the
+        path.
     """
 
     asked = Signal(int)
@@ -70,15 +86,27 @@ class SmallestSetRow(QWidget):
         super().__init__()
         self._found: SmallestSet | None = None
         self.sentence = named(WrappedLabel(), "smallest-set-advice")
-        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sentence.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+        )
         self._smallest = _SetButton(
             "smallest-set",
-            tr("Choose the smallest set not significantly worse than the best, and see its evidence."),
+            tr(
+                "Choose the smallest set not significantly worse than the best, and see its evidence."
+            ),
         )
-        self._other = _SetButton("other-set", tr("Choose this set and see its evidence."))
+        self._other = _SetButton(
+            "other-set", tr("Choose this set and see its evidence.")
+        )
         self._smallest.button.clicked.connect(lambda: self._ask(smallest=True))
         self._other.button.clicked.connect(lambda: self._ask(smallest=False))
-        sets = fill(QHBoxLayout(), (self._smallest, 1), (self._other, 1), margins=(0, 0, 0, 0), spacing=16)
+        sets = fill(
+            QHBoxLayout(),
+            (self._smallest, 1),
+            (self._other, 1),
+            margins=(0, 0, 0, 0),
+            spacing=16,
+        )
         fill(QVBoxLayout(self), self.sentence, sets, margins=(12, 8, 12, 4), spacing=6)
         self.hide()
 
@@ -99,14 +127,22 @@ class SmallestSetRow(QWidget):
         is_smallest = smallest_set.chosen.size == smallest_set.smallest.size
         self._other.setVisible(not smallest_set.is_one_set)
         self._smallest.show_set(
-            tr("Chosen: k = {k}") if smallest_set.is_one_set else tr("Smallest: k = {k}"),
+            tr("Chosen: k = {k}")
+            if smallest_set.is_one_set
+            else tr("Smallest: k = {k}"),
             smallest_set.smallest,
             smallest_set.measure,
             ids,
             is_chosen=is_smallest,
         )
         title = tr("Best: k = {k}") if is_smallest else tr("Chosen: k = {k}")
-        self._other.show_set(title, smallest_set.other, smallest_set.measure, ids, is_chosen=not is_smallest)
+        self._other.show_set(
+            title,
+            smallest_set.other,
+            smallest_set.measure,
+            ids,
+            is_chosen=not is_smallest,
+        )
 
     def _ask(self, *, smallest: bool) -> None:
         """Ask for the evidence for one of the two sets, unless it is the chosen set."""
@@ -114,7 +150,8 @@ class SmallestSetRow(QWidget):
         if sets is None:
             return
         target = sets.smallest if smallest else sets.other
-        # Qt has checked the clicked button; the chosen set stays checked until the page shows the other one.
+        # Qt has checked the clicked button; the chosen set stays checked until the page
+        # shows the other one.
         is_smallest = sets.chosen.size == sets.smallest.size
         self._smallest.button.setChecked(is_smallest)
         self._other.button.setChecked(not is_smallest)

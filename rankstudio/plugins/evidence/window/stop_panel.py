@@ -32,18 +32,25 @@ _PATH_VIEW = PATH, tr("path")
 _BLUE_NUMBER = 0
 _ORANGE_NUMBER = 1
 _EMPTY_STEPS_TEXT = tr("The p value of each step appears here.")
-_EMPTY_CURVE_TEXT = tr("The left-out error with the whole selection repeated appears here.")
-TOO_LARGE = tr("Not possible: the products of all features in each query take too much space.")
+_EMPTY_CURVE_TEXT = tr(
+    "The left-out error with the whole selection repeated appears here."
+)
+TOO_LARGE = tr(
+    "Not possible: the products of all features in each query take too much space."
+)
 _NO_TIES_TEXT = tr(
     "Not possible if documents with equal labels do not count (ties): permuted residuals compare them."
 )
-_TOO_LONG_TEXT = tr("Not possible with this number of queries: the time grows with its square.")
+_TOO_LONG_TEXT = tr(
+    "Not possible with this number of queries: the time grows with its square."
+)
 
 
 class StopPanel(Panel):
     """Shows where to stop: the p value of each step or the left-out curve, with a sentence.
 
-    The user switches between the two plots. A page may add a third view, about the whole path.
+    The user switches between the two plots. A page may add a third view, about the
+    whole path.
 
     Parameters
     ----------
@@ -58,13 +65,21 @@ class StopPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Where to stop"), name="stop-panel", keeps_title=True)
+        super().__init__(
+            theme, tr("Where to stop"), name="stop-panel", keeps_title=True
+        )
         x = tr("features selected, k")
-        self.p_plot = named(StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot")
+        self.p_plot = named(
+            StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot"
+        )
         self.p_plot.decimals = 2
         self.p_plot.shared = Shared("step-p", tr("Significance of the steps"))
-        self.curve = named(StepCurvesPlot(theme, tr("left-out error per query"), x), "left-out-plot")
-        self.curve.shared = Shared("repeated", tr("Left-out error with repeated selection"))
+        self.curve = named(
+            StepCurvesPlot(theme, tr("left-out error per query"), x), "left-out-plot"
+        )
+        self.curve.shared = Shared(
+            "repeated", tr("Left-out error with repeated selection")
+        )
         self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
         self.tools.addWidget(self.view)
         self.advice = named(WrappedLabel(), "stop-advice")
@@ -82,7 +97,14 @@ class StopPanel(Panel):
         self._path: QWidget | None = None
         self._path_title = ""
         self.path_possible: Callable[[], bool] = lambda: False
-        fill(QVBoxLayout(self._steps), self.work, self.advice, self.optimism, margins=(0, 0, 0, 0), spacing=4)
+        fill(
+            QVBoxLayout(self._steps),
+            self.work,
+            self.advice,
+            self.optimism,
+            margins=(0, 0, 0, 0),
+            spacing=4,
+        )
         fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps)
         self.body.setSpacing(4)
         self._shows_steps = True  # otherwise only the view of the whole path
@@ -92,7 +114,9 @@ class StopPanel(Panel):
         self.view.chosen.connect(self._show_view)
         self.clear()
 
-    def add_path(self, widget: QWidget, title: str, possible: Callable[[], bool]) -> None:
+    def add_path(
+        self, widget: QWidget, title: str, possible: Callable[[], bool]
+    ) -> None:
         """Add a view of the whole path.
 
         Parameters
@@ -127,9 +151,11 @@ class StopPanel(Panel):
         ids : sequence of int
             Feature ids of the data's columns.
         whole_path : bool
-            Whether the steps of the method can be tested: only those of greedy RankRLS can.
+            Whether the steps of the method can be tested: only those of greedy RankRLS
+            can.
         final : bool
-            Whether no more permutations are computed, so that the advice where to stop is final.
+            Whether no more permutations are computed, so that the advice where to stop
+            is final.
         is_done : bool
             Whether the steps were tested, as far as that is possible.
         """
@@ -140,25 +166,41 @@ class StopPanel(Panel):
         has_neither = tests is None and repeated is None
         no_tests_reason = TOO_LARGE if has_neither else _NO_TIES_TEXT
         no_curve_reason = TOO_LARGE if has_neither else _TOO_LONG_TEXT
-        self.p_plot.placeholder = no_tests_reason if is_done and tests is None else _EMPTY_STEPS_TEXT
-        self.curve.placeholder = no_curve_reason if is_done and repeated is None else _EMPTY_CURVE_TEXT
+        self.p_plot.placeholder = (
+            no_tests_reason if is_done and tests is None else _EMPTY_STEPS_TEXT
+        )
+        self.curve.placeholder = (
+            no_curve_reason if is_done and repeated is None else _EMPTY_CURVE_TEXT
+        )
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         if tests is not None and tests.permuted.shape[0]:
             p = tests.p_values
             level = Level(tr("level"), evidence.rules.stop_level)
-            is_accepted = np.arange(1, p.size + 1) <= tests.n_steps(evidence.rules.stop_level)
-            curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE_NUMBER, is_accepted)
+            is_accepted = np.arange(1, p.size + 1) <= tests.n_steps(
+                evidence.rules.stop_level
+            )
+            curve = StepCurve(
+                0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE_NUMBER, is_accepted
+            )
             self.p_plot.set_curves([curve], level, evidence.k)
         if repeated is not None and repeated.repeated.shape[0]:
             count = repeated.repeated.shape[0]
             x = np.arange(1.0, repeated.repeated.shape[1] + 1)
             usual_curve = StepCurve(
-                0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE_NUMBER
+                0,
+                tr("selection kept"),
+                x,
+                repeated.usual_criterion / count,
+                _BLUE_NUMBER,
             )
-            repeated_curve = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE_NUMBER)
+            repeated_curve = StepCurve(
+                1, tr("repeated"), x, repeated.criterion / count, _ORANGE_NUMBER
+            )
             self.curve.set_curves([usual_curve, repeated_curve], None, evidence.k)
-        self.advice.setText(evidence.stop.sentence if final and evidence.stop is not None else "")
+        self.advice.setText(
+            evidence.stop.sentence if final and evidence.stop is not None else ""
+        )
         self.optimism.setText(optimism_sentence(evidence))
         self._show_view()
         self._show_n_permutations(tests)
@@ -189,7 +231,11 @@ class StopPanel(Panel):
     def _show_n_permutations(self, tests: StepSignificance | None) -> None:
         """Show in the title of the plot from how many permutations the p values follow."""
         n = 0 if tests is None else tests.permuted.shape[0]
-        title = tr("p of each step, {n} permutations").format(n=n) if n else tr("p of each step")
+        title = (
+            tr("p of each step, {n} permutations").format(n=n)
+            if n
+            else tr("p of each step")
+        )
         self.p_plot.set_axes(replace(self.p_plot.axes, title=title))
 
     def _selected_at(self, _: int, step: int) -> int:
@@ -208,9 +254,11 @@ class StopPanel(Panel):
         self.optimism.setVisible(view == CURVE and bool(self.optimism.text()))
         if self._path is not None:
             self._path.setVisible(view == PATH)
-        figure_button = self.findChild(QToolButton, "figure-button")  # added by the page
+        # added by the page
+        figure_button = self.findChild(QToolButton, "figure-button")
         if figure_button is not None:
-            figure_button.setVisible(view != PATH)  # the view of the whole path has no plot to export
+            # the view of the whole path has no plot to export
+            figure_button.setVisible(view != PATH)
 
 
 def optimism_sentence(evidence: SelectionEvidence) -> str:

@@ -33,14 +33,17 @@ class WorkRow(QWidget):
     tip : str
         Tooltip of the button.
     bounded : str
-        Text of the button if the estimate is an upper bound: "Find the sets (at most {time})".
+        Text of the button if the estimate is an upper bound: "Find the sets (at most
+        {time})".
 
     Attributes
     ----------
     button, stop : QPushButton
     """
 
-    def __init__(self, name: str, offer: str, timed: str, tip: str, bounded: str = "") -> None:
+    def __init__(
+        self, name: str, offer: str, timed: str, tip: str, bounded: str = ""
+    ) -> None:
         super().__init__()
         self.setObjectName(name)
         self._offer = offer
@@ -50,7 +53,11 @@ class WorkRow(QWidget):
         self.bar = named(DeferredProgressBar(), f"{name}-progress", tr("progress"))
         self.bar.setFixedWidth(_BAR)
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
-        self.stop = named(QPushButton(tr("Stop")), f"{name}-stop", tip=tr("Stop and keep the results so far"))
+        self.stop = named(
+            QPushButton(tr("Stop")),
+            f"{name}-stop",
+            tip=tr("Stop and keep the results so far"),
+        )
         for button in (self.button, self.stop):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         fill(
@@ -66,7 +73,13 @@ class WorkRow(QWidget):
         self.show_state(Progress.ABSENT, inf, 0.0, "")
 
     def show_state(
-        self, progress: Progress, seconds: float, share: float, doing: str, *, is_bound: bool = False
+        self,
+        progress: Progress,
+        seconds: float,
+        share: float,
+        doing: str,
+        *,
+        is_bound: bool = False,
     ) -> None:
         """Show the state of the computation.
 
@@ -92,7 +105,9 @@ class WorkRow(QWidget):
         self.bar.set_share(share if is_running else 0.0)
         if is_offered:
             text = self._bounded if is_bound else self._timed
-            self.button.setText(self._offer if isinf(seconds) else text.format(time=duration(seconds)))
+            self.button.setText(
+                self._offer if isinf(seconds) else text.format(time=duration(seconds))
+            )
         states = {
             Progress.RUNNING: doing,
             Progress.STOPPED: tr("Partial result"),

@@ -20,7 +20,14 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import MOST_ROWS, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.base import (
+    MOST_ROWS,
+    CellValue,
+    Numbers,
+    Plot,
+    describe,
+    floats,
+)
 from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
 from rankstudio.ui.plots.legend import draw_entry
 from rankstudio.ui.plots.readout import Line
@@ -58,31 +65,45 @@ class AlonePanel(Panel):
         self.switch.chosen.connect(self.plot.set_by_id)
         self.clear()
 
-    def show_features(self, features_alone: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
+    def show_features(
+        self, features_alone: FeaturesAlone, ids: Ints, names: Sequence[str]
+    ) -> None:
         """Show how features rank alone.
 
         ``ids`` and ``names`` are those of all columns of the data.
         """
         columns = features_alone.columns
-        self.plot.set_features(features_alone, ids[columns], [names[column] for column in columns.tolist()])
+        self.plot.set_features(
+            features_alone, ids[columns], [names[column] for column in columns.tolist()]
+        )
         self.mark((), None)
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
         """Fill the dots of a model's columns, and mark the column of the inspected feature."""
-        columns = self.plot.shown.columns if self.plot.shown is not None else np.empty(0, dtype=np.int64)
+        columns = (
+            self.plot.shown.columns
+            if self.plot.shown is not None
+            else np.empty(0, dtype=np.int64)
+        )
         self.plot.mark(
             np.flatnonzero(np.isin(columns, list(selected))).tolist(),
             next(iter(np.flatnonzero(columns == feature).tolist()), None),
         )
         n_shown = self.plot.shown.order.size if self.plot.shown is not None else 0
-        self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
+        self.set_caption(
+            tr("filled: in the model") if 0 < len(selected) < n_shown else ""
+        )
 
     def show_share(self, share: float | None) -> None:
         """Show in the caption the share of features that are measured so far.
 
         None clears the caption.
         """
-        self.set_caption(tr("{share} measured").format(share=percentage(share)) if share is not None else "")
+        self.set_caption(
+            tr("{share} measured").format(share=percentage(share))
+            if share is not None
+            else ""
+        )
 
     def clear(self, reason: str = _NO_DOCUMENTS) -> None:
         """Remove the features, and show the reason."""
@@ -117,11 +138,17 @@ class AloneController(Controller):
         self._current = current
         self._features_controller = features_controller
         self._absence = models.absence
-        self._measured_dataset: FoldedDataset | None = None  # of the shown or expected measures
+        # of the shown or expected measures
+        self._measured_dataset: FoldedDataset | None = None
         self.panel = AlonePanel(theme)
         self.panels = (self.panel,)
         self.panel.plot.picked.connect(self._on_picked)
-        triggers = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
+        triggers = (
+            session.datasetChanged,
+            session.foldChanged,
+            session.measureChanged,
+            session.planChanged,
+        )
         self._demand = OnDemand(
             parent=self,
             worker=worker,
@@ -153,7 +180,12 @@ class AloneController(Controller):
         dataset = self._session.dataset
         if dataset is None or not session.has_documents:
             return None
-        return session.watched or dataset.folds[0], session.measure, session.convention, session.sealed
+        return (
+            session.watched or dataset.folds[0],
+            session.measure,
+            session.convention,
+            session.sealed,
+        )
 
     def _measure(self) -> Computation | None:
         """Return the computation of the ranking by each feature alone; None without data."""
@@ -175,7 +207,9 @@ class AloneController(Controller):
                 self._mark()
 
         fold = session.watched or dataset.folds[0]
-        work = partial(_measured, fold, session.measure, session.convention, session.sealed)
+        work = partial(
+            _measured, fold, session.measure, session.convention, session.sealed
+        )
         return Computation(tr("Measuring each feature alone"), work, show)
 
     def _fail(self, reason: str) -> None:
@@ -190,7 +224,9 @@ class AloneController(Controller):
     def _mark(self) -> None:
         model = self._current.model
         if self.panel.isVisible() and self.panel.plot.shown is not None:
-            self.panel.mark(model.step.selected if model else (), self._features_controller.column)
+            self.panel.mark(
+                model.step.selected if model else (), self._features_controller.column
+            )
 
     @Slot(int)
     def _on_picked(self, column: int) -> None:
@@ -210,13 +246,14 @@ def _measured(
 class AlonePlot(Plot):
     """A plot with a dot for each feature and part at the measure of the ranking by this feature alone.
 
-    Dots of the model's features are filled. Vertical lines mark the inspected feature and the one under the
-    mouse.
+    Dots of the model's features are filled. Vertical lines mark the inspected feature
+    and the one under the mouse.
 
     Attributes
     ----------
     picked : Signal(int)
-        The user clicked a feature or moved to it by the arrow keys: its position among the shown features.
+        The user clicked a feature or moved to it by the arrow keys: its position among
+        the shown features.
     """
 
     picked = Signal(int)
@@ -234,7 +271,9 @@ class AlonePlot(Plot):
         self.add_layer(self._draw, 0.0)
         self.add_layer(self._draw_legend, 1.0, clipped=False)
 
-    def set_features(self, features_alone: FeaturesAlone | None, ids: Ints, names: Sequence[str]) -> None:
+    def set_features(
+        self, features_alone: FeaturesAlone | None, ids: Ints, names: Sequence[str]
+    ) -> None:
         """Show features with their ids and names; None shows an empty plot."""
         self.shown = features_alone
         self._ids = ids
@@ -256,7 +295,9 @@ class AlonePlot(Plot):
         Both are given by position.
         """
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
-        self._selected[[column for column in selected if column < self._order.size]] = True
+        self._selected[[column for column in selected if column < self._order.size]] = (
+            True
+        )
         self._feature = feature
         self.mark_dirty()
 
@@ -282,16 +323,22 @@ class AlonePlot(Plot):
         """
         order = self._order[:MOST_ROWS].tolist()
         parts = self.shown.parts.items() if self.shown is not None else ()
-        strong = frozenset(index for index, column in enumerate(order) if self._selected[column])
+        strong = frozenset(
+            index for index, column in enumerate(order) if self._selected[column]
+        )
         strong = strong if len(strong) < len(order) else frozenset()
         return RowsFigure(
             "figure",
             title=self.axes.title,
             caption="",
             axis=FigureAxis(self.axes.title),
-            rows=tuple(f"{self._names[column]} ({self._ids[column]})" for column in order),
+            rows=tuple(
+                f"{self._names[column]} ({self._ids[column]})" for column in order
+            ),
             series=tuple(
-                RowSeries(tr(part), floats(values[column] for column in order), number=number)
+                RowSeries(
+                    tr(part), floats(values[column] for column in order), number=number
+                )
                 for number, (part, values) in enumerate(parts)
             ),
             strong=strong,
@@ -330,11 +377,16 @@ class AlonePlot(Plot):
     def readout(self, column: int) -> list[Line]:
         """Return the name of a feature, and its measure on each part."""
         assert self.shown is not None  # in an empty plot, no feature is under the mouse
-        looks = [palettes.category(self.theme.colors, i) for i in range(len(self.shown.parts))]
+        looks = [
+            palettes.category(self.theme.colors, i)
+            for i in range(len(self.shown.parts))
+        ]
         lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]
         lines += [
             Line(tr(name), f"{values[column]:.4f}", look.color)
-            for (name, values), look in zip(self.shown.parts.items(), looks, strict=True)
+            for (name, values), look in zip(
+                self.shown.parts.items(), looks, strict=True
+            )
         ]
         if self.shown.ascending[column]:
             lines.append(Line(tr("small values first")))
@@ -371,7 +423,11 @@ class AlonePlot(Plot):
 
         It is None if it is not shown.
         """
-        indices = np.flatnonzero(self._order == column) if column is not None else self._order[:0]
+        indices = (
+            np.flatnonzero(self._order == column)
+            if column is not None
+            else self._order[:0]
+        )
         return int(indices[0]) if indices.size else None
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -392,23 +448,34 @@ class AlonePlot(Plot):
                 painter.setPen(pen(look.color if filled else faded, 1.1))
                 painter.setBrush(look.color if filled else Qt.BrushStyle.NoBrush)
                 px, py = frame.pixels(self._x_values, values[self._order])
-                for index in np.flatnonzero((selected == filled) & np.isfinite(py)).tolist():
-                    draw_marker(painter, look.marker, QPointF(px[index], py[index]), radius)
+                for index in np.flatnonzero(
+                    (selected == filled) & np.isfinite(py)
+                ).tolist():
+                    draw_marker(
+                        painter, look.marker, QPointF(px[index], py[index]), radius
+                    )
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line through the inspected feature, and a line through the feature under the mouse."""
-        for column, color in ((self.under_mouse, colors.q("line")), (self._feature, colors.q("accent"))):
+        for column, color in (
+            (self.under_mouse, colors.q("line")),
+            (self._feature, colors.q("accent")),
+        ):
             index = self._index_of(column)
             if index is not None:
                 x = round(frame.x_px(float(self._x_values[index]))) + 0.5
                 painter.setPen(pen(color, 1.4))
-                painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))
+                painter.drawLine(
+                    QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom())
+                )
 
     def _entries(self) -> list[tuple[str, float]]:
         """Return the entries of the legend with their widths."""
         metrics = QFontMetricsF(font(SMALL))
         names = [tr(name) for name in self.shown.parts] if self.shown else []
-        return [(name, 12.0 + metrics.horizontalAdvance(name) + _BETWEEN) for name in names]
+        return [
+            (name, 12.0 + metrics.horizontalAdvance(name) + _BETWEEN) for name in names
+        ]
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the legend with the marker of each part, at the right of the title."""
@@ -438,9 +505,21 @@ class AlonePlot(Plot):
             self._order = np.empty(0, dtype=np.int64)
             self.set_axes(Axes())
         else:
-            self._order = np.argsort(self._ids, kind="stable") if self.by_id else self.shown.order
-            x = tr("id of the feature") if self.by_id else tr("features, best on train first")
-            self.set_axes(Axes(tr("{measure} alone").format(measure=self.shown.measure), x, integer_x=True))
+            self._order = (
+                np.argsort(self._ids, kind="stable") if self.by_id else self.shown.order
+            )
+            x = (
+                tr("id of the feature")
+                if self.by_id
+                else tr("features, best on train first")
+            )
+            self.set_axes(
+                Axes(
+                    tr("{measure} alone").format(measure=self.shown.measure),
+                    x,
+                    integer_x=True,
+                )
+            )
         self.setAccessibleName(tr("Single features"))
 
     def summary(self) -> str:
@@ -458,6 +537,9 @@ class AlonePlot(Plot):
         ]
         column = self._feature
         if column is not None and column < train.size:
-            values = ", ".join(f"{tr(name)} {part[column]:.4f}" for name, part in self.shown.parts.items())
+            values = ", ".join(
+                f"{tr(name)} {part[column]:.4f}"
+                for name, part in self.shown.parts.items()
+            )
             sentences.append(f"{self._names[column]}: {values}")
         return describe(sentences)

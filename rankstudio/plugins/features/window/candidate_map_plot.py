@@ -53,17 +53,18 @@ _MAX_BAR_WIDTH = 120.0
 class CandidateMapPlot(HeatMapPlot):
     """A plot of the candidates of a path, colored by their scores or ranks at each step.
 
-    Rows are features, from top to bottom in the order of the path; columns are steps. The selection of each
-    step is outlined, and the row of the inspected feature and the column of the inspected step are marked. A
-    click or an arrow key inspects the feature and the step of a cell.
+    Rows are features, from top to bottom in the order of the path; columns are steps.
+    The selection of each step is outlined, and the row of the inspected feature and the
+    column of the inspected step are marked. A click or an arrow key inspects the
+    feature and the step of a cell.
 
     Attributes
     ----------
     shown : CandidateMap or None
         The part of the map for which there is room.
     cellPicked : Signal(int, int)
-        The user clicked a cell or moved to it by an arrow key: the feature's column in the data, and the
-        position of the step on the path.
+        The user clicked a cell or moved to it by an arrow key: the feature's column in
+        the data, and the position of the step on the path.
     """
 
     cellPicked = Signal(int, int)
@@ -102,7 +103,8 @@ class CandidateMapPlot(HeatMapPlot):
         steps : str
             Name of a column: "step", "iteration".
         ids : sequence of int
-            Ids of all features; without them the plot does not know the feature under the mouse.
+            Ids of all features; without them the plot does not know the feature under
+            the mouse.
         """
         self.set_names("", steps)
         self._whole_map = candidate_map
@@ -131,7 +133,11 @@ class CandidateMapPlot(HeatMapPlot):
         if self._score is not None and not self._score.from_zero:
             return tr("selected"), tr("halfway"), tr("the worst")
         growing = self._whole_map is None or self._whole_map.growing
-        return tr("selected") if growing else tr("maximum"), tr("half"), tr("none", "share")
+        return (
+            tr("selected") if growing else tr("maximum"),
+            tr("half"),
+            tr("none", "share"),
+        )
 
     # HeatMapPlot
 
@@ -139,9 +145,11 @@ class CandidateMapPlot(HeatMapPlot):
         """Leave room for names at the left, numbers of steps above, and the color bar at the right."""
         metrics = QFontMetricsF(font(TINY, bold=True))  # the marked feature is bold
         features = self._whole_map.features if self._whole_map else ()
-        # The names of all features are measured, shown or not, so that the columns do not move. Of ten
-        # thousand names, measuring the longest ones is enough.
-        names = nlargest(_N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len)
+        # The names of all features are measured, shown or not, so that the columns do
+        # not move. Of ten thousand names, measuring the longest ones is enough.
+        names = nlargest(
+            _N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len
+        )
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
         left = ceil(min(widest, size.width() * _MAX_NAMES_SHARE)) + AIR + 1
         right = color_bar_width(self.key()) + 3 * AIR
@@ -184,17 +192,25 @@ class CandidateMapPlot(HeatMapPlot):
         share = float(self.shown.shares[row, column])
         if np.isnan(value):
             reason = (
-                tr("selected without comparison") if self.shown.taken[row, column] else tr("no candidate")
+                tr("selected without comparison")
+                if self.shown.taken[row, column]
+                else tr("no candidate")
             )
             return [Line(location, bold=True), Line(reason)]
         lines = [
-            Line(tr(self._score.name) if self._score else tr("score"), significant(value), bold=True),
+            Line(
+                tr(self._score.name) if self._score else tr("score"),
+                significant(value),
+                bold=True,
+            ),
             Line(location),
         ]
         if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line(tr("share of the best"), percentage(share)))
         n_candidates = int(self.shown.n_candidates[column])
-        rank = tr("{ranks:.0f} of {of}").format(ranks=self.shown.ranks[row, column], of=n_candidates)
+        rank = tr("{ranks:.0f} of {of}").format(
+            ranks=self.shown.ranks[row, column], of=n_candidates
+        )
         return [*lines, Line(tr("rank"), rank)]
 
     def feature_of(self, cell: tuple[int, int]) -> int:
@@ -212,11 +228,17 @@ class CandidateMapPlot(HeatMapPlot):
         ranked = self._shows_ranks
         values = visible.ranks if ranked else visible.shares
         score = self._score.name if self._score else ""
-        title = tr("rank among the candidates") if ranked else tr("share of the best score of the step")
+        title = (
+            tr("rank among the candidates")
+            if ranked
+            else tr("share of the best score of the step")
+        )
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         figure_title = self.accessibleName()
         if score:
-            figure_title = tr("{score} of the candidates by step").format(score=tr(score))
+            figure_title = tr("{score} of the candidates by step").format(
+                score=tr(score)
+            )
         return MapFigure(
             "figure",
             title=figure_title,
@@ -235,7 +257,9 @@ class CandidateMapPlot(HeatMapPlot):
             decimals=0 if ranked else 2,
             written=ranked,
             first_dark=ranked,
-            marked=tuple((int(row), int(column)) for row, column in np.argwhere(visible.taken)),
+            marked=tuple(
+                (int(row), int(column)) for row, column in np.argwhere(visible.taken)
+            ),
             mark_label=tr("selected"),
         )
 
@@ -249,7 +273,10 @@ class CandidateMapPlot(HeatMapPlot):
         rows: list[list[CellValue]] = [
             [label, *map(float, row)] for label, row in zip(names, values, strict=True)
         ]
-        return ["feature", *(f"{self._names[1]} {n}" for n in self._whole_map.numbers)], rows
+        return [
+            "feature",
+            *(f"{self._names[1]} {n}" for n in self._whole_map.numbers),
+        ], rows
 
     def click(self, point: QPointF) -> None:
         """Pick the cell under the mouse.
@@ -264,7 +291,9 @@ class CandidateMapPlot(HeatMapPlot):
             is_on_name = point.x() < frame.area.left()
             if is_on_name and self._step_position is not None:
                 step_position = self._step_position
-            self.cellPicked.emit(self.shown.features[self._flipped(row_from_below)], step_position)
+            self.cellPicked.emit(
+                self.shown.features[self._flipped(row_from_below)], step_position
+            )
 
     def confirm(self, cell: tuple[int, int]) -> None:
         """Choose the model that is inspected since the preceding click."""
@@ -279,9 +308,12 @@ class CandidateMapPlot(HeatMapPlot):
         rest = [f for f in full_map.features if f not in self.shown.features]
         features = [*self.shown.features, *rest]
         places = self.shown.places if not full_map.growing else full_map.places
-        row = features.index(self._feature) if self._feature in features else -down  # then the first row
+        # then the first row
+        row = features.index(self._feature) if self._feature in features else -down
         step_position = self._step_position or 0
-        column = min(range(len(places)), key=lambda index: abs(places[index] - step_position))
+        column = min(
+            range(len(places)), key=lambda index: abs(places[index] - step_position)
+        )
         row = int(np.clip(row + down, 0, len(features) - 1))
         column = int(np.clip(column + right, 0, len(places) - 1))
         self.cellPicked.emit(features[row], places[column])
@@ -343,12 +375,18 @@ class CandidateMapPlot(HeatMapPlot):
             self._marked_row = visible.features.index(self._feature)
         self._marked_column = None
         if self._step_position is not None:
-            self._marked_column = int(np.abs(np.array(visible.places) - self._step_position).argmin())
+            self._marked_column = int(
+                np.abs(np.array(visible.places) - self._step_position).argmin()
+            )
         values = visible.shares
         if self._shows_ranks:  # 1 for the first rank, 0 for the last
-            values = 1.0 - (visible.ranks - 1.0) / np.maximum(1.0, visible.n_candidates - 1.0)
+            values = 1.0 - (visible.ranks - 1.0) / np.maximum(
+                1.0, visible.n_candidates - 1.0
+            )
         # The rows of a heat map are counted from the bottom.
-        self.set_values(values[::-1], self._labels[::-1], tuple(map(str, visible.numbers)))
+        self.set_values(
+            values[::-1], self._labels[::-1], tuple(map(str, visible.numbers))
+        )
 
     def _flipped(self, row: int) -> int:
         """Convert a row number from counting from the top to counting from the bottom, or back."""
@@ -362,7 +400,9 @@ class CandidateMapPlot(HeatMapPlot):
             is_marked = row == self._marked_row
             painter.setFont(font(TINY, bold=is_marked))
             painter.setPen(colors.q("text" if is_marked else "muted"))
-            text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideMiddle, int(box.width()))
+            text = painter.fontMetrics().elidedText(
+                label, Qt.TextElideMode.ElideMiddle, int(box.width())
+            )
             painter.drawText(box, flags, text)
 
     def _draw_steps(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -371,7 +411,9 @@ class CandidateMapPlot(HeatMapPlot):
         painter.setFont(font(TINY))
         painter.setPen(colors.q("muted"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1])
+        painter.drawText(
+            QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1]
+        )
         n = len(self.shown.numbers)
         metrics = QFontMetricsF(font(TINY))
         room = max(metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0)
@@ -379,7 +421,8 @@ class CandidateMapPlot(HeatMapPlot):
         for column in range(n):
             is_marked = column == self._marked_column
             is_beside_marked = (
-                self._marked_column is not None and 0 < abs(column - self._marked_column) < stride
+                self._marked_column is not None
+                and 0 < abs(column - self._marked_column) < stride
             )
             is_skipped = bool(column % stride) or (is_beside_marked and stride > 1)
             if is_skipped and not is_marked:
@@ -388,7 +431,9 @@ class CandidateMapPlot(HeatMapPlot):
             painter.setFont(font(TINY, bold=is_marked))
             painter.setPen(colors.q("accent" if is_marked else "muted"))
             box = QRectF(rect.center().x() - 20, 0, 40, HEADER - 3)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self.shown.numbers[column]))
+            painter.drawText(
+                box, Qt.AlignmentFlag.AlignCenter, str(self.shown.numbers[column])
+            )
 
     def summary(self) -> str:
         """Describe the map and its marked cell."""
@@ -403,4 +448,6 @@ class CandidateMapPlot(HeatMapPlot):
         if self._marked_row is None or self._marked_column is None:
             return title
         lines = self.readout((self._flipped(self._marked_row), self._marked_column))
-        return describe([title, *(f"{line.text} {line.value}".strip() for line in lines)])
+        return describe(
+            [title, *(f"{line.text} {line.value}".strip() for line in lines)]
+        )

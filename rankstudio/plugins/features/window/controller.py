@@ -31,26 +31,32 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.plugins.features.feature_profile import FeatureProfile
 
-_SETTLED_MILLISECONDS = 120  # pause after a choice before a feature's profile is computed
+# pause after a choice before a feature's profile is computed
+_SETTLED_MILLISECONDS = 120
 
-_TESTING_TEXT = tr("test: …")  # shown during the test, so that the room for the measures is kept
+# shown during the test, so that the room for the measures is kept
+_TESTING_TEXT = tr("test: …")
 
 _NO_DOCUMENTS_TEXT = tr("Open the data to see the values of a feature by relevance.")
 _NOT_CHOSEN_TEXT = tr("Only the chosen model is tested.")
-_EVERY_FOLD_TEXT = tr("Each fold has its own features. Choose a single fold to see them.")
+_EVERY_FOLD_TEXT = tr(
+    "Each fold has its own features. Choose a single fold to see them."
+)
 
 
 class FeaturesController(PageController):
     """Shows paths and feature profiles, and applies the user's actions on them to the session.
 
-    The Select page and the Features page each have a path (the features of the inspected model) and an
-    inspector (the profile of the inspected feature). A path is only updated while it is visible.
+    The Select page and the Features page each have a path (the features of the
+    inspected model) and an inspector (the profile of the inspected feature). A path is
+    only updated while it is visible.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        Session and current model to show, and the worker that computes profiles of features.
+        Session and current model to show, and the worker that computes profiles of
+        features.
 
     Attributes
     ----------
@@ -58,7 +64,9 @@ class FeaturesController(PageController):
         Computations that the controllers of the page share.
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         session = models.session
         current = models.current
@@ -70,8 +78,12 @@ class FeaturesController(PageController):
         self._absence.changed.connect(self._explain)
         self._feature: int | None = None
         self._marked_feature: int | None = None
-        self._inspect_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
-        self._model_timer = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
+        self._inspect_timer = single_shot(
+            _SETTLED_MILLISECONDS, self._inspect_marked, self
+        )
+        self._model_timer = single_shot(
+            _SETTLED_MILLISECONDS, self._inspect_again, self
+        )
         self._profile_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -86,8 +98,12 @@ class FeaturesController(PageController):
         self.profile = InspectorPanel(theme, "profile", tables=True)
         self.panels = self.path, self.profile, self.features, self.inspector
         about = tr("The path with weights, gains and measures.")
-        self.features.table.shared = Shared("features", tr("Features table"), about, always=True)
-        self.inspector.plot.shared = Shared("density", tr("Density by relevance"), always=True)
+        self.features.table.shared = Shared(
+            "features", tr("Features table"), about, always=True
+        )
+        self.inspector.plot.shared = Shared(
+            "density", tr("Density by relevance"), always=True
+        )
         self._path_panels = (self.features, self.path)
         self._inspectors = (self.inspector, self.profile)
         for panel in self._path_panels:
@@ -144,7 +160,14 @@ class FeaturesController(PageController):
             plan, parameters, step = weighed
             weighed_key = repr((plan, parameters, step.number))
         measured = session.convention, session.measure
-        return self._feature, id(fold), *measured, session.sealed, self._selected(), weighed_key
+        return (
+            self._feature,
+            id(fold),
+            *measured,
+            session.sealed,
+            self._selected(),
+            weighed_key,
+        )
 
     def _describe(self) -> Computation | None:
         """Return the computation of the inspected feature's profile; None without documents."""
@@ -153,7 +176,9 @@ class FeaturesController(PageController):
         column = self.column
         if fold is None or column is None or not self._session.has_documents:
             return None
-        title = tr("Computing statistics of feature {feature}").format(feature=self._feature)
+        title = tr("Computing statistics of feature {feature}").format(
+            feature=self._feature
+        )
         return computation(
             title,
             self._show_profile,
@@ -169,7 +194,9 @@ class FeaturesController(PageController):
     def _fold(self) -> Fold | None:
         """Return the fold on whose training part features are inspected."""
         dataset = self._session.dataset
-        return (self._session.watched or dataset.folds[0]) if dataset is not None else None
+        return (
+            (self._session.watched or dataset.folds[0]) if dataset is not None else None
+        )
 
     def show_at(self, feature: int, size: int | None) -> None:
         """Inspect a feature at once, and the model of a size.
@@ -203,14 +230,24 @@ class FeaturesController(PageController):
         if model is None or dataset is None:
             for panel in self._path_panels:
                 title = _list_title(self._current.shown) if dataset is not None else ""
-                panel.clear(self._absence.fold_model(_EVERY_FOLD_TEXT, NO_PATH), title, self._session.measure)
+                panel.clear(
+                    self._absence.fold_model(_EVERY_FOLD_TEXT, NO_PATH),
+                    title,
+                    self._session.measure,
+                )
             return
         # Mark the chosen model as well, if another model of its path is inspected.
         chosen = self._current.model
         choice = None
-        if self._current.shown.inspection is not None and chosen is not None and chosen.path is model.path:
+        if (
+            self._current.shown.inspection is not None
+            and chosen is not None
+            and chosen.path is model.path
+        ):
             choice = chosen.x_value
-        self._show_path(model.path, model.position, feature_groups_of(model.plan), choice)
+        self._show_path(
+            model.path, model.position, feature_groups_of(model.plan), choice
+        )
         row = self._visible_paths()[0].table.current()
         if row is not None and row.feature_id != self._marked_feature:
             self._marked_feature = row.feature_id
@@ -256,9 +293,13 @@ class FeaturesController(PageController):
 
     def _visible_paths(self) -> list[FeaturesPanel]:
         """Return the visible panels of a path, or that of the Select page if neither is visible."""
-        return [panel for panel in self._path_panels if panel.isVisible()] or [self.features]
+        return [panel for panel in self._path_panels if panel.isVisible()] or [
+            self.features
+        ]
 
-    def _show_path(self, path: PathResult, position: int, groups: Groups, choice: int | None = None) -> None:
+    def _show_path(
+        self, path: PathResult, position: int, groups: Groups, choice: int | None = None
+    ) -> None:
         dataset = self._session.dataset
         if dataset is not None:
             ids = dataset.feature_ids
@@ -266,11 +307,15 @@ class FeaturesController(PageController):
             title = _list_title(self._current.shown)
             for panel in self._visible_paths():
                 panel.set_title(title)
-                panel.show_path(path, ids, names, self._session.measure, position, groups, choice)
+                panel.show_path(
+                    path, ids, names, self._session.measure, position, groups, choice
+                )
 
     def _show_profile(self, profile: FeatureProfile) -> None:
         if self._session.sealed:
-            parts = {name: part for name, part in profile.parts.items() if name != "test"}
+            parts = {
+                name: part for name, part in profile.parts.items() if name != "test"
+            }
             profile = replace(profile, parts=parts)
         dataset = self._session.dataset
         feature_set = dataset.extension(FeatureSet) if dataset is not None else None
@@ -293,7 +338,11 @@ class FeaturesController(PageController):
                 panel.say_untested(_NOT_CHOSEN_TEXT)
             elif current.untested:
                 reason = current.untested
-                panel.say_untested(reason if reason != NO_DOCUMENTS else self._absence.documents(reason))
+                panel.say_untested(
+                    reason
+                    if reason != NO_DOCUMENTS
+                    else self._absence.documents(reason)
+                )
             elif current.test or model.fold.test is None:
                 panel.show_test(current.test, rules, current.baseline)
             else:
@@ -308,7 +357,9 @@ class FeaturesController(PageController):
         self._release()
         self._inspect_timer.stop()
         self._model_timer.stop()
-        lacks_documents = self._session.dataset is not None and not self._session.has_documents
+        lacks_documents = (
+            self._session.dataset is not None and not self._session.has_documents
+        )
         for inspector in self._inspectors:
             inspector.clear(_NO_DOCUMENTS_TEXT if lacks_documents else SELECT)
 

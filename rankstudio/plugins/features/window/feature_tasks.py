@@ -17,7 +17,10 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.tasks import FoldCache
 
 if TYPE_CHECKING:
-    from rankstudio.plugins.features.choice_explanation import ChoiceContext, ChoiceExplanation
+    from rankstudio.plugins.features.choice_explanation import (
+        ChoiceContext,
+        ChoiceExplanation,
+    )
     from rankstudio.plugins.features.compared_densities import ComparedDensities
     from rankstudio.plugins.features.feature_profile import FeatureProfile, Inspector
     from rankstudio.plugins.features.substitutes import Substitutes
@@ -56,13 +59,17 @@ class FeatureTasks:
         selected : tuple of int
             Columns of a model, with which the feature is correlated.
         weighed : tuple, optional
-            Plan, parameters and model of a method that weighs features; the profile then has the importance
-            of the feature.
+            Plan, parameters and model of a method that weighs features; the profile
+            then has the importance of the feature.
         """
-        profile = self._inspector_of(fold, convention, measure).profile(column, selected)
+        profile = self._inspector_of(fold, convention, measure).profile(
+            column, selected
+        )
         if weighed is None:
             return profile
-        from rankstudio.engine.analysis.features.feature_penalties import feature_penalties  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.feature_penalties import (  # noqa: PLC0415 - on the worker only
+            feature_penalties,
+        )
         from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
 
         plan, parameters, step = weighed
@@ -70,7 +77,10 @@ class FeatureTasks:
         rest = [other for other in selected if other != column]
         bounds = bounds_of(plan, parameters, step, data, fold.train)
         return profile.penalised(
-            feature_penalties(plan, parameters, data, fold.train.feature_ids, [column], rest), bounds
+            feature_penalties(
+                plan, parameters, data, fold.train.feature_ids, [column], rest
+            ),
+            bounds,
         )
 
     def explain(
@@ -82,10 +92,14 @@ class FeatureTasks:
         """
         from rankstudio.plugins.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
 
-        correlations = None if fold is None else self._inspector_of(fold, convention).correlations
+        correlations = (
+            None if fold is None else self._inspector_of(fold, convention).correlations
+        )
         return explain(context, feature, correlations)
 
-    def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
+    def substitutes(
+        self, plan: Plan, fold: Fold, path: PathResult, position: int
+    ) -> Substitutes:
         """Find possible substitutes for the features of a model."""
         from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
@@ -93,8 +107,18 @@ class FeatureTasks:
         inspector = self._inspector_of(fold)
         data = self._folds.prepared(plan, fold).whole_train
         train = fold.train
-        groups = CandidateGroups.of(train.feature_ids, train.feature_names, feature_groups_of(plan)).columns
-        return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters, groups)
+        groups = CandidateGroups.of(
+            train.feature_ids, train.feature_names, feature_groups_of(plan)
+        ).columns
+        return substitutes(
+            plan,
+            path,
+            position,
+            data,
+            inspector.correlations,
+            inspector.clusters,
+            groups,
+        )
 
     def densities(
         self, plan: Plan, fold: Fold, path: PathResult, columns: Sequence[int]
@@ -105,7 +129,9 @@ class FeatureTasks:
         train = self._folds.prepared(plan, fold).whole_train
         return compared_densities(plan, path, train, fold.train.feature_ids, columns)
 
-    def _inspector_of(self, fold: Fold, convention: str = "", measure: str = "") -> Inspector:
+    def _inspector_of(
+        self, fold: Fold, convention: str = "", measure: str = ""
+    ) -> Inspector:
         """Return the fold's inspector, which is kept for the next call.
 
         Without a convention or measure, the inspector may have any.
@@ -125,4 +151,8 @@ class FeatureTasks:
 
 def _other_parts(fold: Fold) -> dict[str, RankingDataset]:
     """Return the parts of a fold other than the training part, by their names in the window."""
-    return {"validation" if name == "vali" else name: p for name, p in fold.parts.items() if name != "train"}
+    return {
+        "validation" if name == "vali" else name: p
+        for name, p in fold.parts.items()
+        if name != "train"
+    }

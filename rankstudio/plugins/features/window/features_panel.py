@@ -38,10 +38,12 @@ IMPORTANCE = 84
 _N_MEASURED_NAMES = 200  # names whose width is measured: the longest ones
 _DIGIT_WIDTH = 9  # pixels of a digit
 _MIN_NAME_WIDTH = 56  # pixels of names; if there are fewer, the ids are hidden, too
-_MAX_NAME_WIDTH = 320  # pixels of names for which other columns are hidden; longer names are cut
+# pixels of names for which other columns are hidden; longer names are cut
+_MAX_NAME_WIDTH = 320
 _SCROLL_BAR_WIDTH = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "weight")  # hidden in this order if names need the room
-_GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")  # the same for a list of weights without a path
+# the same for a list of weights without a path
+_GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")
 _MARGIN_ROOM = 300  # pixels of the panel below which margins are hidden
 
 _MAX_FEATURES_OF_STEP = 1000  # rows of a single step
@@ -57,17 +59,19 @@ class FeatureRow:
     Attributes
     ----------
     rank : int or None
-        Number of features k at which the feature enters the model; None for a banned feature.
+        Number of features k at which the feature enters the model; None for a banned
+        feature.
     feature_id : int
         1-based.
     name : str
     weight : float
         Weight in the shown model; NaN if the model does not have the feature.
     gain : float
-        Reduction of the criterion per document when the feature was selected; NaN if several features were
-        selected at once.
+        Reduction of the criterion per document when the feature was selected; NaN if
+        several features were selected at once.
     after : float
-        Measure on the validation part after the feature was selected; NaN if it is unknown.
+        Measure on the validation part after the feature was selected; NaN if it is
+        unknown.
     chosen : bool
         Whether the feature is in the shown model.
     pinned, banned : bool
@@ -76,7 +80,8 @@ class FeatureRow:
     group : str
         Name of the group with which the feature is selected; "" without a group.
     is_choice : bool
-        Whether the chosen model ends with this feature, while another model is inspected.
+        Whether the chosen model ends with this feature, while another model is
+        inspected.
     """
 
     rank: int | None
@@ -116,13 +121,15 @@ def path_rows(
     arrivals : Arrivals, optional
         Arrivals of the same path from an earlier call, when the path was shorter.
     groups : Mapping of str to tuple of int, optional
-        Groups of features of the path, given by ids; they are pinned and banned as a whole.
+        Groups of features of the path, given by ids; they are pinned and banned as a
+        whole.
 
     Returns
     -------
     tuple of FeatureRow
-        Features that are selected by one step are sorted by absolute weight, and only the last of them has a
-        gain and a measure. At most the first thousand features of a step are returned.
+        Features that are selected by one step are sorted by absolute weight, and only
+        the last of them has a gain and a measure. At most the first thousand features
+        of a step are returned.
     """
     parameters = path.unit.parameters
     groups = groups or {}
@@ -156,7 +163,9 @@ def path_rows(
                     group=group_of.get(int(feature_ids[column]), ""),
                 )
             )
-    banned_columns = np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
+    banned_columns = (
+        np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
+    )
     name_of = {int(feature_ids[column]): names[column] for column in banned_columns}
     rows += [
         FeatureRow(
@@ -175,7 +184,9 @@ def path_rows(
     return tuple(rows)
 
 
-def has_own_values(rows: Sequence[FeatureRow], key: str, *, by_majority: bool = False) -> bool:
+def has_own_values(
+    rows: Sequence[FeatureRow], key: str, *, by_majority: bool = False
+) -> bool:
     """Return whether at least two rows have a gain or a measure: a single value is that of the whole model.
 
     Parameters
@@ -193,8 +204,8 @@ def has_own_values(rows: Sequence[FeatureRow], key: str, *, by_majority: bool = 
 class Arrivals:
     """The columns that each step of a path adds, remembered while the path grows.
 
-    Only the steps since the last call are examined: examining all columns of all steps took a second for two
-    thousand steps, each time one was added.
+    Only the steps since the last call are examined: examining all columns of all steps
+    took a second for two thousand steps, each time one was added.
     """
 
     def __init__(self) -> None:
@@ -216,7 +227,11 @@ class Arrivals:
             n_known = 0
             self._forget()
         for index in range(n_known, len(path.steps)):
-            new_columns = [column for column in path.steps.added(index) if column not in self._seen_columns]
+            new_columns = [
+                column
+                for column in path.steps.added(index)
+                if column not in self._seen_columns
+            ]
             self._seen_columns.update(new_columns)
             self._arrivals.append((index, new_columns))
         self._last_step = path.steps[-1] if path.steps else None
@@ -243,8 +258,12 @@ def _row_hint(row: FeatureRow, weight: str = tr("weight")) -> str:
     weight_text = "" if isnan(row.weight) else f"{weight} {significant(row.weight, 4)}"
     group = ""
     if row.group:
-        group = tr("part of the group {group}, which is selected as a whole").format(group=row.group)
-    return "\n".join(filter(None, (f"{row.feature_id} {row.name}", weight_text, group, state)))
+        group = tr("part of the group {group}, which is selected as a whole").format(
+            group=row.group
+        )
+    return "\n".join(
+        filter(None, (f"{row.feature_id} {row.name}", weight_text, group, state))
+    )
 
 
 def _row_name(row: FeatureRow) -> str:
@@ -274,7 +293,9 @@ _COLUMNS = (
         "name",
         tr("feature"),
         value=_row_name,
-        tooltip=tr("◆ marks pinned features. Features of a group appear as “group › feature”."),
+        tooltip=tr(
+            "◆ marks pinned features. Features of a group appear as “group › feature”."
+        ),
         stretch=True,
         least=_MIN_NAME_WIDTH,
         tone=_row_tone,
@@ -335,7 +356,9 @@ _MARGIN_COLUMN = Column(
 )
 
 
-def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[Column, ...]:
+def columns(
+    measure: str, with_margin: bool = False, digits: int = 2
+) -> tuple[Column, ...]:
     """Return the columns of the table.
 
     Parameters
@@ -360,7 +383,10 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
     )
     number_width = digits * _DIGIT_WIDTH + 2 * PAD + 2
     # The first two columns are the rank and the id.
-    numbers = (replace(column, width=max(column.width, number_width)) for column in _COLUMNS[:2])
+    numbers = (
+        replace(column, width=max(column.width, number_width))
+        for column in _COLUMNS[:2]
+    )
     visible = (*numbers, *_COLUMNS[2:], after)
     return (*visible, _MARGIN_COLUMN) if with_margin else visible
 
@@ -368,19 +394,21 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
 class FeaturesPanel(Panel):
     """A table of the features of one path in the order of selection; features beyond the shown k are muted.
 
-    A click or the arrow keys inspect the model that ends with a row, and a double click or Enter chooses it.
-    P pins and B bans the feature of the row, or frees it again.
+    A click or the arrow keys inspect the model that ends with a row, and a double click
+    or Enter chooses it. P pins and B bans the feature of the row, or frees it again.
 
     Attributes
     ----------
     picked : Signal(int)
-        The user moved to another row: number of features k of the model that ends with it.
+        The user moved to another row: number of features k of the model that ends with
+        it.
     confirmed : Signal()
         The user chooses the model that was picked last.
     inspected : Signal(int)
         The user moved to another row: id of its feature.
     toggled : Signal(str, int)
-        "pinned" or "banned", and the id of the feature that the user pins, bans or frees.
+        "pinned" or "banned", and the id of the feature that the user pins, bans or
+        frees.
     offered : callable
         Returns further actions for the menu of a row, by the id of its feature.
     """
@@ -418,9 +446,14 @@ class FeaturesPanel(Panel):
         self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._covered = CoveredNumber()
         self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
-        self._pin = self._tool("pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)"))
-        self._ban = self._tool("ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)"))
-        self._pins = False  # whether the path's method supports pinned and banned features
+        self._pin = self._tool(
+            "pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)")
+        )
+        self._ban = self._tool(
+            "ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)")
+        )
+        # whether the path's method supports pinned and banned features
+        self._pins = False
         self._lay_out()
         self.table.chosen.connect(self._on_chosen)
         self.table.cellClicked.connect(self._on_clicked)
@@ -461,17 +494,25 @@ class FeaturesPanel(Panel):
             self._digits = digits
             self._show_columns()
             self._make_room()
-        self._rows_are_models = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
+        self._rows_are_models = (
+            len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
+        )
         if path is not self._shown_path:
             self._shown_path = path
             self._margins = {}
-        path_features = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
+        path_features = path_rows(
+            path, feature_ids, names, measure, position, self._arrivals, groups
+        )
         path_features = tuple(
-            replace(row, is_choice=True) if row.rank == choice and choice is not None else row
+            replace(row, is_choice=True)
+            if row.rank == choice and choice is not None
+            else row
             for row in path_features
         )
         rows = self._with_margins(path_features)
-        self.table.placeholder = NO_PATH if path.steps[position].learned else _GIVEN_SCORES_TEXT
+        self.table.placeholder = (
+            NO_PATH if path.steps[position].learned else _GIVEN_SCORES_TEXT
+        )
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
@@ -484,7 +525,9 @@ class FeaturesPanel(Panel):
         self.set_caption(_path_caption(path, position, measure))
         self._update_tools()
 
-    def show_margins(self, path: PathResult, margins: Mapping[int, float], note: str) -> None:
+    def show_margins(
+        self, path: PathResult, margins: Mapping[int, float], note: str
+    ) -> None:
         """Show the lead of each feature over the next candidate.
 
         Parameters
@@ -492,7 +535,8 @@ class FeaturesPanel(Panel):
         path : PathResult
             Path of the margins. Margins of a path that is no longer shown are ignored.
         margins : mapping of int to float
-            Share of the score by the id of the feature; empty for a method that compares no candidates.
+            Share of the score by the id of the feature; empty for a method that
+            compares no candidates.
         note : str
             A sentence that defines the margins.
         """
@@ -510,7 +554,9 @@ class FeaturesPanel(Panel):
     def _with_margins(self, rows: Sequence[FeatureRow]) -> tuple[FeatureRow, ...]:
         if not self._margins:
             return tuple(rows)
-        return tuple(replace(row, margin=self._margins.get(row.feature_id, nan)) for row in rows)
+        return tuple(
+            replace(row, margin=self._margins.get(row.feature_id, nan)) for row in rows
+        )
 
     def mark(self, feature: int) -> None:
         """Mark a feature's row, and keep the mark on it until another model is chosen."""
@@ -528,7 +574,10 @@ class FeaturesPanel(Panel):
             self._mark(self.table.rows())
 
     def show_test(
-        self, measures: Mapping[str, float], convention: str = "", baseline: Baseline | None = None
+        self,
+        measures: Mapping[str, float],
+        convention: str = "",
+        baseline: Baseline | None = None,
     ) -> None:
         """Show the chosen model's measures on the test part; an empty mapping removes them.
 
@@ -546,7 +595,9 @@ class FeaturesPanel(Panel):
         self._test.setVisible(bool(text))
         template = tr("The selected model on the test part")
         if convention:
-            template = tr("The selected model on the test part, convention {convention}")
+            template = tr(
+                "The selected model on the test part, convention {convention}"
+            )
         lines = [template.format(convention=convention)]
         if baseline is not None and baseline.test:
             lines.append(
@@ -577,7 +628,9 @@ class FeaturesPanel(Panel):
         """Show a title, and link its word "Weights" or "Path" to the glossary."""
         super().set_title(title)
         weights = tr("Weights")
-        self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
+        self.link_title(
+            *(("weight", weights) if weights in title else ("path", tr("Path")))
+        )
 
     def clear(self, reason: str = NO_PATH, title: str = "", measure: str = "") -> None:
         """Show a sentence instead of a path.
@@ -610,7 +663,9 @@ class FeaturesPanel(Panel):
 
     def _show_columns(self) -> None:
         visible = columns(self._measure, self._with_margin, self._digits)
-        self.table.set_columns(visible if self._linear else [as_importance(column) for column in visible])
+        self.table.set_columns(
+            visible if self._linear else [as_importance(column) for column in visible]
+        )
 
     def _lay_out(self) -> None:
         self._test.setContentsMargins(12, 5, 12, 3)
@@ -635,7 +690,9 @@ class FeaturesPanel(Panel):
 
         If the rows are not models, the first row is marked instead.
         """
-        held_row = next((row for row in rows if row.feature_id == self._held_feature), None)
+        held_row = next(
+            (row for row in rows if row.feature_id == self._held_feature), None
+        )
         rank = self._k if self._rows_are_models else 1
         row = held_row or next((row for row in rows if row.rank == rank), None)
         self.table.select(row, scroll=row is None or row.rank is not None)
@@ -644,12 +701,22 @@ class FeaturesPanel(Panel):
         """Hide columns without a value, and columns whose room the names need."""
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
-        # A tree adds several features at once, so that most rows of these columns would be empty.
-        has_rounds = self._shown_path is not None and self._shown_path.step_kind is StepKind.ROUNDS
-        hidden = {key for key in ("gain", "after") if not has_own_values(rows, key, by_majority=has_rounds)}
+        # A tree adds several features at once, so that most rows of these columns would
+        # be empty.
+        has_rounds = (
+            self._shown_path is not None
+            and self._shown_path.step_kind is StepKind.ROUNDS
+        )
+        hidden = {
+            key
+            for key in ("gain", "after")
+            if not has_own_values(rows, key, by_majority=has_rounds)
+        }
         if self.width() < scaled(_MARGIN_ROOM):
             hidden.add("margin")
-        widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
+        widths = {
+            column.key: scaled(column.width) for column in columns if not column.stretch
+        }
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
         widths["bars"] = WEIGHT_BAR + PAD
         longest_id = str(max((row.feature_id for row in rows), default=0))
@@ -676,8 +743,11 @@ class FeaturesPanel(Panel):
         """Return the width at which neither the header nor a name is cut, except very long names."""
         model = self.table.rows_model
         metrics = self.table.fontMetrics()
-        number = next(n for n, column in enumerate(model.columns) if column.key == "name")
-        # Measuring a name takes 10 µs, and there may be thousands: only the longest names are measured.
+        number = next(
+            n for n, column in enumerate(model.columns) if column.key == "name"
+        )
+        # Measuring a name takes 10 µs, and there may be thousands: only the longest
+        # names are measured.
         longest = nlargest(_N_MEASURED_NAMES, set(map(_row_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
@@ -702,7 +772,8 @@ class FeaturesPanel(Panel):
         self._update_tools()
         self.inspected.emit(row.feature_id)
         if self._rows_are_models and row.rank is not None and row.rank != self._k:
-            self._k = row.rank  # so that the path of this model does not scroll the table
+            # so that the path of this model does not scroll the table
+            self._k = row.rank
             self.picked.emit(row.rank)
 
     @Slot(object)
@@ -726,7 +797,9 @@ class FeaturesPanel(Panel):
 
 def _measures_text(measures: Mapping[str, float]) -> str:
     """Return measures as a line of text that does not break between a name and its value."""
-    return " · ".join(f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items())
+    return " · ".join(
+        f"{name}\N{NO-BREAK SPACE}{value:.4f}" for name, value in measures.items()
+    )
 
 
 def _path_caption(path: PathResult, position: int, measure: str) -> str:
@@ -734,12 +807,18 @@ def _path_caption(path: PathResult, position: int, measure: str) -> str:
 
     Given scores have no size.
     """
-    value = float(path.validation[measure][position]) if measure in path.validation else nan
+    value = (
+        float(path.validation[measure][position]) if measure in path.validation else nan
+    )
     measure_text = "" if isnan(value) else f"{measure} {value:.4f}"
     if not path.steps[position].learned:
         return measure_text
     has_rounds = path.step_kind is StepKind.ROUNDS
-    template = tr("k = {sizes} · round {x_values}") if has_rounds else tr("k = {sizes} of {most}")
+    template = (
+        tr("k = {sizes} · round {x_values}")
+        if has_rounds
+        else tr("k = {sizes} of {most}")
+    )
     size_text = template.format(
         sizes=int(path.sizes[position]),
         x_values=int(path.x_values[position]),

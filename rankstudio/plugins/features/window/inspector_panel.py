@@ -26,7 +26,10 @@ from rankstudio.ui.widgets.panel import ColumnArea, ElidedLabel, WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
     from rankstudio.plugins.features.choice_explanation import ChoiceExplanation
-    from rankstudio.plugins.features.feature_profile import FeatureProfile, SelectedCorrelation
+    from rankstudio.plugins.features.feature_profile import (
+        FeatureProfile,
+        SelectedCorrelation,
+    )
 
 SELECT = tr("Select a feature in the table to see its values by relevance.")
 _NBSP = "\N{NO-BREAK SPACE}"  # keeps a number and its sign on one line
@@ -49,7 +52,9 @@ _EXPLAINED_LABEL = tr("all of them, R²")
 _EXPLAINED_HELP = tr(
     "Share of its variance within queries explained by a linear function of all selected features"
 )
-_MAX_ROWS = 60  # rows of a table: each takes 0.2 ms, and a ranker with all features would have thousands
+# rows of a table: each takes 0.2 ms, and a ranker with all features would have
+# thousands
+_MAX_ROWS = 60
 _MIN_HEIGHT = 96  # pixels of the tables
 _MIN_PLOT_HEIGHT = 52  # pixels
 VALUES = "values"
@@ -69,8 +74,9 @@ class InspectorPanel(Panel):
     name : str
         Beginning of the object name.
     tables : bool
-        Whether the panel has tables with the feature's measures on each part, and with its correlations with
-        the features of a model; otherwise these are among the facts.
+        Whether the panel has tables with the feature's measures on each part, and with
+        its correlations with the features of a model; otherwise these are among the
+        facts.
 
     Attributes
     ----------
@@ -80,20 +86,40 @@ class InspectorPanel(Panel):
 
     inspected = Signal(int)
 
-    def __init__(self, theme: Theme, name: str = "inspector", *, tables: bool = False) -> None:
+    def __init__(
+        self, theme: Theme, name: str = "inspector", *, tables: bool = False
+    ) -> None:
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
-        # The minimum is less than that of other plots, so that there is room for the facts.
+        # The minimum is less than that of other plots, so that there is room for the
+        # facts.
         self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)
         facts_label = WrappedLabel(text_format=Qt.TextFormat.RichText)
-        self.facts = named(facts_label, "inspector-facts", tr("Facts about the feature"), role="caption")
-        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.facts = named(
+            facts_label,
+            "inspector-facts",
+            tr("Facts about the feature"),
+            role="caption",
+        )
+        self.facts.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextBrowserInteraction
+        )
         self.definition = named(ElidedLabel(), "inspector-definition", role="caption")
         self.why_title = named(PlainLabel(), "why-title", role="title")
         why_label = WrappedLabel(keeps=False)
         why_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.why = named(why_label, "why-sentences", tr("Why the feature is or is not in the model"))
-        fill(self.body, (self.plot, 1), self.facts, self.definition, self.why_title, self.why, spacing=4)
+        self.why = named(
+            why_label, "why-sentences", tr("Why the feature is or is not in the model")
+        )
+        fill(
+            self.body,
+            (self.plot, 1),
+            self.facts,
+            self.definition,
+            self.why_title,
+            self.why,
+            spacing=4,
+        )
         self.tables = ProfileTables() if tables else None
         if self.tables is not None:
             self.body.insertWidget(1, self.tables, 1)
@@ -120,7 +146,9 @@ class InspectorPanel(Panel):
 
     @Slot()
     def _show_view(self) -> None:
-        shows_candidates = not self.switch.isHidden() and self.switch.value() == CANDIDATES
+        shows_candidates = (
+            not self.switch.isHidden() and self.switch.value() == CANDIDATES
+        )
         for widget in (self.plot, self.facts):
             widget.setVisible(not shows_candidates)
         if self._candidates is not None:
@@ -133,7 +161,10 @@ class InspectorPanel(Panel):
         self.plot.placeholder = tr("All of its values are equal.")
         self.plot.subject = profile.name
         self.plot.set_densities(
-            [Density(tr(c.label), profile.grid, c.density, c.zeros) for c in profile.classes]
+            [
+                Density(tr(c.label), profile.grid, c.density, c.zeros)
+                for c in profile.classes
+            ]
         )
         if self.tables is not None:
             self.tables.show_feature(profile)
@@ -149,7 +180,9 @@ class InspectorPanel(Panel):
         """Show the definition of the feature in a search engine's feature set, if the set has it."""
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
-            self.tables.define(tr(LABELS[feature_set.engine]) if feature_set is not None else "", text)
+            self.tables.define(
+                tr(LABELS[feature_set.engine]) if feature_set is not None else "", text
+            )
         self.definition.setText(_short_definition(text))
         self.definition.setVisible(bool(text) and self.tables is None)
 
@@ -157,7 +190,9 @@ class InspectorPanel(Panel):
         """Show sentences on why the feature is in the model or not; None removes them."""
         self.why_title.setText(explanation.title if explanation else "")
         text = "\n".join(explanation.sentences) if explanation else ""
-        self.why.setText(text.replace(" %", f"{_NBSP}%").replace(" = ", f"{_NBSP}={_NBSP}"))
+        self.why.setText(
+            text.replace(" %", f"{_NBSP}%").replace(" = ", f"{_NBSP}={_NBSP}")
+        )
         self.why_title.setVisible(explanation is not None)
         self.why.setVisible(explanation is not None)
 
@@ -176,7 +211,9 @@ class InspectorPanel(Panel):
     def _show_facts(self, text: str) -> None:
         """Show facts as rich text, which gets the keyboard focus only if it has a link."""
         self.facts.setText(text)
-        focus_policy = Qt.FocusPolicy.StrongFocus if "<a " in text else Qt.FocusPolicy.NoFocus
+        focus_policy = (
+            Qt.FocusPolicy.StrongFocus if "<a " in text else Qt.FocusPolicy.NoFocus
+        )
         self.facts.setFocusPolicy(focus_policy)
 
     @Slot()
@@ -199,10 +236,14 @@ def facts(profile: FeatureProfile, *, with_measures: bool = True) -> str:
     parts = []
     if profile.constant:
         parts.append(tr("constant within every query: it cannot change any ranking"))
-    measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
+    measures = " · ".join(
+        f"{name} {value:.4f}" for name, value in profile.alone.items()
+    )
     if with_measures:
         template = (
-            tr("alone: {measures}, small values first") if profile.ascending else tr("alone: {measures}")
+            tr("alone: {measures}, small values first")
+            if profile.ascending
+            else tr("alone: {measures}")
         )
         parts.append(template.format(measures=measures))
     elif profile.ascending:
@@ -211,17 +252,22 @@ def facts(profile: FeatureProfile, *, with_measures: bool = True) -> str:
         name = html_text(profile.closest_name)
         number = correlation_text(profile.correlation)
         link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
-        parts.append(tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number))
+        parts.append(
+            tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number)
+        )
     if profile.importance and with_measures:
-        parts.append(tr("importance s\xa0=\xa0{number}").format(number=_importance_text(profile)))
+        parts.append(
+            tr("importance s\xa0=\xa0{number}").format(number=_importance_text(profile))
+        )
     return " · ".join(parts)
 
 
 class ProfileTables(ColumnArea):
     """Shows the numbers of a `FeatureProfile` as tables, and the feature's definition in a search engine.
 
-    The tables are, one below the other: the measures of the feature alone on each part, its importance, its
-    correlations with the features of a model, and bounds; those that do not apply are left out.
+    The tables are, one below the other: the measures of the feature alone on each part,
+    its importance, its correlations with the features of a model, and bounds; those
+    that do not apply are left out.
     """
 
     def __init__(self) -> None:
@@ -229,7 +275,8 @@ class ProfileTables(ColumnArea):
         named(self, "profile-tables", tr("The feature in numbers"))
         self.setMinimumHeight(_MIN_HEIGHT)
         self._texts: tuple[tuple[str, ...], ...] = ()
-        self._tables: list[tuple[list[tuple[str, ...]], str]] = []  # rows and tooltip of each table
+        # rows and tooltip of each table
+        self._tables: list[tuple[list[tuple[str, ...]], str]] = []
         self._definition = ("", "")  # name of the search engine, and definition
 
     def texts(self) -> tuple[tuple[str, ...], ...]:
@@ -278,14 +325,19 @@ class ProfileTables(ColumnArea):
             self._texts += ((head, text),)
             lines.addWidget(named(PlainLabel(head), role="caption"))
             label = named(
-                WrappedLabel(), "profile-definition", tr("Definition of the feature"), role="caption"
+                WrappedLabel(),
+                "profile-definition",
+                tr("Definition of the feature"),
+                role="caption",
             )
             label.setText(text)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             lines.addWidget(label)
         lines.addStretch(1)
         show_in(self, page)
-        self.setAccessibleDescription(plain("\n".join(" ".join(row) for row in self._texts)))
+        self.setAccessibleDescription(
+            plain("\n".join(" ".join(row) for row in self._texts))
+        )
         self.setVisible(bool(self._tables))
 
 
@@ -303,13 +355,18 @@ def _short_definition(definition: str) -> str:
         return definition
     values = json.loads(definition)
     details = values.get("template", values.get("params", ""))
-    text = details if isinstance(details, str) else json.dumps(details, ensure_ascii=False)
+    text = (
+        details if isinstance(details, str) else json.dumps(details, ensure_ascii=False)
+    )
     return f"{values['name']}: {text}"
 
 
 def _alone_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return a header, and a row for each part with the measures of the feature alone."""
-    rows = [(tr(name), *map(_number_or_dash, part.values())) for name, part in profile.parts.items()]
+    rows = [
+        (tr(name), *map(_number_or_dash, part.values()))
+        for name, part in profile.parts.items()
+    ]
     return [(tr("alone"), *profile.alone), *rows]
 
 
@@ -323,7 +380,11 @@ def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
         return []
     listed = profile.with_selected
     if len(listed) > _MAX_ROWS:
-        listed = tuple(sorted(listed, key=lambda correlation: -abs(correlation.correlation))[:_MAX_ROWS])
+        listed = tuple(
+            sorted(listed, key=lambda correlation: -abs(correlation.correlation))[
+                :_MAX_ROWS
+            ]
+        )
     rows = [
         (
             f"{correlation.name} ({correlation.feature_id})",
@@ -335,7 +396,9 @@ def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     n_left_out = len(profile.with_selected) - len(listed)
     if n_left_out:
         least = correlation_text(abs(listed[-1].correlation))
-        template = trn("{n} other, |r| up to {r}", "{n} others, |r| up to {r}", n_left_out)
+        template = trn(
+            "{n} other, |r| up to {r}", "{n} others, |r| up to {r}", n_left_out
+        )
         rows.append((template.format(n=n_left_out, r=least), ""))
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
     header = (
@@ -365,7 +428,11 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 def _importance_text(profile: FeatureProfile) -> str:
     """Return the importance of a feature, and the importance of its negative if the two differ."""
     importance, negative = profile.importance
-    return f"{importance:.3g}" if importance == negative else f"{importance:.3g}, −: {negative:.3g}"
+    return (
+        f"{importance:.3g}"
+        if importance == negative
+        else f"{importance:.3g}, −: {negative:.3g}"
+    )
 
 
 def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
@@ -382,7 +449,9 @@ def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
         grid.addWidget(head, line, 0)
         for column, text in enumerate(row[1:], start=1):
             cell = named(PlainLabel(text), role="caption" if line == 0 else "")
-            cell.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            cell.setAlignment(
+                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            )
             if row[0] == _EXPLAINED_LABEL:
                 cell.setToolTip(plain(_EXPLAINED_HELP))
             grid.addWidget(cell, line, column)

@@ -1,6 +1,7 @@
 """The Features page: the path, why its features were selected, and a feature in detail.
 
-The Select page has a path and a feature in detail, too, and the Data page each feature alone.
+The Select page has a path and a feature in detail, too, and the Data page each feature
+alone.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class FeaturesPage(FeaturesController):
         "substitutes-panel": "understand-a-feature.md#substitutes",
     }
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(theme, models, parent)
         self._models = models
         self.why = WhyController(theme, models, self, self)
@@ -62,9 +65,16 @@ class FeaturesPage(FeaturesController):
         return panels.get(column, ())
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
-        explanations = column("explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340))
+        explanations = column(
+            "explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340)
+        )
         self.why.offered.connect(lambda _: hide_where_empty(explanations))
-        return row("features", (self.path, 3, 485), (explanations, 4, 415), (self.profile, 1, 310))
+        return row(
+            "features",
+            (self.path, 3, 485),
+            (explanations, 4, 415),
+            (self.profile, 1, 310),
+        )
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
         self._models.current.changed.connect(self._hide_without_features)
@@ -72,14 +82,22 @@ class FeaturesPage(FeaturesController):
     def _hide_without_features(self) -> None:
         """Hide the panels of features for given scores, which have no features."""
         has_features = not self._models.current.shown.plan.entry.featureless
-        for panel in (self.features, self.inspector, self.profile, self.substitutes.panel):
+        for panel in (
+            self.features,
+            self.inspector,
+            self.profile,
+            self.substitutes.panel,
+        ):
             panel.setVisible(has_features)
 
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
         return (self.features, lambda: True), (self.path, lambda: True)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:  # noqa: D102 - inherited
-        return {"pin": partial(self.toggle, "pinned"), "ban": partial(self.toggle, "banned")}
+        return {
+            "pin": partial(self.toggle, "pinned"),
+            "ban": partial(self.toggle, "banned"),
+        }
 
     def palette_entries(self) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
         dataset = self._session.dataset
@@ -105,7 +123,12 @@ def found_features(
     dataset: FoldedDataset, places: Sequence[int], inspect: Callable[[int], object]
 ) -> Iterator[PaletteEntry]:
     """Yield palette entries for features, given by columns; an entry calls ``inspect`` with the id."""
-    for index, feature in zip(places, dataset.feature_ids[places].tolist(), strict=True):
+    for index, feature in zip(
+        places, dataset.feature_ids[places].tolist(), strict=True
+    ):
         yield PaletteEntry(
-            tr("feature"), dataset.feature_names[index], partial(inspect, feature), str(feature)
+            tr("feature"),
+            dataset.feature_names[index],
+            partial(inspect, feature),
+            str(feature),
         )

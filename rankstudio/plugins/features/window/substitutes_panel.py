@@ -37,7 +37,12 @@ from rankstudio.ui.widgets.choices import Segmented
 from rankstudio.ui.widgets.layout import fill, named, show_in
 
 if TYPE_CHECKING:
-    from rankstudio.plugins.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
+    from rankstudio.plugins.features.substitutes import (
+        GroupSwap,
+        SubstituteGroup,
+        Substitutes,
+        Swap,
+    )
 
 _NAMED = 5  # unselected features of a cluster that are named; the others are counted
 _DECIMALS = 4  # minimum number of decimals of a change
@@ -52,11 +57,20 @@ LIST = "list"
 CORRELATION = "correlation"
 RUNS = "runs"
 """Views of the panel: sentences, a map of correlations, or a map of the features that runs selected."""
-_OPTIONS = ((LIST, tr("list")), (CORRELATION, tr("correlation")), (RUNS, tr("runs × folds")))
-_NO_RUNS = tr("The features selected by each run on each fold appear here after the first finished fold.")
-_SETTLED_MILLISECONDS = 150  # pause after a change of the model before its substitutes are computed
+_OPTIONS = (
+    (LIST, tr("list")),
+    (CORRELATION, tr("correlation")),
+    (RUNS, tr("runs × folds")),
+)
+_NO_RUNS = tr(
+    "The features selected by each run on each fold appear here after the first finished fold."
+)
+# pause after a change of the model before its substitutes are computed
+_SETTLED_MILLISECONDS = 150
 
-_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see their substitutes.")
+_EVERY_FOLD = tr(
+    "Each fold has its own features. Choose a single fold to see their substitutes."
+)
 _LOOKING = tr("Computing substitutes …")
 _NO_DOCUMENTS = tr("Open the data to see substitutes of the selected features.")
 _TOO_MANY = tr(
@@ -108,11 +122,16 @@ class _FeatureNames:
 
     def listed(self, columns: Iterable[int]) -> str:
         """Return ids and names of columns, one per line."""
-        return "\n".join(f"{self.ids[column]} {self.names[column]}" for column in columns)
+        return "\n".join(
+            f"{self.ids[column]} {self.names[column]}" for column in columns
+        )
 
 
 def substitute_sentences(
-    model_substitutes: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+    model_substitutes: Substitutes,
+    ids: Ints,
+    names: Sequence[str],
+    groups: Groups | None = None,
 ) -> tuple[SubstituteSentence, ...]:
     """Return a sentence for each cluster, in order of the improvement by its best swap.
 
@@ -130,7 +149,11 @@ def substitute_sentences(
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []  # clusters that share a sentence
     better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
-    ranked = [(_greatest_fall(better), _improvements_sentence(better, feature_names))] if better else []
+    ranked = (
+        [(_greatest_fall(better), _improvements_sentence(better, feature_names))]
+        if better
+        else []
+    )
     ranked += [
         (_greatest_fall(group.swaps), _group_sentence(group, feature_names))
         for group in model_substitutes.groups
@@ -139,11 +162,19 @@ def substitute_sentences(
     if combined:
         ranked.append((0.0, _lonely_sentence(combined, feature_names)))
     ranked += [
-        (_greatest_fall([swap]), _group_swap_sentence(swap, feature_names, groups or {}))
+        (
+            _greatest_fall([swap]),
+            _group_swap_sentence(swap, feature_names, groups or {}),
+        )
         for swap in model_substitutes.group_swaps
     ]
     # Sentences without an improvement keep their order, as the sort is stable.
-    ordered = [sentence for _, sentence in sorted(ranked, key=lambda fall_and_sentence: fall_and_sentence[0])]
+    ordered = [
+        sentence
+        for _, sentence in sorted(
+            ranked, key=lambda fall_and_sentence: fall_and_sentence[0]
+        )
+    ]
     if model_substitutes.why_no_swaps:
         ordered.append(SubstituteSentence("", tr(model_substitutes.why_no_swaps)))
     return tuple(ordered)
@@ -158,11 +189,17 @@ def _greatest_fall(swaps: Iterable[Swap | GroupSwap]) -> float:
 def swap_sentence(change: float, added: str, removed: str) -> str:
     """Describe the effect of a swap on the leave-query-out error."""
     if abs(change) < _MIN_CHANGE:
-        text = tr("{added} instead of {removed} does not change the leave-query-out error.")
+        text = tr(
+            "{added} instead of {removed} does not change the leave-query-out error."
+        )
     elif change > 0:
-        text = tr("{added} instead of {removed} raises the leave-query-out error by {size} per document.")
+        text = tr(
+            "{added} instead of {removed} raises the leave-query-out error by {size} per document."
+        )
     else:
-        text = tr("{added} instead of {removed} lowers the leave-query-out error by {size} per document.")
+        text = tr(
+            "{added} instead of {removed} lowers the leave-query-out error by {size} per document."
+        )
     return text.format(added=added, removed=removed, size=_size_text(change))
 
 
@@ -172,16 +209,24 @@ def _size_text(change: float) -> str:
     return f"{abs(change):.{max(_DECIMALS, first_decimal)}f}"
 
 
-def _group_sentence(group: SubstituteGroup, feature_names: _FeatureNames) -> SubstituteSentence:
+def _group_sentence(
+    group: SubstituteGroup, feature_names: _FeatureNames
+) -> SubstituteSentence:
     """Return the sentence on a cluster: which features are similar, and what its swaps cost."""
     chosen = together([feature_names(column) for column in group.selected])
-    title = either([chosen, *(feature_names.id(column) for column in group.others[:_NAMED])])
+    title = either(
+        [chosen, *(feature_names.id(column) for column in group.others[:_NAMED])]
+    )
     n_more = len(group.others) - _NAMED
     if n_more > 0:
         title = tr("{first} and {n} more").format(first=title, n=n_more)
     sentences = []
     if not isnan(group.least):
-        sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_rounded_down(group.least)))
+        sentences.append(
+            tr("These features correlate with |r| ≥ {r}.").format(
+                r=_rounded_down(group.least)
+            )
+        )
     sentences += _swap_sentences(group, feature_names)
     hint = feature_names.listed((*group.selected, *group.others))
     feature = int(feature_names.ids[group.selected[0]])
@@ -190,17 +235,24 @@ def _group_sentence(group: SubstituteGroup, feature_names: _FeatureNames) -> Sub
 
 def _is_lonely(group: SubstituteGroup) -> bool:
     """Return whether a cluster is a single feature without similar features and without known swaps."""
-    has_no_substitute = all(abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps)
+    has_no_substitute = all(
+        abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps
+    )
     return len(group.selected) == 1 and not group.others and has_no_substitute
 
 
-def _lonely_sentence(groups: Sequence[SubstituteGroup], feature_names: _FeatureNames) -> SubstituteSentence:
+def _lonely_sentence(
+    groups: Sequence[SubstituteGroup], feature_names: _FeatureNames
+) -> SubstituteSentence:
     """Return the sentence on the features without substitutes."""
     columns = [group.selected[0] for group in groups]
-    has_unselected = any(group.swaps for group in groups)  # otherwise all features are selected
+    # otherwise all features are selected
+    has_unselected = any(group.swaps for group in groups)
     join_words = either if has_unselected else together
     column_ids = join_words([feature_names.id(column) for column in columns])
-    title = tr("{n_columns} features without substitutes").format(n_columns=len(columns))
+    title = tr("{n_columns} features without substitutes").format(
+        n_columns=len(columns)
+    )
     text = _NOTHING_LIKE_THESE if has_unselected else _ALL_SELECTED
     return SubstituteSentence(
         title=title,
@@ -213,18 +265,25 @@ def _lonely_sentence(groups: Sequence[SubstituteGroup], feature_names: _FeatureN
 def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> list[str]:
     """Return the sentences on the swaps of a cluster.
 
-    A feature that is most similar to several selected features gets the same sentence for each of them.
+    A feature that is most similar to several selected features gets the same sentence
+    for each of them.
     """
     sentences = []
     for swap in group.swaps:
         assert swap.added is not None  # the swaps of a cluster are no removals
         if not isnan(swap.change):
             sentences.append(
-                swap_sentence(swap.change, feature_names(swap.added), feature_names.id(swap.removed))
+                swap_sentence(
+                    swap.change,
+                    feature_names(swap.added),
+                    feature_names.id(swap.removed),
+                )
             )
             if not group.others:
                 sentences.append(
-                    tr("Their correlation is r = {r}.").format(r=correlation_text(swap.correlation))
+                    tr("Their correlation is r = {r}.").format(
+                        r=correlation_text(swap.correlation)
+                    )
                 )
         elif not group.others and abs(swap.correlation) < _UNLIKE:
             sentences.append(_NOTHING_LIKE)
@@ -232,24 +291,39 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
             near = [
                 f"{feature_names.id(s.removed)} (r = {correlation_text(s.correlation)})"
                 for s in group.swaps
-                if s == swap or (s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE)
+                if s == swap
+                or (
+                    s.added == swap.added
+                    and isnan(s.change)
+                    and abs(s.correlation) >= _UNLIKE
+                )
             ]
             text = tr("{added} is the unselected feature most similar to {near}.")
-            sentences.append(text.format(added=feature_names(swap.added), near=together(near)))
+            sentences.append(
+                text.format(added=feature_names(swap.added), near=together(near))
+            )
     return sentences
 
 
-def _group_swap_sentence(swap: GroupSwap, feature_names: _FeatureNames, groups: Groups) -> SubstituteSentence:
+def _group_swap_sentence(
+    swap: GroupSwap, feature_names: _FeatureNames, groups: Groups
+) -> SubstituteSentence:
     """Return the sentence on the swap of a whole group of features, or of a feature for a group."""
     name_of_feature = group_names(groups)
 
     def group_text(columns: tuple[int, ...]) -> str:
         first = columns[0]
-        name = name_of_feature.get(int(feature_names.ids[first]), feature_names.names[first])
+        name = name_of_feature.get(
+            int(feature_names.ids[first]), feature_names.names[first]
+        )
         return f"{name} ({', '.join(map(feature_names.id, columns))})"
 
     removed = group_text(swap.removed)
-    title = tr("{removed} as a whole").format(removed=removed) if len(swap.removed) > 1 else removed
+    title = (
+        tr("{removed} as a whole").format(removed=removed)
+        if len(swap.removed) > 1
+        else removed
+    )
     return SubstituteSentence(
         title=title,
         text=swap_sentence(swap.change, group_text(swap.added), removed),
@@ -258,11 +332,15 @@ def _group_swap_sentence(swap: GroupSwap, feature_names: _FeatureNames, groups: 
     )
 
 
-def _improvements_sentence(better: Sequence[Swap], feature_names: _FeatureNames) -> SubstituteSentence:
+def _improvements_sentence(
+    better: Sequence[Swap], feature_names: _FeatureNames
+) -> SubstituteSentence:
     """Return the sentence on the swaps that lower the error; the first swap has the greatest effect."""
     first = better[0]
     sentences = [_improvement_sentence(swap, feature_names) for swap in better]
-    title = trn("{n} change lowers the error", "{n} changes lower the error", len(better))
+    title = trn(
+        "{n} change lowers the error", "{n} changes lower the error", len(better)
+    )
     feature = first.removed if first.added is None else first.added
     return SubstituteSentence(
         title=title.format(n=len(better)),
@@ -274,9 +352,15 @@ def _improvements_sentence(better: Sequence[Swap], feature_names: _FeatureNames)
 
 def _improvement_sentence(swap: Swap, feature_names: _FeatureNames) -> str:
     if swap.added is not None:
-        return swap_sentence(swap.change, feature_names(swap.added), feature_names.id(swap.removed))
-    text = tr("Leaving out {feature} lowers the leave-query-out error by {size} per document.")
-    return text.format(feature=feature_names(swap.removed), size=_size_text(swap.change))
+        return swap_sentence(
+            swap.change, feature_names(swap.added), feature_names.id(swap.removed)
+        )
+    text = tr(
+        "Leaving out {feature} lowers the leave-query-out error by {size} per document."
+    )
+    return text.format(
+        feature=feature_names(swap.removed), size=_size_text(swap.change)
+    )
 
 
 def _rounded_down(value: float) -> str:
@@ -287,8 +371,9 @@ def _rounded_down(value: float) -> str:
 class SubstitutesPanel(Panel):
     """Shows substitutes for the features of a model, in one of three views that the user switches.
 
-    The views are a list of sentences, a map of the correlations between features in the order of their
-    clusters, and a map of the features that each run selected on its folds.
+    The views are a list of sentences, a map of the correlations between features in the
+    order of their clusters, and a map of the features that each run selected on its
+    folds.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -301,11 +386,15 @@ class SubstitutesPanel(Panel):
         self._ranks: Floats = np.empty((0, 0))
         self._groups: tuple[ColumnGroup, ...] = ()
         self._folds: tuple[int, ...] = ()
-        self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
+        self.plot = named(
+            FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features")
+        )
         self.plot.shared = Shared("substitutes", tr("Map of features"))
         self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
         self._scroll = named(
-            QScrollArea(), "substitutes-sentences", tr("Substitutes of the selected features")
+            QScrollArea(),
+            "substitutes-sentences",
+            tr("Substitutes of the selected features"),
         )
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -314,7 +403,11 @@ class SubstitutesPanel(Panel):
         self.clear()
 
     def show_substitutes(
-        self, substitutes: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+        self,
+        substitutes: Substitutes,
+        ids: Ints,
+        names: Sequence[str],
+        groups: Groups | None = None,
     ) -> None:
         """Show possible substitutes for the features of a model.
 
@@ -337,13 +430,16 @@ class SubstitutesPanel(Panel):
         """Whether substitutes of a model are shown."""
         return self._found is not None
 
-    def show_runs(self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]) -> None:
+    def show_runs(
+        self, ranks: Floats, folds: Sequence[int], groups: Sequence[ColumnGroup]
+    ) -> None:
         """Show which features runs selected on their folds.
 
         Parameters
         ----------
         ranks : ndarray of shape (n, F)
-            Rank at which each fold selected each feature of the data; NaN for features it did not select.
+            Rank at which each fold selected each feature of the data; NaN for features
+            it did not select.
         folds : sequence of int of length F
             Numbers of the folds.
         groups : sequence of ColumnGroup
@@ -382,20 +478,30 @@ class SubstitutesPanel(Panel):
         self._show_view()
         if substitutes is None:
             return
-        rank = {column: position for position, column in enumerate(substitutes.selected, start=1)}
+        rank = {
+            column: position
+            for position, column in enumerate(substitutes.selected, start=1)
+        }
         features = [
             MapFeature(int(self._ids[column]), self._names[column], rank.get(column, 0))
             for column in substitutes.columns
         ]
-        has_correlations = self.switch.value() != RUNS  # the map is ready also while the list is shown
+        # the map is ready also while the list is shown
+        has_correlations = self.switch.value() != RUNS
         self.plot.setAccessibleName(
-            tr("Correlation of features") if has_correlations else tr("Features by run and fold")
+            tr("Correlation of features")
+            if has_correlations
+            else tr("Features by run and fold")
         )
         if has_correlations:
             text = tr("{n_columns} features, by correlation within queries")
             if substitutes.n_features > len(substitutes.columns):
-                text = tr("{n_columns} of {n_features} features, by correlation within queries")
-            caption = text.format(n_columns=len(substitutes.columns), n_features=substitutes.n_features)
+                text = tr(
+                    "{n_columns} of {n_features} features, by correlation within queries"
+                )
+            caption = text.format(
+                n_columns=len(substitutes.columns), n_features=substitutes.n_features
+            )
             self.set_caption("" if self.switch.value() == LIST else caption)
             self.plot.show_map(features, self._correlations(substitutes, features))
         elif not self._folds:
@@ -405,13 +511,17 @@ class SubstitutesPanel(Panel):
             self.set_caption(tr("features selected by each fold, in the same order"))
             self.plot.show_map(features, self._selections(substitutes))
 
-    def _correlations(self, substitutes: Substitutes, features: Sequence[MapFeature]) -> MapValues:
+    def _correlations(
+        self, substitutes: Substitutes, features: Sequence[MapFeature]
+    ) -> MapValues:
         """Return the map of the correlations between features."""
         r = substitutes.correlations
         texts = tuple(tuple(f"r = {correlation_text(v)}" for v in row) for row in r)
         return MapValues(
             values=np.abs(r),
-            columns=tuple(f"{feature.name} ({feature.feature_id})" for feature in features),
+            columns=tuple(
+                f"{feature.name} ({feature.feature_id})" for feature in features
+            ),
             ticks=("",) * len(features),
             limits=(0.0, 1.0),
             title="|r|",
@@ -425,7 +535,9 @@ class SubstitutesPanel(Panel):
         """Return the map of the steps at which the folds of all runs selected the features."""
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
-        greatest = max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
+        greatest = (
+            max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
+        )
         middle = (1 + greatest) // 2
         marks = sorted({1, middle, greatest})  # ranks written beside the color bar
         return MapValues(
@@ -440,7 +552,9 @@ class SubstitutesPanel(Panel):
             bar=tuple((float(mark), ordinal(mark)) for mark in marks),
             texts=tuple(
                 tuple(
-                    tr("not selected") if np.isnan(v) else tr("selected as {v}").format(v=ordinal(int(v)))
+                    tr("not selected")
+                    if np.isnan(v)
+                    else tr("selected as {v}").format(v=ordinal(int(v)))
                     for v in row
                 )
                 for row in ranks
@@ -460,7 +574,9 @@ class SubstitutesPanel(Panel):
             lines.addSpacing(8)
         lines.addStretch(1)
         show_in(self._scroll, page)
-        self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
+        self._scroll.setAccessibleDescription(
+            plain("\n".join(f"{s.title}: {s.text}" for s in sentences))
+        )
 
 
 def _text_line(text: str, hint: str, role: str = "") -> PlainLabel:
@@ -479,7 +595,11 @@ class SubstitutesController(Controller):
     """
 
     def __init__(
-        self, theme: Theme, models: Models, tasks: FeatureTasks, parent: QObject | None = None
+        self,
+        theme: Theme,
+        models: Models,
+        tasks: FeatureTasks,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         session = models.session
@@ -501,7 +621,12 @@ class SubstitutesController(Controller):
             failed=self.failed.emit,
             slot="substitutes",
             panel=self.panel,
-            on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
+            on=(
+                current.changed,
+                session.foldChanged,
+                session.datasetChanged,
+                models.absence.changed,
+            ),
             clear=lambda: self.panel.clear(self._why_none()),
             settled=_SETTLED_MILLISECONDS,
         )
@@ -513,7 +638,13 @@ class SubstitutesController(Controller):
             failed=self.failed.emit,
             slot="selection-matrix",
             panel=self.panel,
-            on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
+            on=(
+                session.datasetChanged,
+                runs.ended,
+                runs.removed,
+                runs.cleared,
+                runs.added,
+            ),
         )
         self.panel.plot.inspected.connect(session.inspectAsked)
         session.inspected.connect(self.panel.plot.mark_feature)
@@ -575,7 +706,11 @@ class SubstitutesController(Controller):
     def _runs_key(self) -> Key | None:
         if self._session.dataset is None:
             return None
-        return tuple(fold for record in self._records() for _, fold in sorted(record.folds.items()))
+        return tuple(
+            fold
+            for record in self._records()
+            for _, fold in sorted(record.folds.items())
+        )
 
     def _compare(self) -> Computation | None:
         """Return the computation of the selections of all runs and folds; None without data."""
@@ -584,7 +719,10 @@ class SubstitutesController(Controller):
         if dataset is None:
             return None
         folds = [fold for record in records for _, fold in sorted(record.folds.items())]
-        groups = [ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds)) for r in records]
+        groups = [
+            ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds))
+            for r in records
+        ]
 
         def show(ranks: Floats) -> None:
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)

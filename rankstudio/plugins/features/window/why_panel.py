@@ -20,7 +20,11 @@ from rankstudio.engine.data.feature_groups import feature_groups_of
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.engine.support.number_format import percent
-from rankstudio.plugins.features.choice_explanation import TOSS_UP, Alternative, ChoiceContext
+from rankstudio.plugins.features.choice_explanation import (
+    TOSS_UP,
+    Alternative,
+    ChoiceContext,
+)
 from rankstudio.plugins.features.window.candidate_map_plot import CandidateMapPlot
 from rankstudio.plugins.features.window.controller import FeaturesController
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -43,7 +47,9 @@ if TYPE_CHECKING:
 
 _NEXT_CHOICE = -1  # data of the item "next on the path", in place of a column
 _WAITING_TEXT = tr("Estimating the densities …")
-_ONE_VALUE_TEXT = tr("Fewer than two values other than 0 in the validation part: nothing to draw.")
+_ONE_VALUE_TEXT = tr(
+    "Fewer than two values other than 0 in the validation part: nothing to draw."
+)
 _X_LABEL = tr("validation value")
 _DENSITIES_HELP = tr(
     "The densities that the method compares: Gaussian kernels over the training documents of "
@@ -51,7 +57,9 @@ _DENSITIES_HELP = tr(
     "distant grades count more. The score of a feature is its NDCG@10 alone plus d."
 )
 NO_CANDIDATES = tr("Run a method to see the candidates it compared at each step.")
-_UNKNOWN_SCORES_TEXT = tr("This run has no stored candidate scores. Run it again to see them.")
+_UNKNOWN_SCORES_TEXT = tr(
+    "This run has no stored candidate scores. Run it again to see them."
+)
 
 SCORES = "scores"
 RANKS = "ranks"
@@ -66,13 +74,15 @@ Picture = tuple[CandidateMap | None, dict[int, Margin]]
 class DensitiesView(QWidget):
     """Plots of the densities by which a method compared two features, side by side.
 
-    The left plot shows the inspected feature. The user chooses the feature of the right plot, by default the
-    next one on the path. A sentence for each feature shows how its score is composed.
+    The left plot shows the inspected feature. The user chooses the feature of the right
+    plot, by default the next one on the path. A sentence for each feature shows how its
+    score is composed.
 
     Attributes
     ----------
     otherChosen : Signal(object)
-        Column of the feature that the user chose for the right plot; None for the next one on the path.
+        Column of the feature that the user chose for the right plot; None for the next
+        one on the path.
     """
 
     otherChosen = Signal(object)
@@ -81,19 +91,37 @@ class DensitiesView(QWidget):
         super().__init__()
         named(self, "densities-view", role="page")
         self.plots = (
-            named(DensityPlot(theme), "compared-density-left", tr("Densities of the feature")),
-            named(DensityPlot(theme), "compared-density-right", tr("Densities of another feature")),
+            named(
+                DensityPlot(theme),
+                "compared-density-left",
+                tr("Densities of the feature"),
+            ),
+            named(
+                DensityPlot(theme),
+                "compared-density-right",
+                tr("Densities of another feature"),
+            ),
         )
-        self.name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "densities-name", role="caption")
-        self.choice = named(choice_box((("", ""),)), "densities-choice", tr("Compare with"))
+        self.name = named(
+            ElidedLabel("", Qt.TextElideMode.ElideMiddle),
+            "densities-name",
+            role="caption",
+        )
+        self.choice = named(
+            choice_box((("", ""),)), "densities-choice", tr("Compare with")
+        )
         self.choice.setToolTip(tr("Feature shown on the right"))
-        self.sentence = named(PlainLabel(wraps=True), "densities-sentence", role="caption")
+        self.sentence = named(
+            PlainLabel(wraps=True), "densities-sentence", role="caption"
+        )
         self.sentence.setToolTip(_DENSITIES_HELP)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(4)
-        for column, (above, plot) in enumerate(zip((self.name, self.choice), self.plots, strict=True)):
+        for column, (above, plot) in enumerate(
+            zip((self.name, self.choice), self.plots, strict=True)
+        ):
             grid.addWidget(above, 0, column)
             grid.addWidget(plot, 1, column)
             grid.setColumnStretch(column, 1)
@@ -111,7 +139,9 @@ class DensitiesView(QWidget):
             plot.set_axes(Axes("", _X_LABEL, show_y=False))
             plot.set_densities(())
 
-    def show_choices(self, columns: Sequence[int], names: Sequence[str], chosen: int | None) -> None:
+    def show_choices(
+        self, columns: Sequence[int], names: Sequence[str], chosen: int | None
+    ) -> None:
         """Offer features for the right plot.
 
         Parameters
@@ -129,16 +159,21 @@ class DensitiesView(QWidget):
             for column in columns:
                 self.choice.addItem(names[column], column)
             index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
-            self.choice.setCurrentIndex(max(0, index))  # -1 if the chosen feature is not offered
+            # -1 if the chosen feature is not offered
+            self.choice.setCurrentIndex(max(0, index))
 
-    def show_densities(self, compared_features: Sequence[ComparedDensities], names: Sequence[str]) -> None:
+    def show_densities(
+        self, compared_features: Sequence[ComparedDensities], names: Sequence[str]
+    ) -> None:
         """Show one feature, or two; ``names`` are those of all columns."""
         for index, plot in enumerate(self.plots):
             plot.setVisible(index < len(compared_features))
             if index < len(compared_features):
                 densities = compared_features[index]
                 plot.placeholder = _ONE_VALUE_TEXT
-                plot.set_axes(Axes(f"d = {densities.divergence:.4f}", _X_LABEL, show_y=False))
+                plot.set_axes(
+                    Axes(f"d = {densities.divergence:.4f}", _X_LABEL, show_y=False)
+                )
                 plot.setAccessibleName(
                     tr("Densities of {names}, d = {divergence:.4f}").format(
                         names=names[densities.column], divergence=densities.divergence
@@ -146,13 +181,21 @@ class DensitiesView(QWidget):
                 )
                 plot.subject = names[densities.column]
                 plot.set_densities(
-                    [Density(c.label, densities.grid, c.density, c.zeros) for c in densities.classes]
+                    [
+                        Density(c.label, densities.grid, c.density, c.zeros)
+                        for c in densities.classes
+                    ]
                 )
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
-            self.choice.setItemText(0, tr("{names} (next)").format(names=names[compared_features[1].column]))
+            self.choice.setItemText(
+                0, tr("{names} (next)").format(names=names[compared_features[1].column])
+            )
         self.sentence.setText(
-            "\n".join(_score_sentence(compared, names[compared.column]) for compared in compared_features)
+            "\n".join(
+                _score_sentence(compared, names[compared.column])
+                for compared in compared_features
+            )
         )
 
     @Slot(int)
@@ -184,9 +227,9 @@ def _score_sentence(densities: ComparedDensities, name: str) -> str:
 class WhyPanel(Panel):
     """A panel that shows why features were selected, in one of three views that the user switches.
 
-    The first two views are a map of the candidates that the method compared at each step, by their scores or
-    by their ranks. The third one is offered only for methods that compare the densities of features: plots of
-    these densities.
+    The first two views are a map of the candidates that the method compared at each
+    step, by their scores or by their ranks. The third one is offered only for methods
+    that compare the densities of features: plots of these densities.
 
     Attributes
     ----------
@@ -198,12 +241,17 @@ class WhyPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Why"), name="why-panel")
-        self.link_caption("leave-query-out", "leave-query-out")  # in the title of some scores
-        self.plot = named(CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step"))
+        # in the title of some scores
+        self.link_caption("leave-query-out", "leave-query-out")
+        self.plot = named(
+            CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step")
+        )
         self.plot.placeholder = NO_CANDIDATES
         self.densities = DensitiesView(theme)
         self.densities.hide()
-        self.switch = named(Segmented(_MAP_CHOICES, tr("show"), wide=True), "why-switch")
+        self.switch = named(
+            Segmented(_MAP_CHOICES, tr("show"), wide=True), "why-switch"
+        )
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
         self.set_content(self.densities)
@@ -216,7 +264,9 @@ class WhyPanel(Panel):
 
     def offer_densities(self, offered: bool) -> None:
         """Add the view of densities to those that the user can choose, or remove it."""
-        options = (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
+        options = (
+            (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
+        )
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -262,9 +312,10 @@ class WhyPanel(Panel):
 class WhyController(Controller):
     """Explains the selections of the inspected model's path while the Features page is visible.
 
-    It shows the map of candidates, the margin of each feature in the path panel, and sentences on the
-    inspected feature in the profile panel. For methods that score features by densities, it estimates the
-    densities of the inspected feature and of another one as the method did.
+    It shows the map of candidates, the margin of each feature in the path panel, and
+    sentences on the inspected feature in the profile panel. For methods that score
+    features by densities, it estimates the densities of the inspected feature and of
+    another one as the method did.
 
     Parameters
     ----------
@@ -278,7 +329,11 @@ class WhyController(Controller):
     """The panel is shown or hidden: whether the method compares candidates."""
 
     def __init__(
-        self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
+        self,
+        theme: Theme,
+        models: Models,
+        inspect: FeaturesController,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         session = models.session
@@ -290,8 +345,10 @@ class WhyController(Controller):
         self._tasks = inspect.tasks
         self._absence = models.absence
         self._margins: dict[int, Margin] = {}  # of each selected column
-        self._other_column: int | None = None  # that the user chose for the right plot of densities
-        self._path_of_choices: PathResult | None = None  # whose features are offered for this plot
+        # that the user chose for the right plot of densities
+        self._other_column: int | None = None
+        # whose features are offered for this plot
+        self._path_of_choices: PathResult | None = None
         self.panel = WhyPanel(theme)
         self.panels = (self.panel,)
         self.panel.plot.cellPicked.connect(self._on_picked)
@@ -352,14 +409,20 @@ class WhyController(Controller):
     def _explain_inspected(self) -> None:
         """Mark and explain the inspected feature."""
         model = self._current.shown.inspected
-        if model is not None and self._inspect.path.isVisible() and self._is_compared(model):
+        if (
+            model is not None
+            and self._inspect.path.isVisible()
+            and self._is_compared(model)
+        ):
             self._mark(model)
         self._explanation_demand.update()
         self._show_densities()
 
     def _is_compared(self, model: SelectedModel) -> bool:
         """Return whether the method of a model compares candidates, and the data are open."""
-        return self._session.dataset is not None and model.plan.candidate_score is not None
+        return (
+            self._session.dataset is not None and model.plan.candidate_score is not None
+        )
 
     def _map_key(self) -> Key | None:
         model = self._current.shown.inspected
@@ -368,24 +431,37 @@ class WhyController(Controller):
     def _compare(self) -> Computation | None:
         """Return the computation of the map of candidates and the margins."""
         model = self._current.shown.inspected
-        assert model is not None and model.plan.candidate_score is not None  # the key is None otherwise
+        # the key is None otherwise
+        assert model is not None and model.plan.candidate_score is not None
         self._margins = {}
         path = model.path
         score = model.plan.candidate_score
         candidates = self._candidates(model)
-        path_ids = self._session.dataset.feature_ids if self._session.dataset is not None else ()
+        path_ids = (
+            self._session.dataset.feature_ids
+            if self._session.dataset is not None
+            else ()
+        )
 
         def show(picture: Picture) -> None:
             scores_map, path_margins = picture
-            step_name = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
-            self.panel.show_map(scores_map, candidates.names, score, step_name, path_ids)
+            step_name = (
+                tr("step")
+                if path.step_kind is StepKind.FEATURES
+                else tr(path.step_kind.value)
+            )
+            self.panel.show_map(
+                scores_map, candidates.names, score, step_name, path_ids
+            )
             model = self._current.shown.inspected
             if model is not None:
                 self._mark(model)
                 self._margins = path_margins
                 self._show_margins(model)
 
-        return computation(tr("Comparing candidates"), show, _map_and_margins, path, score, candidates)
+        return computation(
+            tr("Comparing candidates"), show, _map_and_margins, path, score, candidates
+        )
 
     def _explanation_key(self) -> Key | None:
         model = self._current.shown.inspected
@@ -428,7 +504,9 @@ class WhyController(Controller):
             for member in candidates.members(column)
         }
         of_model = {
-            column: self._margins[column] for column in model.step.selected if column in self._margins
+            column: self._margins[column]
+            for column in model.step.selected
+            if column in self._margins
         }
         note = _margin_note(of_model, candidates.names, model.path)
         self._inspect.path.show_margins(model.path, shares, note)
@@ -436,14 +514,18 @@ class WhyController(Controller):
     def _mark(self, model: SelectedModel) -> None:
         column = self._inspect.column
         # The row of a group is that of its first feature.
-        row_column = None if column is None else self._candidates(model).members(column)[0]
+        row_column = (
+            None if column is None else self._candidates(model).members(column)[0]
+        )
         self.panel.mark(row_column, model.position)
 
     def _candidates(self, model: SelectedModel) -> CandidateGroups:
         """Return the candidates of the model's method: groups of features, and the ungrouped features."""
         dataset = self._session.dataset
         assert dataset is not None
-        return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan))
+        return CandidateGroups.of(
+            dataset.feature_ids, dataset.feature_names, feature_groups_of(model.plan)
+        )
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
         """Return the path of a model, with the other paths of its run if it is of a run."""
@@ -466,7 +548,10 @@ class WhyController(Controller):
         only_axis = axes[0] if len(axes) == 1 else None
         combinations = [
             Alternative(
-                axis_value(only_axis, values[0]) if only_axis else combination_label(axes, values), path
+                axis_value(only_axis, values[0])
+                if only_axis
+                else combination_label(axes, values),
+                path,
             )
             for position, values in enumerate(record.combinations)
             if (path := record.paths.get((fold, position))) is not None
@@ -519,18 +604,29 @@ class WhyController(Controller):
         dataset = self._session.dataset
         compares = model is not None and model.plan.entry.compares_densities
         self.panel.offer_densities(compares and self._session.has_documents)
-        if not self.panel.shows_densities or model is None or dataset is None or self._inspect.column is None:
+        if (
+            not self.panel.shows_densities
+            or model is None
+            or dataset is None
+            or self._inspect.column is None
+        ):
             return
         if model.path is not self._path_of_choices:
             self._path_of_choices = model.path
             order = model.path.steps[-1].selected
-            self.panel.densities.show_choices(order, dataset.feature_names, self._other_column)
+            self.panel.densities.show_choices(
+                order, dataset.feature_names, self._other_column
+            )
         self._densities_demand.update()
 
     def _densities_key(self) -> Key | None:
         model = self._current.shown.inspected
         column = self._inspect.column
-        return None if model is None or column is None else (model.path, column, self._other_column)
+        return (
+            None
+            if model is None or column is None
+            else (model.path, column, self._other_column)
+        )
 
     def _estimate(self) -> Computation | None:
         """Return the computation of the densities of the inspected feature and another one."""
@@ -573,7 +669,9 @@ class WhyController(Controller):
         self.panel.densities.clear()
 
 
-def _map_and_margins(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
+def _map_and_margins(
+    path: PathResult, score: CandidateScore, groups: CandidateGroups
+) -> Picture:
     return candidate_map(path, score, groups), margins(groups.path(path), score)
 
 
@@ -594,7 +692,9 @@ _CLOSEST_TEXTS = {
 """Sentences on the closest choice by the sign of its lead: with one feature per step, and for other paths."""
 
 
-def _margin_note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
+def _margin_note(
+    leads: dict[int, Margin], names: tuple[str, ...], path: PathResult
+) -> str:
     """Return a definition of the margins, with the closest choice as an example if it is a near tie."""
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:

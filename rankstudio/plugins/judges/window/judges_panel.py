@@ -16,7 +16,12 @@ from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.support.number_format import count_text, fixed, percentage, signed
+from rankstudio.engine.support.number_format import (
+    count_text,
+    fixed,
+    percentage,
+    signed,
+)
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.simulation import BackgroundSimulation
 from rankstudio.ui.language import tr
@@ -50,8 +55,12 @@ _VIEWS = (
     (SELECTION, tr("selections")),
     (FLIPS, tr("flipped labels")),
 )
-_NO_RUNS = tr("Run the plan under two judges or more to compare the features that it selects.")
-_NO_FLIPS = tr("Flip labels to see how the selection of the current run depends on them.")
+_NO_RUNS = tr(
+    "Run the plan under two judges or more to compare the features that it selects."
+)
+_NO_FLIPS = tr(
+    "Flip labels to see how the selection of the current run depends on them."
+)
 _FLIPS_HELP = tr(
     "Repeats the current run on this fold with 5, 10 and 20 % of the labels of the training and validation "
     "parts replaced by other grades, 20 times each."
@@ -62,7 +71,8 @@ _FLIPS_HELP = tr(
 class _Row:
     """A row of the table.
 
-    It has its key, the id of its feature if it shows a feature, and its texts by the keys of the columns.
+    It has its key, the id of its feature if it shows a feature, and its texts by the
+    keys of the columns.
     """
 
     key: str
@@ -77,14 +87,16 @@ class _Row:
 class JudgesPanel(Panel):
     """Shows one of four tables: agreement of the judges, agreement by query, selections, or flipped labels.
 
-    The user can choose the judge whose label is used, compare runs on all labels, and flip labels.
+    The user can choose the judge whose label is used, compare runs on all labels, and
+    flip labels.
 
     Attributes
     ----------
     label : QComboBox
         The judge in use.
     several, flip : QPushButton
-        Buttons to compare runs on the labels of all judges, and to flip labels or stop that.
+        Buttons to compare runs on the labels of all judges, and to flip labels or stop
+        that.
     view : Segmented
         Chooses the table.
     """
@@ -104,11 +116,16 @@ class JudgesPanel(Panel):
         self._label_title.setBuddy(self.label)
         # Commands that compute the tables.
         tip = tr("Run pipelines on the labels of every judge and compare them.")
-        self.several = named(QPushButton(tr("Compare labels…")), "judges-compare", tip=tip)
-        self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_FLIPS_HELP)
-        about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
-        # The columns of the table depend on
-        # what it shows; see `show_rows`.
+        self.several = named(
+            QPushButton(tr("Compare labels…")), "judges-compare", tip=tip
+        )
+        self.flip = named(
+            QPushButton(tr("Flip labels")), "judges-flip", tip=_FLIPS_HELP
+        )
+        about = tr(
+            "Agreement of the judges, selections under each, or selections with flipped labels."
+        )
+        # The columns of the table depend on what it shows; see `show_rows`.
         self.table = TableView(
             theme,
             (),
@@ -120,7 +137,15 @@ class JudgesPanel(Panel):
         )
         self._columns: list[str] = []
         self.note = named(WrappedLabel(), "judges-note", role="caption")
-        line = fill(QHBoxLayout(), self._label_title, (self.label, 1), 1, self.several, self.flip, spacing=8)
+        line = fill(
+            QHBoxLayout(),
+            self._label_title,
+            (self.label, 1),
+            1,
+            self.several,
+            self.flip,
+            spacing=8,
+        )
         fill(self.body, line, (self.table, 1), self.note, spacing=6)
 
     def show_judges(self, judges: Sequence[str], used: str) -> None:
@@ -134,13 +159,14 @@ class JudgesPanel(Panel):
             widget.setVisible(bool(judges))
         self.set_title(tr("Judges") if judges else tr("Flipped labels"))
 
-    def show_rows(self, columns: Sequence[tuple[str, str]], rows: Sequence[_Row], note: str) -> None:
+    def show_rows(
+        self, columns: Sequence[tuple[str, str]], rows: Sequence[_Row], note: str
+    ) -> None:
         """Show rows of texts.
 
         ``columns`` are the keys and titles of the columns. The first column stretches.
         """
-        # The first column stretches and is on
-        # the left; the others are numbers.
+        # The first column stretches and is on the left; the others are numbers.
         table_columns = [
             Column(
                 key,
@@ -171,7 +197,9 @@ class JudgesController(Controller):
     models : Models
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._models = models
         self._session = models.session
@@ -182,7 +210,8 @@ class JudgesController(Controller):
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
-        self._flipped_run: RunRecord | None = None  # the run whose labels are flipped now
+        # the run whose labels are flipped now
+        self._flipped_run: RunRecord | None = None
         # Agreement and selections are computed in
         # the background when the panel shows them.
         worker = models.task_worker
@@ -204,9 +233,10 @@ class JudgesController(Controller):
             failed=fail,
             panel=panel,
         )
-        # Flipped labels are computed on
-        # command, and shown as they grow.
-        self._simulation = BackgroundSimulation(worker, tr("Flipping labels"), "flips", self)
+        # Flipped labels are computed on command, and shown as they grow.
+        self._simulation = BackgroundSimulation(
+            worker, tr("Flipping labels"), "flips", self
+        )
         self._simulation.failed.connect(self.failed)
         self._simulation.grew.connect(self._grow)
         self._simulation.changed.connect(self.update)
@@ -232,9 +262,15 @@ class JudgesController(Controller):
         record = self._models.runs.shown
         if self.busy:
             return True
-        if record is None or record.result is None or record.dataset is not self._session.dataset:
+        if (
+            record is None
+            or record.result is None
+            or record.dataset is not self._session.dataset
+        ):
             return False
-        selects_by_labels = record.plan.entry.selects and not preferences_of(record.plan)
+        selects_by_labels = record.plan.entry.selects and not preferences_of(
+            record.plan
+        )
         return self._session.has_documents and selects_by_labels
 
     @property
@@ -251,7 +287,9 @@ class JudgesController(Controller):
     def update(self) -> None:
         """Show the chosen table with the results so far."""
         # The panel is hidden unless there is something to show in it.
-        self.panel.setVisible(bool(self._judges) or self.busy or self._flips is not None)
+        self.panel.setVisible(
+            bool(self._judges) or self.busy or self._flips is not None
+        )
         if not self.panel.isVisible():
             return
         # Have results computed that are out of date.
@@ -312,7 +350,11 @@ class JudgesController(Controller):
             self._session.inspectAsked.emit(row.feature)
 
     def _agreement_key(self) -> Key | None:
-        return (self._session.dataset,) if self._judges and self._session.has_documents else None
+        return (
+            (self._session.dataset,)
+            if self._judges and self._session.has_documents
+            else None
+        )
 
     def _compare_judges(self) -> Computation | None:
         dataset = self._session.dataset
@@ -323,7 +365,9 @@ class JudgesController(Controller):
             self._agreement = agreement
             self.update()
 
-        return computation(tr("Comparing the judges"), show, _agreement_of_judges, dataset)
+        return computation(
+            tr("Comparing the judges"), show, _agreement_of_judges, dataset
+        )
 
     def _results(self) -> list[RunResult]:
         """Return the last finished run of the shown run's plan under each judge.
@@ -337,7 +381,10 @@ class JudgesController(Controller):
         by_judge: dict[str, RunResult] = {}
         for record in self._models.runs.records:
             plan = record.plan
-            if record.result is not None and plan.changed(columns=current.plan.columns) == current.plan:
+            if (
+                record.result is not None
+                and plan.changed(columns=current.plan.columns) == current.plan
+            ):
                 by_judge[str(plan.columns.get("label", ""))] = record.result
         return [by_judge[name] for name in judges if name in by_judge]
 
@@ -351,7 +398,9 @@ class JudgesController(Controller):
             self._selection = selections
             self.update()
 
-        return computation(tr("Comparing the selections"), show, _selections_of_judges, self._results())
+        return computation(
+            tr("Comparing the selections"), show, _selections_of_judges, self._results()
+        )
 
     @Slot(object)
     def _grow(self, flips: FlippedLabels) -> None:
@@ -361,10 +410,11 @@ class JudgesController(Controller):
 
     def _show_agreement(self) -> None:
         """Show the agreement of each pair of judges."""
-        # The columns are there before the
-        # agreement is computed; the rows are not.
+        # The columns are there before the agreement is computed; the rows are not.
         titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
-        columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
+        columns = list(
+            zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True)
+        )
         self.panel.table.placeholder = tr("Comparing the judges …")
         agreement = self._agreement
         note = ""
@@ -394,8 +444,7 @@ class JudgesController(Controller):
     def _show_queries(self) -> None:
         """Show the agreement of the judges in each query, the least agreement first."""
         self.panel.table.placeholder = tr("Comparing the judges …")
-        # One column for the query, one for the
-        # mean, and one for each pair of judges.
+        # One column for the query, one for the mean, and one for each pair of judges.
         pairs = self._agreement.pairs if self._agreement is not None else ()
         titles = (f"{pair.first} · {pair.second}" for pair in pairs)
         columns = [("query", tr("query")), ("mean", tr("mean"))]
@@ -405,11 +454,21 @@ class JudgesController(Controller):
             _Row(
                 key=query,
                 feature=None,
-                texts=dict(zip(dict(columns), (query, *map(_signed_or_dash, (mean, *taus))), strict=True)),
+                texts=dict(
+                    zip(
+                        dict(columns),
+                        (query, *map(_signed_or_dash, (mean, *taus))),
+                        strict=True,
+                    )
+                ),
             )
-            for query, mean, taus in (self._agreement.least(None) if self._agreement is not None else ())
+            for query, mean, taus in (
+                self._agreement.least(None) if self._agreement is not None else ()
+            )
         ]
-        note = tr("Kendall's τ_b of the labels within each query, least agreement first.")
+        note = tr(
+            "Kendall's τ_b of the labels within each query, least agreement first."
+        )
         self.panel.show_rows(columns, rows, note if rows else "")
 
     def _show_selection(self) -> None:
@@ -421,7 +480,11 @@ class JudgesController(Controller):
             self.panel.show_rows((), (), "")
             return
         # "=" keeps the keys of judges apart from those of the other columns.
-        columns = [("feature", tr("feature")), *((f"={j}", j) for j in selection.judges), ("n", tr("judges"))]
+        columns = [
+            ("feature", tr("feature")),
+            *((f"={j}", j) for j in selection.judges),
+            ("n", tr("judges")),
+        ]
         # One row for each feature.
         rows = []
         for column in selection.order().tolist():
@@ -429,7 +492,9 @@ class JudgesController(Controller):
                 f"={j}": percentage(s)
                 for j, s in zip(selection.judges, selection.shares[column], strict=True)
             }
-            name = _id_and_name(int(selection.feature_ids[column]), selection.feature_names[column])
+            name = _id_and_name(
+                int(selection.feature_ids[column]), selection.feature_names[column]
+            )
             texts = {"feature": name, **shares, "n": str(selection.n_judges[column])}
             rows.append(_Row(name, int(selection.feature_ids[column]), texts))
         note = tr(
@@ -440,7 +505,9 @@ class JudgesController(Controller):
 
     def _show_flips(self) -> None:
         """Show the selections and measures by the share of flipped labels."""
-        self.panel.table.placeholder = tr("Flipping labels …") if self.busy else _NO_FLIPS
+        self.panel.table.placeholder = (
+            tr("Flipping labels …") if self.busy else _NO_FLIPS
+        )
         if self._flips is None:
             self.panel.show_rows((), (), "")
             return
@@ -448,29 +515,43 @@ class JudgesController(Controller):
         # The first column names the feature; the
         # others are for the shares of flipped labels.
         columns = [("feature", tr("feature"))]
-        columns += [(str(index), f"{100 * share:g} %") for index, share in enumerate(flips.shares)]
+        columns += [
+            (str(index), f"{100 * share:g} %")
+            for index, share in enumerate(flips.shares)
+        ]
 
         def row(
-            name: str, feature: int | None, numbers: Sequence[Any], text_of: Callable[[Any], str]
+            name: str,
+            feature: int | None,
+            numbers: Sequence[Any],
+            text_of: Callable[[Any], str],
         ) -> _Row:
-            texts = {str(index): text_of(number) for index, number in enumerate(numbers)}
+            texts = {
+                str(index): text_of(number) for index, number in enumerate(numbers)
+            }
             return _Row(name, feature, {"feature": name, **texts})
 
-        # One row for each feature, then one
-        # for the similarity of selections.
+        # One row for each feature, then one for the similarity of selections.
         rows = [
             row(
-                _id_and_name(int(flips.feature_ids[column]), flips.feature_names[column]),
+                _id_and_name(
+                    int(flips.feature_ids[column]), flips.feature_names[column]
+                ),
                 int(flips.feature_ids[column]),
                 flips.selected[:, column].tolist(),
                 percentage,
             )
             for column in flips.order().tolist()
         ]
-        rows.append(row(tr("Jaccard with 0 %"), None, flips.jaccard.tolist(), "{:.2f}".format))
+        rows.append(
+            row(tr("Jaccard with 0 %"), None, flips.jaccard.tolist(), "{:.2f}".format)
+        )
         # Measures of a sealed test part stay hidden.
         if not self._session.is_sealed(record.dataset):
-            rows += [row(name, None, v.mean(axis=1).tolist(), fixed) for name, v in flips.values.items()]
+            rows += [
+                row(name, None, v.mean(axis=1).tolist(), fixed)
+                for name, v in flips.values.items()
+            ]
         note = tr(
             "{title}: selection probability by share of flipped labels, {n} draws. Test labels are kept."
         ).format(title=record.title, n=flips.n_draws)

@@ -24,7 +24,8 @@ ESTIMATORS = (
 )
 """Names of the estimators, in the order of the columns of :class:`Deviations`."""
 
-_MAX_REPETITIONS = 100_000_000  # the standard error of a mean is then 1e-4 of the standard deviation
+# the standard error of a mean is then 1e-4 of the standard deviation
+_MAX_REPETITIONS = 100_000_000
 _BLOCK = 250  # repetitions in a block: results are yielded after each block
 _MAX_NUMBERS = 4_000_000  # numbers in the hat matrices of a block
 
@@ -57,7 +58,9 @@ class TwoClasses:
         between("n_features", self.n_features, 1, 1_000_000)
         between("n_informative", self.n_informative, 0, self.n_features)
         if not _is_number(self.positive) or not 0 < self.positive < 1:
-            raise ParameterError("positive", self.positive, "a share between 0 and 1 (exclusive)")
+            raise ParameterError(
+                "positive", self.positive, "a share between 0 and 1 (exclusive)"
+            )
         if not _is_number(self.shift) or not abs(self.shift) <= 1e6:
             raise ParameterError("shift", self.shift, "a finite number")
 
@@ -69,12 +72,16 @@ class TwoClasses:
     @property
     def labels(self) -> Floats:
         """1 for the positive documents and 0 for the others, shape (m,)."""
-        return np.repeat([1.0, 0.0], [self.n_positive, self.n_examples - self.n_positive])
+        return np.repeat(
+            [1.0, 0.0], [self.n_positive, self.n_examples - self.n_positive]
+        )
 
     @property
     def direction(self) -> Floats:
         """δ, shape (n,)."""
-        return np.where(np.arange(self.n_features) < self.n_informative, self.shift, 0.0)
+        return np.where(
+            np.arange(self.n_features) < self.n_informative, self.shift, 0.0
+        )
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
         """Draw features of several training sets, shape (count, m, n)."""
@@ -88,15 +95,17 @@ class TwoClasses:
 
         length = np.sqrt(2.0 * np.einsum("...n,...n->...", weights, weights))
         signal = weights @ self.direction
-        auc: Floats = ndtr(np.divide(signal, length, out=np.zeros_like(signal), where=length > 0))
+        auc: Floats = ndtr(
+            np.divide(signal, length, out=np.zeros_like(signal), where=length > 0)
+        )
         return auc
 
     def folds(self, count: int) -> Ints:
         """Assign the documents to folds in turn, shape (m,).
 
-        As documents of a class follow each other, each fold has both classes if there are enough documents of
-        both. The documents of a class are independent and identically distributed, so no random order is
-        needed.
+        As documents of a class follow each other, each fold has both classes if there
+        are enough documents of both. The documents of a class are independent and
+        identically distributed, so no random order is needed.
         """
         return np.arange(self.n_examples, dtype=np.int64) % count
 
@@ -127,7 +136,8 @@ def simulate_auc(
     Yields
     ------
     Deviations
-        All repetitions so far, of :data:`ESTIMATORS`; the generator returns the last result.
+        All repetitions so far, of :data:`ESTIMATORS`; the generator returns the last
+        result.
 
     Notes
     -----
@@ -138,7 +148,9 @@ def simulate_auc(
     informative_count = n_features if n_informative is None else n_informative
     data = TwoClasses(n_examples, positive, n_features, informative_count, shift)
     if not _is_number(regularization) or not 0 < regularization < np.inf:
-        raise ParameterError("regularization", regularization, "a finite number greater than 0")
+        raise ParameterError(
+            "regularization", regularization, "a finite number greater than 0"
+        )
     count = between("repetitions", repetitions, 1, _MAX_REPETITIONS)
     checked_seed = between("seed", seed, 0, MOST_SEED)
     truth = np.empty(count)
@@ -150,12 +162,16 @@ def simulate_auc(
         with STEADY:
             estimates[part], weights = auc_estimates(data, X, regularization)
         truth[part] = data.auc(weights)
-        state = Deviations(ESTIMATORS, truth[: part.stop], estimates[: part.stop], count)
+        state = Deviations(
+            ESTIMATORS, truth[: part.stop], estimates[: part.stop], count
+        )
         yield state
     return state
 
 
-def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[Floats, Floats]:
+def auc_estimates(
+    data: TwoClasses, X: Floats, regularization: float
+) -> tuple[Floats, Floats]:
     """Estimate the AUC on some training sets.
 
     Parameters
@@ -194,25 +210,33 @@ def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[F
         np.empty(m),
         estimates,
     )
-    # Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no two documents to compare.
+    # Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no two
+    # documents to compare.
     return np.delete(estimates, 2, axis=1), weights
 
 
 def _hats(X: Floats, labels: Floats, regularization: float) -> tuple[Floats, Floats]:
     """Return hat matrices (B, m, m) and weights (B, n) for centred X and labels.
 
-    With A = X'X + λI, the hat matrix is X A^-1 X' and the weights are A^-1 X'y. For n > m, the smaller matrix
-    K = XX' + λI gives I - λ K^-1 and X' K^-1 y.
+    With A = X'X + λI, the hat matrix is X A^-1 X' and the weights are A^-1 X'y. For n >
+    m, the smaller matrix K = XX' + λI gives I - λ K^-1 and X' K^-1 y.
     """
     transposed = X.transpose(0, 2, 1)
     _, m, n = X.shape
     if n <= m:
-        solved: Any = np.linalg.solve(transposed @ X + regularization * np.eye(n), transposed)  # A^-1 X'
+        # A^-1 X'
+        solved: Any = np.linalg.solve(
+            transposed @ X + regularization * np.eye(n), transposed
+        )
         return X @ solved, solved @ labels
     inverse: Any = np.linalg.inv(X @ transposed + regularization * np.eye(m))  # K^-1
-    return np.eye(m) - regularization * inverse, np.einsum("bnm,bm->bn", transposed, inverse @ labels)
+    return np.eye(m) - regularization * inverse, np.einsum(
+        "bnm,bm->bn", transposed, inverse @ labels
+    )
 
 
 def _is_number(value: Any) -> bool:
     """Return whether a value is an integer or a float, but not a bool."""
-    return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
+    return isinstance(value, float | int | np.floating | np.integer) and not isinstance(
+        value, bool
+    )

@@ -84,7 +84,9 @@ def _defined_means(values: Floats) -> Floats:
     """
     is_defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        mean: Floats = np.where(is_defined, values, 0.0).sum(axis=0) / is_defined.sum(axis=0)
+        mean: Floats = np.where(is_defined, values, 0.0).sum(axis=0) / is_defined.sum(
+            axis=0
+        )
     return mean
 
 
@@ -93,8 +95,10 @@ def _defined_sds(values: Floats) -> Floats:
     return np.sqrt(_defined_means((values - _defined_means(values)) ** 2))
 
 
-_SCOTT_FACTOR = 3.49  # the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
-_MAX_BINS = 2000  # more than pixels; an outlier makes the bins wider instead of more numerous
+# the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
+_SCOTT_FACTOR = 3.49
+# more than pixels; an outlier makes the bins wider instead of more numerous
+_MAX_BINS = 2000
 _USUAL_WIDTH = 0.02  # width of bins if nothing varies
 
 
@@ -110,14 +114,15 @@ class DeviationSummary:
     truth, truth_sd : float
         Mean and standard deviation of the true performance of the models.
     bias, standard_error, sd, unconditional_sd : ndarray of shape (E,)
-        As in :class:`~rankstudio.plugins.lab.simulation.deviations.Deviations`; NaN for an estimator
-        without a value.
+        As in :class:`~rankstudio.plugins.lab.simulation.deviations.Deviations`; NaN for
+        an estimator without a value.
     counts : ndarray of shape (E,)
         Number of repetitions with a value.
     edges : ndarray of shape (B + 1,)
         Edges of the bins, ascending, including 0.
     shares : ndarray of shape (E, B)
-        Share of the values of each estimator in each bin; 0 for an estimator without a value.
+        Share of the values of each estimator in each bin; 0 for an estimator without a
+        value.
     """
 
     estimators: tuple[str, ...]
@@ -184,11 +189,14 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
     values : ndarray of shape (R, E)
         Values; NaN is ignored.
     sd : ndarray of shape (E,)
-        Standard deviations of the columns; the width follows Scott's rule for the largest.
+        Standard deviations of the columns; the width follows Scott's rule for the
+        largest.
     """
     finite: Floats = values[np.isfinite(values)]
     spread: Floats = sd[np.isfinite(sd)]
-    width = _round_width(_SCOTT_FACTOR * float(spread.max(initial=0.0)) * len(values) ** (-1 / 3))
+    width = _round_width(
+        _SCOTT_FACTOR * float(spread.max(initial=0.0)) * len(values) ** (-1 / 3)
+    )
     low = float(finite.min(initial=0.0))
     high = float(finite.max(initial=0.0))
     while (high - low) / width > _MAX_BINS:
@@ -207,7 +215,9 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
     for column, share in zip(values.T, shares, strict=True):
         finite = column[np.isfinite(column)]
         if finite.size:
-            bins = np.clip(np.searchsorted(edges, finite, side="right") - 1, 0, share.size - 1)
+            bins = np.clip(
+                np.searchsorted(edges, finite, side="right") - 1, 0, share.size - 1
+            )
             share[:] = np.bincount(bins, minlength=share.size) / finite.size
     return shares
 
@@ -220,9 +230,13 @@ def _round_width(width: float) -> float:
     if not width > 0:
         return _USUAL_WIDTH
     power = 10.0 ** floor(log10(width))
-    # A product that equals the width may exceed it by rounding. The factor 1 is always allowed, as log10 may
-    # have rounded up.
-    return max(step * power for step in (1, 2, 5) if step * power <= width * (1 + 1e-12) or step == 1)
+    # A product that equals the width may exceed it by rounding. The factor 1 is always
+    # allowed, as log10 may have rounded up.
+    return max(
+        step * power
+        for step in (1, 2, 5)
+        if step * power <= width * (1 + 1e-12) or step == 1
+    )
 
 
 WHOLE = ("n_examples", "n_queries", "n_features", "per_query")
@@ -289,8 +303,8 @@ def simulate_over(
     Yields
     ------
     VariedDeviations or None
-        Results for all values so far; the generator returns the last result. None if the simulation yields
-        None.
+        Results for all values so far; the generator returns the last result. None if
+        the simulation yields None.
 
     Raises
     ------

@@ -10,7 +10,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
-from rankstudio.engine.arithmetic.query_data import MadeStatistics, QueryData, QueryStatistics
+from rankstudio.engine.arithmetic.query_data import (
+    MadeStatistics,
+    QueryData,
+    QueryStatistics,
+)
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import between
 from rankstudio.engine.methods.kernels.nystrom import basis_rows, independent, kernel_of
@@ -32,7 +36,8 @@ class Learner(Protocol):
     def fixed(self, data: QueryData) -> Learner:
         """Return the learner with the choices made from these documents fixed.
 
-        The choices are the features of a selection, or the basis vectors of a kernel model.
+        The choices are the features of a selection, or the basis vectors of a kernel
+        model.
         """
 
 
@@ -66,13 +71,17 @@ class SelectedRankRLS:
             return self.columns
         if self.n_features is None:
             return tuple(range(data.X.shape[1]))
-        search = GreedyRankRLS(self.n_features, self.regularization, algorithm="statistics")
+        search = GreedyRankRLS(
+            self.n_features, self.regularization, algorithm="statistics"
+        )
         *_, last = search.learn(data)
         return last.selected
 
     def fixed(self, data: QueryData) -> SelectedRankRLS:
         """Return the learner with the features selected from these documents."""
-        return SelectedRankRLS(self.n_features, self.regularization, self.selected(data))
+        return SelectedRankRLS(
+            self.n_features, self.regularization, self.selected(data)
+        )
 
 
 class HeldOutScores(NamedTuple):
@@ -82,8 +91,8 @@ class HeldOutScores(NamedTuple):
     ----------
     scores : ndarray of shape (m,)
     fold : ndarray of shape (m,) or None
-        Fold of each document if only documents of one fold are ranked together; a query then counts once per
-        fold.
+        Fold of each document if only documents of one fold are ranked together; a query
+        then counts once per fold.
     """
 
     scores: Floats
@@ -97,7 +106,9 @@ Estimator = Callable[[Learner, QueryData, np.random.Generator], Estimating]
 """Computes a held-out score of each document from a learner, training documents and random numbers."""
 
 
-def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
+def leave_query_out(
+    learner: Learner, data: QueryData, rng: np.random.Generator
+) -> Estimating:
     """Score each document with the model trained without its query."""
     return (yield from _scores_by_fold(learner, data, np.arange(data.ptr.size - 1)))
 
@@ -112,13 +123,18 @@ def folds_of_queries(
 
 
 def folds_of_documents(
-    learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5, averaged: bool = True
+    learner: Learner,
+    data: QueryData,
+    rng: np.random.Generator,
+    count: int = 5,
+    averaged: bool = True,
 ) -> Estimating:
     """Score each document with the model trained without its fold, a random share of the documents.
 
-    Documents of the same query are then in training and test, of which section 5.5 of the thesis warns. If
-    ``averaged``, only scores of the same model are ranked together. Otherwise a query is ranked by the pooled
-    scores of several models, which hides how optimistic the estimate is.
+    Documents of the same query are then in training and test, of which section 5.5 of
+    the thesis warns. If ``averaged``, only scores of the same model are ranked
+    together. Otherwise a query is ranked by the pooled scores of several models, which
+    hides how optimistic the estimate is.
     """
     m = data.y.size
     fold = rng.permutation(np.arange(m) % min(count, m))
@@ -130,14 +146,17 @@ def folds_of_documents(
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         rest = QueryData(data.X[~is_held_out], data.y[~is_held_out], ptr)
         if data.has_statistics:
-            # If the statistics of all documents fit into memory, these do, too. The learner uses them.
+            # If the statistics of all documents fit into memory, these do, too. The
+            # learner uses them.
             _ = rest.statistics
         scores[is_held_out] = learner.learn(rest)(data.X[is_held_out])
         yield
     return HeldOutScores(scores, fold if averaged else None)
 
 
-def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
+def once(
+    estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator
+) -> Estimating:
     """Estimate with choices made from all documents, including the held-out ones."""
     fixed = learner.fixed(data)
     yield
@@ -180,7 +199,9 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
     scores = np.empty(data.y.size)
     for number in range(int(fold.max()) + 1):
         is_held_out = fold_of_document == number
-        scores[is_held_out] = learner.learn(of_queries(data, fold != number))(data.X[is_held_out])
+        scores[is_held_out] = learner.learn(of_queries(data, fold != number))(
+            data.X[is_held_out]
+        )
         yield
     return HeldOutScores(scores)
 
@@ -190,7 +211,9 @@ def of_queries(data: QueryData, chosen: Bools) -> QueryData:
     part = data.taken(np.flatnonzero(chosen))
     if data.has_statistics:
         gram = data.statistics.gram[chosen]
-        part.shared.of(MadeStatistics).whole = QueryStatistics(gram, gram.sum(axis=0), part.y.size)
+        part.shared.of(MadeStatistics).whole = QueryStatistics(
+            gram, gram.sum(axis=0), part.y.size
+        )
     return part
 
 
@@ -199,7 +222,8 @@ _MAX_PER_QUERY = 1_000_000
 BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators(BASIS_KEPT)
 """Estimators of kernel models by name.
 
-"Basis vectors kept" means that models keep the basis vectors from queries that are held out.
+"Basis vectors kept" means that models keep the basis vectors from queries that are held
+out.
 """
 
 
@@ -227,7 +251,9 @@ class BasisRankRLS:
     vectors: Floats | None = None
 
     @classmethod
-    def of(cls, kernel: str, gamma: float, per_query: int, regularization: float) -> BasisRankRLS:
+    def of(
+        cls, kernel: str, gamma: float, per_query: int, regularization: float
+    ) -> BasisRankRLS:
         """Return the learner with checked parameters.
 
         A parameter out of range raises ParameterError.
@@ -249,9 +275,13 @@ class BasisRankRLS:
         basis = self._basis(data)
         chosen, factor = independent(self.kernel.matrix(basis, basis))  # factor is L
         vectors = basis[chosen]
-        features = np.ascontiguousarray(solve_lower(factor, self.kernel.matrix(vectors, data.X)).T)
+        features = np.ascontiguousarray(
+            solve_lower(factor, self.kernel.matrix(vectors, data.X)).T
+        )
         mapped = QueryData(features, data.y, data.ptr)
-        weights = mapped.statistics.weights(tuple(range(chosen.size)), self.regularization)
+        weights = mapped.statistics.weights(
+            tuple(range(chosen.size)), self.regularization
+        )
         dual = solve_triangular(
             factor,
             weights,
@@ -270,4 +300,6 @@ class BasisRankRLS:
         if self.vectors is not None:
             return self.vectors
         count = self.per_query * (data.ptr.size - 1)
-        return np.ascontiguousarray(data.X[basis_rows(data.ptr, count, "per_query", self.seed)])
+        return np.ascontiguousarray(
+            data.X[basis_rows(data.ptr, count, "per_query", self.seed)]
+        )

@@ -169,7 +169,8 @@ SELECTION: tuple[Parameter, ...] = (
         only_with=_WITH_KERNEL,
     ),
     replace(
-        _LAMBDA, help="Regularization of the selection and the model: larger values give smaller weights."
+        _LAMBDA,
+        help="Regularization of the selection and the model: larger values give smaller weights.",
     ),
     Parameter(
         name="measure",
@@ -205,23 +206,37 @@ _AUC, _SELECTION = ({p.name: p for p in parameters} for parameters in (AUC, SELE
 VARIED: Mapping[str, Mapping[str, Parameter]] = {
     "auc": {
         "n_examples": _values(
-            (10.0, 20.0, 30.0, 50.0, 100.0, 200.0), "Sizes of the training set to try.", _AUC["n_examples"]
+            (10.0, 20.0, 30.0, 50.0, 100.0, 200.0),
+            "Sizes of the training set to try.",
+            _AUC["n_examples"],
         ),
         "positive": _values(
-            (0.1, 0.2, 0.3, 0.4, 0.5), "Shares of positive examples to try.", _AUC["positive"]
+            (0.1, 0.2, 0.3, 0.4, 0.5),
+            "Shares of positive examples to try.",
+            _AUC["positive"],
         ),
-        "regularization": _values(tuple(2.0**e for e in range(-6, 11, 2)), "Values of λ to try.", _LAMBDA),
+        "regularization": _values(
+            tuple(2.0**e for e in range(-6, 11, 2)), "Values of λ to try.", _LAMBDA
+        ),
     },
     "selection": {
-        "regularization": _values(tuple(4.0**e for e in range(-5, 6)), "Values of λ to try.", _LAMBDA),
+        "regularization": _values(
+            tuple(4.0**e for e in range(-5, 6)), "Values of λ to try.", _LAMBDA
+        ),
         "n_queries": _values(
-            (5.0, 10.0, 20.0, 40.0), "Numbers of training queries to try.", _SELECTION["n_queries"]
+            (5.0, 10.0, 20.0, 40.0),
+            "Numbers of training queries to try.",
+            _SELECTION["n_queries"],
         ),
         "n_features": _values(
-            (1.0, 2.0, 3.0, 5.0, 8.0), "Numbers of selected features to try.", _SELECTION["n_features"]
+            (1.0, 2.0, 3.0, 5.0, 8.0),
+            "Numbers of selected features to try.",
+            _SELECTION["n_features"],
         ),
         "per_query": _values(
-            (1.0, 2.0, 4.0, 8.0), "Numbers of basis vectors per query to try.", _SELECTION["per_query"]
+            (1.0, 2.0, 4.0, 8.0),
+            "Numbers of basis vectors per query to try.",
+            _SELECTION["per_query"],
         ),
     },
 }
@@ -239,8 +254,18 @@ EACH: Mapping[str, Parameter] = {
         option="--of-each",
     )
     for kind, usual, high, text in (
-        ("auc", 1000, 100_000_000, "Number of training sets drawn for each of these values."),
-        ("selection", 20, 10_000_000, "Number of draws of training queries for each of these values."),
+        (
+            "auc",
+            1000,
+            100_000_000,
+            "Number of training sets drawn for each of these values.",
+        ),
+        (
+            "selection",
+            20,
+            10_000_000,
+            "Number of draws of training queries for each of these values.",
+        ),
     )
 }
 """Parameter for the repetitions of each value, by simulation."""
@@ -248,4 +273,6 @@ EACH: Mapping[str, Parameter] = {
 
 def option_of(simulation: str, quantity: str) -> str:
     """Return the name of a quantity on the command line: "lambda" for "regularization"."""
-    return next(p.option for p in PARAMETERS[simulation] if p.name == quantity).removeprefix("--")
+    return next(
+        p.option for p in PARAMETERS[simulation] if p.name == quantity
+    ).removeprefix("--")

@@ -57,11 +57,13 @@ def simulate_selection(
     n_queries : int, default 20
         Number of training queries, drawn without replacement in each repetition.
     n_features : int, optional
-        Number of features that greedy RankRLS selects, k; None for all features without selection.
+        Number of features that greedy RankRLS selects, k; None for all features without
+        selection.
     regularization : float, default 1.0
         λ > 0.
     measure : str, default "MAP"
-        Measure of the held-out scores of the training queries, and of the model on all others.
+        Measure of the held-out scores of the training queries, and of the model on all
+        others.
     convention : str, optional
         Key of the convention of the measure; by default the usual one of the data.
     repetitions : int, default 100
@@ -82,8 +84,9 @@ def simulate_selection(
     Yields
     ------
     Deviations or None
-        Deviations of all repetitions so far, after each repetition; the generator returns the last ones. None
-        after each of the many models of a repetition, so that the caller can stop in between.
+        Deviations of all repetitions so far, after each repetition; the generator
+        returns the last ones. None after each of the many models of a repetition, so
+        that the caller can stop in between.
 
     Raises
     ------
@@ -104,8 +107,12 @@ def simulate_selection(
         estimators = ESTIMATORS if kernel == NO_KERNEL else BASIS_ESTIMATORS
     if learner is None and kernel != NO_KERNEL:
         learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
-    chosen_learner = learner or _checked_selection(n_features, data.n_features, regularization)
-    documents = QueryData(np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading)
+    chosen_learner = learner or _checked_selection(
+        n_features, data.n_features, regularization
+    )
+    documents = QueryData(
+        np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading
+    )
     truth = np.empty(count)
     estimates = np.empty((count, len(estimators)))
     for number in range(count):
@@ -114,12 +121,18 @@ def simulate_selection(
         is_drawn[rng.choice(data.n_queries, n_drawn, replace=False)] = True
         train = documents.taken(np.flatnonzero(is_drawn))
         rest = documents.taken(np.flatnonzero(~is_drawn))
-        measured = partial(_measured_scores, measure=measure, convention=measure_convention)
-        truth[number] = yield from steadily(_true_measure(chosen_learner, train, rest, measured))
+        measured = partial(
+            _measured_scores, measure=measure, convention=measure_convention
+        )
+        truth[number] = yield from steadily(
+            _true_measure(chosen_learner, train, rest, measured)
+        )
         for index, estimator in enumerate(estimators.values()):
             scores, fold = yield from steadily(estimator(chosen_learner, train, rng))
             estimates[number, index] = measured(train, scores, fold=fold)
-        state = Deviations(tuple(estimators), truth[: number + 1], estimates[: number + 1], count)
+        state = Deviations(
+            tuple(estimators), truth[: number + 1], estimates[: number + 1], count
+        )
         yield state
     return state
 
@@ -136,7 +149,9 @@ def _true_measure(
     return measured(other_queries, model(other_queries.X))
 
 
-def _checked_selection(n_features: int | None, n_available: int, regularization: float) -> SelectedRankRLS:
+def _checked_selection(
+    n_features: int | None, n_available: int, regularization: float
+) -> SelectedRankRLS:
     """Return the learner that selects features greedily.
 
     Raises
@@ -144,8 +159,14 @@ def _checked_selection(n_features: int | None, n_available: int, regularization:
     ParameterError
         For an invalid number of features or regularization.
     """
-    size = None if n_features is None else between("n_features", n_features, 1, n_available)
-    return SelectedRankRLS(size, GreedyRankRLS(regularization=regularization).checked("regularization"))
+    size = (
+        None
+        if n_features is None
+        else between("n_features", n_features, 1, n_available)
+    )
+    return SelectedRankRLS(
+        size, GreedyRankRLS(regularization=regularization).checked("regularization")
+    )
 
 
 def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
@@ -153,7 +174,11 @@ def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
     if isinstance(dataset, RankingDataset):
         return dataset
     first = dataset.folds[0]
-    return first.train if len(dataset.folds) == 1 and len(first.parts) == 1 else whole(dataset)
+    return (
+        first.train
+        if len(dataset.folds) == 1 and len(first.parts) == 1
+        else whole(dataset)
+    )
 
 
 @dataclass
@@ -164,12 +189,16 @@ class _Evaluators:
 
 
 def _measured_scores(
-    data: QueryData, scores: Floats, measure: str, convention: str, fold: Ints | None = None
+    data: QueryData,
+    scores: Floats,
+    measure: str,
+    convention: str,
+    fold: Ints | None = None,
 ) -> float:
     """Return the mean measure of scores over queries.
 
-    With the fold of each document, ``fold`` (m,), only documents of the same query and fold are ranked
-    together.
+    With the fold of each document, ``fold`` (m,), only documents of the same query and
+    fold are ranked together.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -179,16 +208,21 @@ def _measured_scores(
         evaluators = data.shared.of(_Evaluators).found
         key = (measure, convention)
         if key not in evaluators:
-            evaluators[key] = Evaluator(y, ptr, convention, (measure,), grading=data.grading)
+            evaluators[key] = Evaluator(
+                y, ptr, convention, (measure,), grading=data.grading
+            )
         evaluator = evaluators[key]
     else:
         query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-        query_and_fold = query * (int(fold.max()) + 1) + fold  # a number for each pair of query and fold
+        # a number for each pair of query and fold
+        query_and_fold = query * (int(fold.max()) + 1) + fold
         order = np.lexsort((fold, query))
         y = y[order]
         scores = scores[order]
         # A part starts where this number changes.
-        ptr = np.append(np.flatnonzero(np.diff(query_and_fold[order], prepend=-1)), y.size)
+        ptr = np.append(
+            np.flatnonzero(np.diff(query_and_fold[order], prepend=-1)), y.size
+        )
         grading = data.grading.taken(order)
         evaluator = Evaluator(y, ptr, convention, (measure,), grading=grading)
     value: float

@@ -28,7 +28,12 @@ from rankstudio.plugins.lab.simulation.deviations import (
     VariedDeviations,
     simulate_over,
 )
-from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
+from rankstudio.plugins.lab.simulation.parameters import (
+    EACH,
+    PARAMETERS,
+    VARIED,
+    option_of,
+)
 
 
 def without_test(dataset: FoldedDataset) -> FoldedDataset:
@@ -81,7 +86,8 @@ class Simulation:
     kind : str
         "auc" or "selection".
     parameters : mapping of str to object
-        Arguments of `simulate_auc`, or those of `simulate_selection` without the dataset.
+        Arguments of `simulate_auc`, or those of `simulate_selection` without the
+        dataset.
     quantity : str
         Argument to vary afterwards; "" for none.
     values : tuple of float
@@ -104,8 +110,12 @@ class Simulation:
     @property
     def counting(self) -> dict[str, Any]:
         """The parameters that have an effect, given the values of the others."""
-        unused = {p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)}
-        return {name: value for name, value in self.parameters.items() if name not in unused}
+        unused = {
+            p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)
+        }
+        return {
+            name: value for name, value in self.parameters.items() if name not in unused
+        }
 
     def finished(self, progress: SimulationProgress) -> Simulation:
         """Return the finished part of this simulation: its repetitions so far, and the complete values."""
@@ -114,7 +124,9 @@ class Simulation:
         parameters = {**self.parameters, "repetitions": progress.found.done}
         if not n_complete:
             return Simulation(self.kind, parameters)
-        return Simulation(self.kind, parameters, self.quantity, self.values[:n_complete], self.each)
+        return Simulation(
+            self.kind, parameters, self.quantity, self.values[:n_complete], self.each
+        )
 
     def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
         """Reject inconsistent values, or values too large for the data.
@@ -126,9 +138,17 @@ class Simulation:
         """
         parameters = self.parameters
         # All values of each parameter, with the name that an error gives them.
-        tried: dict[str, list[tuple[str, Any]]] = {n: [(n, value)] for n, value in self.counting.items()}
-        if self.quantity in WHOLE and not all(value.is_integer() for value in self.values):
-            raise ParameterError("values", format_grid(self.values), tr("whole numbers, such as 10, 20, 50"))
+        tried: dict[str, list[tuple[str, Any]]] = {
+            n: [(n, value)] for n, value in self.counting.items()
+        }
+        if self.quantity in WHOLE and not all(
+            value.is_integer() for value in self.values
+        ):
+            raise ParameterError(
+                "values",
+                format_grid(self.values),
+                tr("whole numbers, such as 10, 20, 50"),
+            )
         if self.quantity:
             tried[self.quantity] += [("values", value) for value in self.values]
         if self.kind == "auc":
@@ -148,16 +168,24 @@ class Simulation:
             )
         if dataset is None:
             return
-        parts = [dataset] if isinstance(dataset, RankingDataset) else list(dataset.folds[0].parts.values())
+        parts = (
+            [dataset]
+            if isinstance(dataset, RankingDataset)
+            else list(dataset.folds[0].parts.values())
+        )
         n_features = parts[0].n_features
         n_queries = sum(part.n_queries for part in parts)
         for name, value in tried.get("n_features", ()):
             if value is not None and value > n_features:
-                expected = tr("at most {n}, the number of features in these data").format(n=n_features)
+                expected = tr(
+                    "at most {n}, the number of features in these data"
+                ).format(n=n_features)
                 raise ParameterError(name, _integer_if_whole(value), expected)
         for name, value in tried["n_queries"]:
             if value >= n_queries:
-                expected = tr("fewer than the {n} queries of these data").format(n=n_queries)
+                expected = tr("fewer than the {n} queries of these data").format(
+                    n=n_queries
+                )
                 raise ParameterError(name, _integer_if_whole(value), expected)
 
     def steps(
@@ -177,9 +205,13 @@ class Simulation:
         """
         simulate: Callable[..., Any]
         if self.kind == "auc":
-            from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc as simulate  # noqa: PLC0415
+            from rankstudio.plugins.lab.simulation.auc_simulation import (  # noqa: PLC0415
+                simulate_auc as simulate,
+            )
         else:
-            from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection  # noqa: PLC0415
+            from rankstudio.plugins.lab.simulation.selection_simulation import (  # noqa: PLC0415
+                simulate_selection,
+            )
 
             assert dataset is not None  # simulations of this kind need data
             simulate = partial(simulate_selection, dataset)
@@ -191,7 +223,9 @@ class Simulation:
             yield SimulationProgress(summary)
         if self.quantity:
             arguments = {**self.counting, "repetitions": self.each}
-            for varied in simulate_over(self.quantity, self.values, simulate, **arguments):
+            for varied in simulate_over(
+                self.quantity, self.values, simulate, **arguments
+            ):
                 yield None if varied is None else SimulationProgress(summary, varied)
 
 
@@ -204,7 +238,9 @@ _DATA_FIELDS = ("data", "missing", "normalize", "protocol", "seed", "columns")
 """Fields of a plan that determine how its data are opened."""
 
 
-def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, test: bool = True) -> str:
+def simulation_as_command(
+    simulation: Simulation, plan: Plan | None = None, *, test: bool = True
+) -> str:
     """Return the terminal command of a simulation.
 
     Parameters
@@ -222,7 +258,12 @@ def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, t
     """
     kind = simulation.kind
     values = simulation.counting
-    words = ["rankstudio", "lab", kind, *(_data_words(plan, test) if plan is not None else ())]
+    words = [
+        "rankstudio",
+        "lab",
+        kind,
+        *(_data_words(plan, test) if plan is not None else ()),
+    ]
     words += parameter_words([p for p in PARAMETERS[kind] if p.name in values], values)
     words += ["--convention", values["convention"]] if "convention" in values else []
     if simulation.quantity:
@@ -264,17 +305,30 @@ def simulation_as_python(
     imports = ["import json", ""]
     imports += ["from rankstudio.engine import Plan"] if plan is not None else []
     imports += [f"from rankstudio.plugins.lab.simulation.simulation import {names}"]
-    imports += ["from rankstudio.engine.experiment.runner import open_data"] if plan is not None else []
+    imports += (
+        ["from rankstudio.engine.experiment.runner import open_data"]
+        if plan is not None
+        else []
+    )
     lines = ["simulation = Simulation(", f"    {simulation.kind!r},", "    {"]
-    lines += [f"        {name!r}: {value!r}," for name, value in simulation.counting.items()]
+    lines += [
+        f"        {name!r}: {value!r}," for name, value in simulation.counting.items()
+    ]
     lines += ["    },"]
     if simulation.quantity:
-        varied = {"quantity": simulation.quantity, "values": simulation.values, "each": simulation.each}
+        varied = {
+            "quantity": simulation.quantity,
+            "values": simulation.values,
+            "each": simulation.each,
+        }
         lines += [f"    {name}={value!r}," for name, value in varied.items()]
     lines += [")"]
     if plan is not None:
         opened = "open_data(plan)"
-        lines += [plan_code(plan, _DATA_FIELDS), f"dataset = {opened if test else f'without_test({opened})'}"]
+        lines += [
+            plan_code(plan, _DATA_FIELDS),
+            f"dataset = {opened if test else f'without_test({opened})'}",
+        ]
     argument = "dataset" if plan is not None else ""
     lines += [f"*_, found = filter(None, simulation.steps({argument}))"]
     lines += ["print(json.dumps(found.as_dict(), indent=1))"]

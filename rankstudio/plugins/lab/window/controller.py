@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.plugins.lab.simulation.simulation import Simulation, SimulationProgress, without_test
+from rankstudio.plugins.lab.simulation.simulation import (
+    Simulation,
+    SimulationProgress,
+    without_test,
+)
 from rankstudio.plugins.lab.window.deviations_panel import DeviationsPanel
 from rankstudio.plugins.lab.window.estimators import AUC, SELECTION, of_learner
 from rankstudio.plugins.lab.window.form import LabForm
@@ -38,7 +42,10 @@ from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
-    from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
+    from rankstudio.plugins.lab.simulation.deviations import (
+        DeviationSummary,
+        VariedDeviations,
+    )
 
 
 class SimulationTab(Controller):
@@ -76,7 +83,9 @@ class SimulationTab(Controller):
         self.variation = variation
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
-        self.simulation = BackgroundSimulation(worker, activity, form.objectName(), self)
+        self.simulation = BackgroundSimulation(
+            worker, activity, form.objectName(), self
+        )
         form.start.clicked.connect(self.start)
         form.pause.clicked.connect(self.simulation.toggle_pause)
         form.stop.clicked.connect(self.simulation.stop)
@@ -84,7 +93,9 @@ class SimulationTab(Controller):
         self.simulation.changed.connect(self.update)
         self.simulation.failed.connect(self.failed)
         about = tr("Mean and standard deviation of each estimator.")
-        deviations.table.shared = Shared("lab-deviations", tr("Deviations by estimator"), about)
+        deviations.table.shared = Shared(
+            "lab-deviations", tr("Deviations by estimator"), about
+        )
 
     @property
     def found(self) -> DeviationSummary | None:
@@ -121,7 +132,9 @@ class SimulationTab(Controller):
         """
         return SimulationRequest(simulation)
 
-    def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
+    def caption(
+        self, request: SimulationRequest, summary: DeviationSummary
+    ) -> tuple[str, str]:
         """Return the caption above the distributions, and the caption of their figure."""
         raise NotImplementedError
 
@@ -136,8 +149,12 @@ class SimulationTab(Controller):
         varied_caption = ""
         if request is not None and progress is not None:
             share = progress.done / request.simulation.asked
-            progress_text = "" if state is SimulationState.DONE else _progress_text(progress)
-            deviations_caption, self.deviations.plot.caption = self.caption(request, progress.found)
+            progress_text = (
+                "" if state is SimulationState.DONE else _progress_text(progress)
+            )
+            deviations_caption, self.deviations.plot.caption = self.caption(
+                request, progress.found
+            )
             self.variation.set_figure_caption(variation_caption(request))
             varied_caption = _varied_caption(progress.varied)
         self.form.show_state(state, share, progress_text)
@@ -197,8 +214,12 @@ class AucTab(SimulationTab):
     worker : Worker
     """
 
-    def __init__(self, theme: Theme, worker: Worker, parent: QObject | None = None) -> None:
-        form = LabForm(theme, "lab-auc-form", tr("Simulation"), tr("two normal classes"), "auc")
+    def __init__(
+        self, theme: Theme, worker: Worker, parent: QObject | None = None
+    ) -> None:
+        form = LabForm(
+            theme, "lab-auc-form", tr("Simulation"), tr("two normal classes"), "auc"
+        )
         deviations = DeviationsPanel(
             theme,
             "lab-auc",
@@ -207,9 +228,13 @@ class AucTab(SimulationTab):
             tr("Press Start to see how far each AUC estimator is from the truth."),
         )
         variation = VariationPanel(theme, "lab", AUC)
-        super().__init__(worker, tr("Simulating AUC estimates"), form, deviations, variation, parent)
+        super().__init__(
+            worker, tr("Simulating AUC estimates"), form, deviations, variation, parent
+        )
 
-    def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
+    def caption(
+        self, request: SimulationRequest, summary: DeviationSummary
+    ) -> tuple[str, str]:
         """Return the caption above the distributions, and the caption of their figure."""
         text = tr("{done:,} training sets · true AUC {truth:.3f} ± {sd:.3f}").format(
             done=summary.done, truth=summary.truth, sd=summary.truth_sd
@@ -227,8 +252,20 @@ class SelectionTab(SimulationTab):
     worker : Worker
     """
 
-    def __init__(self, theme: Theme, session: Session, worker: Worker, parent: QObject | None = None) -> None:
-        form = LabForm(theme, "lab-selection-form", tr("Simulation"), tr("queries drawn"), "selection")
+    def __init__(
+        self,
+        theme: Theme,
+        session: Session,
+        worker: Worker,
+        parent: QObject | None = None,
+    ) -> None:
+        form = LabForm(
+            theme,
+            "lab-selection-form",
+            tr("Simulation"),
+            tr("queries drawn"),
+            "selection",
+        )
         deviations = DeviationsPanel(
             theme,
             "lab-selection",
@@ -242,7 +279,14 @@ class SelectionTab(SimulationTab):
         )
         variation = VariationPanel(theme, "lab-selection", SELECTION, paired=True)
         self._session = session
-        super().__init__(worker, tr("Simulating estimates on data"), form, deviations, variation, parent)
+        super().__init__(
+            worker,
+            tr("Simulating estimates on data"),
+            form,
+            deviations,
+            variation,
+            parent,
+        )
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
         """Return the request for a simulation on the open data; None without documents."""
@@ -263,16 +307,21 @@ class SelectionTab(SimulationTab):
             test=includes_test,
         )
 
-    def caption(self, request: SimulationRequest, summary: DeviationSummary) -> tuple[str, str]:
+    def caption(
+        self, request: SimulationRequest, summary: DeviationSummary
+    ) -> tuple[str, str]:
         """Return the caption above the distributions, and the caption of their figure.
 
-        Also set the estimators' texts of both panels for the learner, and the measure on the axis.
+        Also set the estimators' texts of both panels for the learner, and the measure
+        on the axis.
         """
         parameters = request.simulation.parameters
         dataset = request.dataset
         assert dataset is not None  # requests of this tab have one
         self.deviations.texts = self.variation.texts = of_learner(parameters["kernel"])
-        axis = tr("estimated minus true {measure}").format(measure=parameters["measure"])
+        axis = tr("estimated minus true {measure}").format(
+            measure=parameters["measure"]
+        )
         if axis != self.deviations.plot.axes.x_label:
             self.deviations.plot.set_x_label(axis)
         text = tr(
@@ -290,7 +339,9 @@ class SelectionTab(SimulationTab):
 
 def _lay_out(name: str, tab: SimulationTab) -> Splitter:
     """Lay out a tab: the form at the left, the results at the right."""
-    results = column(f"{name}-measured", (tab.deviations, 3, 375), (tab.variation, 2, 255))
+    results = column(
+        f"{name}-measured", (tab.deviations, 3, 375), (tab.variation, 2, 255)
+    )
     return row(name, (tab.form, 0, 260), (results, 1, 920))
 
 
@@ -313,7 +364,9 @@ class LabController(Controller):
     selection : SelectionTab
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         session = models.session
         worker = models.task_worker
@@ -322,7 +375,9 @@ class LabController(Controller):
         self.panels = self.auc.form, self.selection.form
         auc_content = _lay_out("lab-auc", self.auc)
         selection_content = _lay_out("lab-selection", self.selection)
-        self.content = column("lab-tabs-and-panels", (auc_content, 1, 600), (selection_content, 1, 600))
+        self.content = column(
+            "lab-tabs-and-panels", (auc_content, 1, 600), (selection_content, 1, 600)
+        )
         tabs = {
             "auc": Tab(tr("AUC estimates"), auc_content),
             "selection": Tab(tr("My data"), selection_content),
@@ -337,9 +392,21 @@ class LabController(Controller):
             (auc.deviations.plot, "lab-auc", tr("Deviations of AUC estimates")),
             (auc.variation.bias, "lab-bias", tr("Bias of AUC estimates")),
             (auc.variation.sd, "lab-sd", tr("Standard deviation of AUC estimates")),
-            (selection.deviations.plot, "lab-selection", tr("Deviations of estimates on these data")),
-            (selection.variation.bias, "lab-selection-bias", tr("Bias of estimates on these data")),
-            (selection.variation.sd, "lab-selection-sd", tr("Standard deviation of estimates on these data")),
+            (
+                selection.deviations.plot,
+                "lab-selection",
+                tr("Deviations of estimates on these data"),
+            ),
+            (
+                selection.variation.bias,
+                "lab-selection-bias",
+                tr("Bias of estimates on these data"),
+            ),
+            (
+                selection.variation.sd,
+                "lab-selection-sd",
+                tr("Standard deviation of estimates on these data"),
+            ),
         ):
             plot.shared = Shared(key, label)
 
@@ -357,8 +424,13 @@ class LabController(Controller):
         """Yield the visible simulation as a command and a program."""
         code = self.code()
         if code is not None:
-            labels = {".sh": tr("Simulation as a command"), ".py": tr("Simulation as Python")}
-            yield from code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
+            labels = {
+                ".sh": tr("Simulation as a command"),
+                ".py": tr("Simulation as Python"),
+            }
+            yield from code_items(
+                "lab-code", labels, code, "simulation", tr("No simulation yet.")
+            )
 
     def code(self) -> dict[str, str] | None:
         """Return a command and a program, by suffix, that repeat the visible simulation.
@@ -369,4 +441,8 @@ class LabController(Controller):
         progress = self.tab.progress
         if not self.tab.form.isVisible():
             return None
-        return request.as_code(progress) if request is not None and progress is not None else {}
+        return (
+            request.as_code(progress)
+            if request is not None and progress is not None
+            else {}
+        )

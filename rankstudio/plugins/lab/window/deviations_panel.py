@@ -13,7 +13,12 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.figures.values import FigureAxis, RowHistograms, RowSeries, RowsFigure
+from rankstudio.engine.export.figures.values import (
+    FigureAxis,
+    RowHistograms,
+    RowSeries,
+    RowsFigure,
+)
 from rankstudio.engine.support.number_format import count_text, fixed, signed
 from rankstudio.plugins.lab.window.estimators import EstimatorText, short_of, text_of
 from rankstudio.plugins.lab.window.sentences import deviations_sentence, summary_of
@@ -51,7 +56,8 @@ class DeviationRow:
     ----------
     label : str
     bias, error, sd : float
-        Mean of the deviations, its standard error, and their standard deviation; NaN without values.
+        Mean of the deviations, its standard error, and their standard deviation; NaN
+        without values.
     count : int
         Number of repetitions with a value.
     shares : ndarray of shape (B,)
@@ -118,7 +124,9 @@ _COLUMNS = (
         tr("sd"),
         "right",
         format=fixed,
-        tooltip=tr("Standard deviation of estimate minus truth of the same model (T 5.1)"),
+        tooltip=tr(
+            "Standard deviation of estimate minus truth of the same model (T 5.1)"
+        ),
         width=66,
     ),
     Column(
@@ -126,7 +134,9 @@ _COLUMNS = (
         tr("sd of all"),
         "right",
         format=fixed,
-        tooltip=tr("Standard deviation of estimate minus mean truth over all models (T 5.2)"),
+        tooltip=tr(
+            "Standard deviation of estimate minus mean truth over all models (T 5.2)"
+        ),
         tone="muted",
         width=72,
     ),
@@ -152,7 +162,8 @@ class DeviationsPanel(Panel):
     placeholder : str
         Text of the empty plot.
     paired : bool
-        Whether every other estimator is a variant of the one before it, and drawn as such.
+        Whether every other estimator is a variant of the one before it, and drawn as
+        such.
 
     Attributes
     ----------
@@ -179,7 +190,11 @@ class DeviationsPanel(Panel):
         )
         self.texts = texts
         self._paired = paired
-        self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
+        self.plot = named(
+            DeviationsPlot(theme, x_label),
+            f"{name}-plot",
+            tr("Deviations of the estimators"),
+        )
         self.plot.placeholder = placeholder
         self.table = TableView(
             theme,
@@ -187,9 +202,13 @@ class DeviationsPanel(Panel):
             f"{name}-table",
             lambda row: row.label,
             accessible_name=tr("Deviations by estimator"),
-            placeholder=tr("Mean and standard deviation of each estimator appear here."),
+            placeholder=tr(
+                "Mean and standard deviation of each estimator appear here."
+            ),
         )
-        self.sentence = named(PlainLabel(wraps=True, selectable=True), f"{name}-sentence")
+        self.sentence = named(
+            PlainLabel(wraps=True, selectable=True), f"{name}-sentence"
+        )
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.sentence.setContentsMargins(12, 4, 12, 8)
         room = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 8, 8, 4))
@@ -207,12 +226,20 @@ class DeviationsPanel(Panel):
     def _fit(self) -> None:
         """Fit the table to the width of its visible columns, and the sentence to at least two lines."""
         is_narrow = self.width() < scaled(_SPARE_WIDTH)
-        visible = [column for column in _COLUMNS if not (is_narrow and column.key in _SPARE_COLUMNS)]
+        visible = [
+            column
+            for column in _COLUMNS
+            if not (is_narrow and column.key in _SPARE_COLUMNS)
+        ]
         for number, column in enumerate(_COLUMNS):
             self.table.setColumnHidden(number, column not in visible)
         name_width = _NARROW_NAME_WIDTH if is_narrow else _NAME_WIDTH
-        self.table.setFixedWidth(scaled(name_width + sum(column.width for column in visible)))
-        self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing() + 14)
+        self.table.setFixedWidth(
+            scaled(name_width + sum(column.width for column in visible))
+        )
+        self.sentence.setMinimumHeight(
+            2 * self.sentence.fontMetrics().lineSpacing() + 14
+        )
 
     def show_summary(self, summary: DeviationSummary | None, caption: str = "") -> None:
         """Show the results so far; None shows nothing."""
@@ -248,8 +275,8 @@ class DeviationsPanel(Panel):
 class DeviationsPlot(Plot):
     """A plot with the histogram of each estimator's deviations in a row of its own.
 
-    A marker below each histogram shows the mean, and a bar one standard deviation on both sides of it. All
-    histograms are drawn to the same height.
+    A marker below each histogram shows the mean, and a bar one standard deviation on
+    both sides of it. All histograms are drawn to the same height.
 
     Parameters
     ----------
@@ -272,7 +299,9 @@ class DeviationsPlot(Plot):
         """Set the label of the axis."""
         self.set_axes(replace(self.axes, x_label=x_label))
 
-    def set_rows(self, rows: Sequence[DeviationRow], edges: Floats, description: str) -> None:
+    def set_rows(
+        self, rows: Sequence[DeviationRow], edges: Floats, description: str
+    ) -> None:
         """Show distributions.
 
         Parameters
@@ -308,7 +337,9 @@ class DeviationsPlot(Plot):
     def _range(self) -> tuple[float, float]:
         """Return the range of edges that contains zero and nearly all values of all rows."""
         ends = [self._ends(row) for row in self.rows if row.count]
-        return min(0.0, *(low for low, _ in ends)), max(0.0, *(high for _, high in ends))
+        return min(0.0, *(low for low, _ in ends)), max(
+            0.0, *(high for _, high in ends)
+        )
 
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for the names at the left."""
@@ -316,16 +347,25 @@ class DeviationsPlot(Plot):
         if self.is_empty():
             return frame
         metrics = QFontMetricsF(font(SMALL))
-        wide = max(map(metrics.horizontalAdvance, self._names(size.width()))) + 2 * _MARKER + _GAP
+        wide = (
+            max(map(metrics.horizontalAdvance, self._names(size.width())))
+            + 2 * _MARKER
+            + _GAP
+        )
         margin = round(min(wide + _GAP, _MAX_NAMES_SHARE * size.width()))
-        return replace(frame, area=frame.area.adjusted(margin - frame.area.left(), 0, 0, 0))
+        return replace(
+            frame, area=frame.area.adjusted(margin - frame.area.left(), 0, 0, 0)
+        )
 
     def numbers(self) -> Numbers:
         """Return a row for each bin of each estimator, followed by the means and standard deviations."""
         cells: list[list[CellValue]] = []
         for row in self.rows:
             bins = zip(self.edges[:-1], self.edges[1:], row.shares, strict=True)
-            cells += [[row.label, float(low), float(high), float(share)] for low, high, share in bins]
+            cells += [
+                [row.label, float(low), float(high), float(share)]
+                for low, high, share in bins
+            ]
         cells += [[row.label, "mean", row.bias, row.error] for row in self.rows]
         cells += [[row.label, "sd", row.sd, row.count] for row in self.rows]
         return ["estimator", "from", "to", "share"], cells
@@ -333,7 +373,8 @@ class DeviationsPlot(Plot):
     def figure(self) -> RowsFigure:
         """Return a figure of the distributions in rows, with their means and standard deviations."""
         low, high = self._range()
-        # Edges and the ends of the range are multiples of the bins' width, up to rounding.
+        # Edges and the ends of the range are multiples of the bins' width, up to
+        # rounding.
         in_range = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
         first = int(np.flatnonzero(in_range)[0])
         edges = floats(self.edges[first : first + int(in_range.sum()) + 1])
@@ -350,7 +391,9 @@ class DeviationsPlot(Plot):
             zero=True,
             row_title=tr("estimator"),
             numbers=tuple(row.category for row in self.rows),
-            histograms=RowHistograms(edges, tuple(floats(row.shares[in_range]) for row in self.rows)),
+            histograms=RowHistograms(
+                edges, tuple(floats(row.shares[in_range]) for row in self.rows)
+            ),
         )
 
     def hit_test(self, point: QPointF) -> int | None:
@@ -362,7 +405,10 @@ class DeviationsPlot(Plot):
         is_inside = frame.area.top() <= point.y() < frame.area.bottom()
         if self.is_empty() or not is_inside:
             return None
-        return min(int((point.y() - frame.area.top()) / self._row_height(frame)), len(self.rows) - 1)
+        return min(
+            int((point.y() - frame.area.top()) / self._row_height(frame)),
+            len(self.rows) - 1,
+        )
 
     def readout(self, number: int) -> list[Line]:
         """Return lines with the mean of a row, its standard error, and the standard deviation."""
@@ -395,7 +441,9 @@ class DeviationsPlot(Plot):
         """Return the edges between which a distribution lies, except a thin tail at each side."""
         cumulative = np.cumsum(row.shares)
         first = int(np.searchsorted(cumulative, _TAIL_SHARE))
-        last = min(int(np.searchsorted(cumulative, 1.0 - _TAIL_SHARE)), row.shares.size - 1)
+        last = min(
+            int(np.searchsorted(cumulative, 1.0 - _TAIL_SHARE)), row.shares.size - 1
+        )
         return float(self.edges[first]), float(self.edges[last + 1])
 
     def _draw_ground(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -406,10 +454,17 @@ class DeviationsPlot(Plot):
         if self.under_mouse is not None:
             row_height = self._row_height(frame)
             top = area.top() + self.under_mouse * row_height
-            painter.fillRect(QRectF(area.left(), top, area.width(), row_height), colors.q("inset"))
+            painter.fillRect(
+                QRectF(area.left(), top, area.width(), row_height), colors.q("inset")
+            )
         for value, _ in self.axes.x_ticks(frame.x_range, area.width()):
             x = round(frame.x_px(value))
-            hairline(painter, colors.q("line_soft"), QPointF(x, area.top()), QPointF(x, area.bottom()))
+            hairline(
+                painter,
+                colors.q("line_soft"),
+                QPointF(x, area.top()),
+                QPointF(x, area.bottom()),
+            )
         zero = round(frame.x_px(0.0)) + 0.5
         painter.setPen(pen(colors.q("text"), 1.2))
         painter.drawLine(QPointF(zero, area.top()), QPointF(zero, area.bottom()))
@@ -417,7 +472,8 @@ class DeviationsPlot(Plot):
     def _draw_rows(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw each histogram as an area of steps, its mean, and one standard deviation on both sides."""
         height = self._row_height(frame)
-        edges = np.repeat(self.edges, 2)  # at each edge, the outline goes from one bin's height to the next
+        # at each edge, the outline goes from one bin's height to the next
+        edges = np.repeat(self.edges, 2)
         x_pixels, _ = frame.pixels(edges, np.zeros(edges.size))
         xs = x_pixels.tolist()
         for index, row in enumerate(self.rows):
@@ -427,8 +483,14 @@ class DeviationsPlot(Plot):
             tallest = float(row.shares.max(initial=0.0)) or 1.0
             foot = frame.area.top() + (index + 1 - _FOOT_SHARE) * height
             share_height = _BIN_SHARE * height / tallest
-            ys = foot - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]]) * share_height
-            outline = QPolygonF([QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)])
+            ys = (
+                foot
+                - np.concatenate([[0.0], np.repeat(row.shares, 2), [0.0]])
+                * share_height
+            )
+            outline = QPolygonF(
+                [QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)]
+            )
             area_color = palettes.category(colors, row.category).color
             area_color.setAlphaF(0.08 if row.variant else 0.26)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -474,6 +536,10 @@ class DeviationsPlot(Plot):
             painter.setBrush(look.color)
             draw_marker(painter, look.marker, QPointF(_MARKER + 1, middle), _MARKER)
             painter.setPen(colors.q("text"))
-            text = painter.fontMetrics().elidedText(names[index], Qt.TextElideMode.ElideRight, int(room))
+            text = painter.fontMetrics().elidedText(
+                names[index], Qt.TextElideMode.ElideRight, int(room)
+            )
             box = QRectF(3 * _MARKER + 1, middle - 10, room, 20)
-            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+            painter.drawText(
+                box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text
+            )

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from rankstudio.plugins.lab.simulation.parameters import BASIS_KEPT, NO_KERNEL, SELECTED_ONCE
+from rankstudio.plugins.lab.simulation.parameters import (
+    BASIS_KEPT,
+    NO_KERNEL,
+    SELECTED_ONCE,
+)
 from rankstudio.ui.language import tr
 
 
@@ -37,13 +41,21 @@ class EstimatorText:
         return self.brief or self.label
 
 
-_POOLED_SCORES = tr("Models are biased against held-out examples, and their scores are compared.")
-_SHARED_QUERIES = tr("Training and test contain documents of the same queries, which resemble each other.")
+_POOLED_SCORES = tr(
+    "Models are biased against held-out examples, and their scores are compared."
+)
+_SHARED_QUERIES = tr(
+    "Training and test contain documents of the same queries, which resemble each other."
+)
 _SEEN_FEATURES = tr("The features were selected with the held-out queries.")
 _SEVERAL_MODELS = tr("A query is ranked by scores of several models.")
-_FEW_DOCUMENTS = tr("A fifth of a query has few documents, often none of them relevant.")
+_FEW_DOCUMENTS = tr(
+    "A fifth of a query has few documents, often none of them relevant."
+)
 _FEWER_QUERIES = tr("Its models have fewer training queries.")
-_KEPT_BASIS = tr("Its models keep basis vectors of held-out queries, whose weights are not constrained.")
+_KEPT_BASIS = tr(
+    "Its models keep basis vectors of held-out queries, whose weights are not constrained."
+)
 
 AUC: Mapping[str, EstimatorText] = {
     "leave-pair-out": EstimatorText(
@@ -106,7 +118,9 @@ _BRIEF_NAMES = {
 _SELECTION_TEXTS: Mapping[str, EstimatorText] = {
     "leave-query-out": EstimatorText(
         tr("leave-query-out"),
-        tr("Each query is ranked by the model selected and trained without it (T 5.5)."),
+        tr(
+            "Each query is ranked by the model selected and trained without it (T 5.5)."
+        ),
     ),
     "leave-query-out, selected once": EstimatorText(
         tr("leave-query-out, selected once"),
@@ -118,7 +132,9 @@ _SELECTION_TEXTS: Mapping[str, EstimatorText] = {
     ),
     "5-fold by query": EstimatorText(
         tr("5-fold by query"),
-        tr("Each fifth of the queries is ranked by the model selected and trained without it (T 5.5)."),
+        tr(
+            "Each fifth of the queries is ranked by the model selected and trained without it (T 5.5)."
+        ),
         low=_FEWER_QUERIES,
     ),
     "5-fold by query, selected once": EstimatorText(
@@ -138,7 +154,9 @@ _SELECTION_TEXTS: Mapping[str, EstimatorText] = {
     ),
     "5-fold of documents, pooled, selected once": EstimatorText(
         tr("5-fold of documents, pooled, selected once"),
-        tr("5-fold by document, pooled, but with the features selected on all documents."),
+        tr(
+            "5-fold by document, pooled, but with the features selected on all documents."
+        ),
         low=_SEVERAL_MODELS,
         high=_SHARED_QUERIES,
     ),
@@ -154,7 +172,9 @@ _SELECTION_TEXTS: Mapping[str, EstimatorText] = {
     ),
     "5-fold of documents, averaged, selected once": EstimatorText(
         tr("5-fold of documents, averaged, selected once"),
-        tr("5-fold by document, averaged, but with the features selected on all documents."),
+        tr(
+            "5-fold by document, averaged, but with the features selected on all documents."
+        ),
         low=_FEW_DOCUMENTS,
         high=_SHARED_QUERIES,
     ),
@@ -164,7 +184,9 @@ SELECTION: Mapping[str, EstimatorText] = {
     name: replace(
         text,
         brief=_BRIEF_NAMES.get(name)
-        or tr("{estimator} · once").format(estimator=_BRIEF_NAMES[name.removesuffix(f", {SELECTED_ONCE}")]),
+        or tr("{estimator} · once").format(
+            estimator=_BRIEF_NAMES[name.removesuffix(f", {SELECTED_ONCE}")]
+        ),
     )
     for name, text in _SELECTION_TEXTS.items()
 }
@@ -178,7 +200,10 @@ def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
     )
     for name, brief in _BRIEF_NAMES.items():
         text = SELECTION[name]
-        yield name, replace(text, about=leave_query_out) if name == "leave-query-out" else text
+        yield (
+            name,
+            replace(text, about=leave_query_out) if name == "leave-query-out" else text,
+        )
         yield (
             f"{name}, {BASIS_KEPT}",
             EstimatorText(
@@ -213,4 +238,8 @@ def short_of(label: str) -> str:
     return _SHORT_LABELS.get(label, label)
 
 
-_SHORT_LABELS = {text.label: text.short for texts in (AUC, SELECTION, BASIS) for text in texts.values()}
+_SHORT_LABELS = {
+    text.label: text.short
+    for texts in (AUC, SELECTION, BASIS)
+    for text in texts.values()
+}

@@ -6,14 +6,26 @@ from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.plugins.lab.window.request import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.fields import ChoiceField, EditableField, Field, LineField, align_labels
+from rankstudio.ui.select.fields import (
+    ChoiceField,
+    EditableField,
+    Field,
+    LineField,
+    align_labels,
+)
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
@@ -55,7 +67,8 @@ class SingleField(LineField):
 class LabForm(Panel):
     """A form with the parameters of a simulation, and buttons that start, pause and stop it.
 
-    The last fields are for the quantity that is varied afterwards: its values, and the repetitions of each.
+    The last fields are for the quantity that is varied afterwards: its values, and the
+    repetitions of each.
 
     Parameters
     ----------
@@ -71,11 +84,18 @@ class LabForm(Panel):
     start, pause, stop : QPushButton
     """
 
-    def __init__(self, theme: Theme, name: str, title: str, caption: str, kind: str) -> None:
+    def __init__(
+        self, theme: Theme, name: str, title: str, caption: str, kind: str
+    ) -> None:
         super().__init__(theme, title, caption, padding=0, name=name)
         self.kind = kind
-        self._fields: dict[str, Field] = {p.name: _field_of_kind(theme, p) for p in FIELDS[kind]}
-        self._value_lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}  # by quantity
+        self._fields: dict[str, Field] = {
+            p.name: _field_of_kind(theme, p) for p in FIELDS[kind]
+        }
+        # by quantity
+        self._value_lists = {
+            key: SingleField(theme, p) for key, p in VALUES[kind].items()
+        }
         self._repetitions = SingleField(theme, REPEATED[kind])  # of each value
         self.quantity = named(
             Segmented((), tr("parameter to vary"), wide=True),
@@ -87,10 +107,15 @@ class LabForm(Panel):
         self.start.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         set_icon(self.start, theme, "run", "on_accent")
         self.pause = self._button("pause", tr("Pause or resume the simulation"))
-        self.stop = self._button("stop", tr("Stop the simulation and keep the results so far"))
-        self.progress = named(DeferredProgressBar(), f"{name}-progress", tr("progress of the simulation"))
+        self.stop = self._button(
+            "stop", tr("Stop the simulation and keep the results so far")
+        )
+        self.progress = named(
+            DeferredProgressBar(), f"{name}-progress", tr("progress of the simulation")
+        )
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
-        self._state: SimulationState | None = None  # state for which the buttons are enabled
+        # state for which the buttons are enabled
+        self._state: SimulationState | None = None
         self._lay_out()
         theme.restyled.connect(self._align)
         self.quantity.chosen.connect(self._show_relevant)
@@ -106,12 +131,18 @@ class LabForm(Panel):
         """
         if name == "values":
             return self._value_lists[str(self.quantity.value())]
-        return self._repetitions if name == self._repetitions.parameter.name else self._fields[name]
+        return (
+            self._repetitions
+            if name == self._repetitions.parameter.name
+            else self._fields[name]
+        )
 
     def fields(self) -> list[Field]:
         """Return the fields that have an effect with the present values, from top to bottom."""
         values = self.values()
-        relevant = [field for field in self._fields.values() if field.parameter.counts(values)]
+        relevant = [
+            field for field in self._fields.values() if field.parameter.counts(values)
+        ]
         return [*relevant, self.field("values"), self._repetitions]
 
     def values(self) -> dict[str, Any]:
@@ -120,7 +151,11 @@ class LabForm(Panel):
 
     def varied(self) -> tuple[str, tuple[float, ...], int]:
         """Return the quantity to vary, its values, and the number of repetitions of each value."""
-        return str(self.quantity.value()), self.field("values").value, self._repetitions.value
+        return (
+            str(self.quantity.value()),
+            self.field("values").value,
+            self._repetitions.value,
+        )
 
     def commit(self) -> bool:
         """Commit unfinished input and return whether all of it is valid.
@@ -136,7 +171,13 @@ class LabForm(Panel):
         """Show an error below the field of its parameter, or below the first field if there is none."""
         has_field = error.name in (*self._fields, "values")
         field = self.field(error.name) if has_field else self.fields()[0]
-        field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected, error.meant)))
+        field.show_error(
+            str(
+                ParameterError(
+                    field.parameter.label, error.value, error.expected, error.meant
+                )
+            )
+        )
         self._go_to(field)
 
     def show_state(self, state: SimulationState, share: float, text: str) -> None:
@@ -144,8 +185,14 @@ class LabForm(Panel):
         if state is not self._state:
             self._state = state
             is_active = state in (SimulationState.RUNNING, SimulationState.PAUSED)
-            self.start.setText(tr("Start") if state is SimulationState.NEW else tr("Start again"))
-            set_icon(self.pause, self._theme, "run" if state is SimulationState.PAUSED else "pause")
+            self.start.setText(
+                tr("Start") if state is SimulationState.NEW else tr("Start again")
+            )
+            set_icon(
+                self.pause,
+                self._theme,
+                "run" if state is SimulationState.PAUSED else "pause",
+            )
             self.pause.setEnabled(is_active)
             self.stop.setEnabled(is_active)
         self.progress.set_share(share)
@@ -174,7 +221,13 @@ class LabForm(Panel):
             spacing=6,
         )
         heading = named(ElidedLabel(tr("then varied over")), role="caption")
-        fill(column, heading, self.quantity, *self._value_lists.values(), self._repetitions)
+        fill(
+            column,
+            heading,
+            self.quantity,
+            *self._value_lists.values(),
+            self._repetitions,
+        )
         column.addStretch(1)
         self._scroll = named(ColumnArea(), f"{self.objectName()}-scroll")
         self._scroll.setWidget(page)
@@ -189,9 +242,21 @@ class LabForm(Panel):
         )
         fill(self.body, (self._scroll, 1), foot, spacing=0)
         self._align()
-        order = [*self._fields.values(), self.quantity, *self._value_lists.values(), self._repetitions]
-        editors = [part for f in order if isinstance(f, Field) for part in (f.editor, f.reset_button)]
-        for widget, next_widget in pairwise([*editors, self.start, self.pause, self.stop]):
+        order = [
+            *self._fields.values(),
+            self.quantity,
+            *self._value_lists.values(),
+            self._repetitions,
+        ]
+        editors = [
+            part
+            for f in order
+            if isinstance(f, Field)
+            for part in (f.editor, f.reset_button)
+        ]
+        for widget, next_widget in pairwise(
+            [*editors, self.start, self.pause, self.stop]
+        ):
             QWidget.setTabOrder(widget, next_widget)
 
     @Slot()
@@ -201,7 +266,11 @@ class LabForm(Panel):
         chosen = self.quantity.value()
         for field in self._fields.values():
             field.setVisible(field.parameter.counts(values))
-        offered = [(key, SHORT[key]) for key, f in self._value_lists.items() if f.parameter.counts(values)]
+        offered = [
+            (key, SHORT[key])
+            for key, f in self._value_lists.items()
+            if f.parameter.counts(values)
+        ]
         if offered != self.quantity.options():
             self.quantity.set_options(offered)
             self.quantity.select(chosen)
@@ -211,7 +280,9 @@ class LabForm(Panel):
     @Slot()
     def _align(self) -> None:
         """Give all labels the width of the longest one."""
-        align_labels([*self._fields.values(), *self._value_lists.values(), self._repetitions])
+        align_labels(
+            [*self._fields.values(), *self._value_lists.values(), self._repetitions]
+        )
 
     def _go_to(self, field: Field) -> None:
         self._scroll.ensureWidgetVisible(field)

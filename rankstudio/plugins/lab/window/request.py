@@ -41,12 +41,14 @@ def _limited(parameter: Parameter, name: str = "") -> Parameter:
 
 
 FIELDS: Mapping[str, tuple[Parameter, ...]] = {
-    kind: tuple(_limited(p) for p in parameters) for kind, parameters in PARAMETERS.items()
+    kind: tuple(_limited(p) for p in parameters)
+    for kind, parameters in PARAMETERS.items()
 }
 """Parameters of each simulation, by its name."""
 
 VALUES: Mapping[str, Mapping[str, Parameter]] = {
-    kind: {name: _limited(p, name) for name, p in varied.items()} for kind, varied in VARIED.items()
+    kind: {name: _limited(p, name) for name, p in varied.items()}
+    for kind, varied in VARIED.items()
 }
 """Parameters for the values of each quantity that can be varied, by simulation and argument."""
 

@@ -17,7 +17,10 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import power
 
 if TYPE_CHECKING:
-    from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
+    from rankstudio.plugins.lab.simulation.deviations import (
+        DeviationSummary,
+        VariedDeviations,
+    )
     from rankstudio.plugins.lab.window.request import SimulationRequest
 
 _N_ERRORS = 2.0  # standard errors that a mean deviation must exceed to be mentioned
@@ -55,10 +58,14 @@ def bias_text(bias: float) -> str:
     return signed(bias, 2 if abs(bias) >= 0.01 else 3)
 
 
-def deviations_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+def deviations_sentence(
+    summary: DeviationSummary, texts: Mapping[str, EstimatorText]
+) -> str:
     """Return sentences on the estimator that is furthest from the truth, and on the standard deviations."""
     estimator_texts = [text_of(texts, name) for name in summary.estimators]
-    is_clear = np.abs(summary.bias) > np.maximum(_N_ERRORS * summary.standard_error, _MIN_BIAS)
+    is_clear = np.abs(summary.bias) > np.maximum(
+        _N_ERRORS * summary.standard_error, _MIN_BIAS
+    )
     clear_deviations = np.where(is_clear, np.abs(summary.bias), -1.0)
     worst = int(np.argmax(clear_deviations))
     reason = ""
@@ -82,10 +89,13 @@ def deviations_sentence(summary: DeviationSummary, texts: Mapping[str, Estimator
     return " ".join(filter(None, (sentence, reason, scatter_sentence(summary, texts))))
 
 
-def scatter_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
+def scatter_sentence(
+    summary: DeviationSummary, texts: Mapping[str, EstimatorText]
+) -> str:
     """Return the sentence on the estimators with the smallest and the largest standard deviation.
 
-    It is "" with fewer than two known standard deviations, or fewer than two repetitions.
+    It is "" with fewer than two known standard deviations, or fewer than two
+    repetitions.
     """
     finite = [index for index, sd in enumerate(summary.sd) if isfinite(sd)]
     if len(finite) < 2 or summary.done < 2:
@@ -94,9 +104,12 @@ def scatter_sentence(summary: DeviationSummary, texts: Mapping[str, EstimatorTex
     largest = max(finite, key=lambda index: summary.sd[index])
     if summary.sd[largest] < _MIN_RATIO * summary.sd[least]:
         return tr("All have a similar standard deviation ({low} to {high}).").format(
-            low=fixed(float(summary.sd[least]), 3), high=fixed(float(summary.sd[largest]), 3)
+            low=fixed(float(summary.sd[least]), 3),
+            high=fixed(float(summary.sd[largest]), 3),
         )
-    most_label, least_label = (text_of(texts, summary.estimators[index]).label for index in (largest, least))
+    most_label, least_label = (
+        text_of(texts, summary.estimators[index]).label for index in (largest, least)
+    )
     return tr("{most} varies most (sd {high}), {least} least (sd {low}).").format(
         most=_capitalized(most_label),
         least=least_label,
@@ -118,11 +131,13 @@ def summary_of(summary: DeviationSummary, texts: Mapping[str, EstimatorText]) ->
     return "; ".join(parts)
 
 
-def variation_sentence(varied: VariedDeviations, texts: Mapping[str, EstimatorText]) -> str:
+def variation_sentence(
+    varied: VariedDeviations, texts: Mapping[str, EstimatorText]
+) -> str:
     """Return the sentence on how the largest mean deviation depends on the varied quantity.
 
-    It has the mean deviation of the estimator at the first value, at the value with the largest mean
-    deviation, and at the last value.
+    It has the mean deviation of the estimator at the first value, at the value with the
+    largest mean deviation, and at the last value.
     """
     if not varied.summaries:
         return ""
@@ -130,9 +145,12 @@ def variation_sentence(varied: VariedDeviations, texts: Mapping[str, EstimatorTe
     bias[~(bias > _N_ERRORS * np.nan_to_num(varied.standard_error))] = 0.0
     if not bias.any():
         return tr("No mean deviation is more than twice its standard error.")
-    row, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
+    row, estimator = (
+        int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape)
+    )
     label = text_of(texts, varied.summaries[0].estimators[estimator]).label
-    indices = list(dict.fromkeys([0, row, len(varied.values) - 1]))  # without repetitions
+    # without repetitions
+    indices = list(dict.fromkeys([0, row, len(varied.values) - 1]))
     phrases = [
         _SETTING_TEXTS[varied.quantity].format(
             bias=bias_text(float(varied.bias[index, estimator])),
@@ -208,12 +226,20 @@ def _kernel_text(settings: Mapping[str, Any]) -> str:
     """Return the name of the kernel, with its γ if it has one."""
     parameters = {p.name: p for p in FIELDS["selection"]}
     name = parameters["kernel"].name_of(settings["kernel"])
-    return f"{name}, γ = {power(settings['gamma'])}" if parameters["gamma"].counts(settings) else name
+    return (
+        f"{name}, γ = {power(settings['gamma'])}"
+        if parameters["gamma"].counts(settings)
+        else name
+    )
 
 
 def _classes_text(settings: Mapping[str, Any]) -> str:
     """Describe the learner and the two simulated classes."""
-    informative = settings["n_features"] if settings["n_informative"] is None else settings["n_informative"]
+    informative = (
+        settings["n_features"]
+        if settings["n_informative"] is None
+        else settings["n_informative"]
+    )
     return tr(
         "Regularised least squares with an intercept, λ = {regularization}, on two normal "
         "classes: {m} examples, share of positives {positive:g}, {informative} of {n} features "

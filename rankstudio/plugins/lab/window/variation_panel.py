@@ -13,10 +13,19 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Series
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Level,
+    Series,
+)
 from rankstudio.engine.support.number_format import fixed, signed
 from rankstudio.plugins.lab.window.estimators import EstimatorText, text_of
-from rankstudio.plugins.lab.window.sentences import QUANTITIES, value_text, variation_sentence
+from rankstudio.plugins.lab.window.sentences import (
+    QUANTITIES,
+    value_text,
+    variation_sentence,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes, Ticks
 from rankstudio.ui.plots.base import CellValue, Numbers, floats
@@ -32,8 +41,10 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.plugins.lab.simulation.deviations import VariedDeviations
 
-_N_STANDARD_ERRORS = 2.0  # standard errors on both sides of a bias that its interval covers
-_LOGARITHMIC_RATIO = 8.0  # ratio of the greatest to the smallest value from which the axis is logarithmic
+# standard errors on both sides of a bias that its interval covers
+_N_STANDARD_ERRORS = 2.0
+# ratio of the greatest to the smallest value from which the axis is logarithmic
+_LOGARITHMIC_RATIO = 8.0
 _MIN_TICK_DISTANCE = 26.0  # pixels between two ticks
 _MARKER = 3.4  # pixels: radius of a point
 _DASH = (3.0, 2.0)  # dashes of the curves of variants
@@ -51,7 +62,8 @@ class VariationPanel(Panel):
     texts : mapping of str to EstimatorText
         Texts on each estimator, by its name.
     paired : bool
-        Whether every other estimator is a variant of the one before it, and drawn as such.
+        Whether every other estimator is a variant of the one before it, and drawn as
+        such.
 
     Attributes
     ----------
@@ -60,7 +72,12 @@ class VariationPanel(Panel):
     """
 
     def __init__(
-        self, theme: Theme, name: str, texts: Mapping[str, EstimatorText], *, paired: bool = False
+        self,
+        theme: Theme,
+        name: str,
+        texts: Mapping[str, EstimatorText],
+        *,
+        paired: bool = False,
     ) -> None:
         super().__init__(
             theme,
@@ -71,14 +88,22 @@ class VariationPanel(Panel):
         )
         self.texts = texts
         self._paired = paired
-        self.bias = self._plot(theme, f"{name}-bias-plot", tr("mean deviation"), zero=True)
+        self.bias = self._plot(
+            theme, f"{name}-bias-plot", tr("mean deviation"), zero=True
+        )
         self.bias.placeholder = tr(
             "After the distributions, the parameter is varied and the bias drawn here."
         )
-        self.sd = self._plot(theme, f"{name}-sd-plot", tr("standard deviation"), zero=False)
-        self.sd.placeholder = tr("The standard deviations of the estimates appear here.")
+        self.sd = self._plot(
+            theme, f"{name}-sd-plot", tr("standard deviation"), zero=False
+        )
+        self.sd.placeholder = tr(
+            "The standard deviations of the estimates appear here."
+        )
         self.sentence = named(WrappedLabel(keeps=False), f"{name}-variation-sentence")
-        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sentence.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+        )
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         plots = fill(
             QHBoxLayout(),
@@ -102,18 +127,31 @@ class VariationPanel(Panel):
                 plot.show_values("", (), str, ())
             self.sentence.setText("")
             return
-        labels = [text_of(self.texts, name).label for name in varied.summaries[0].estimators]
+        labels = [
+            text_of(self.texts, name).label for name in varied.summaries[0].estimators
+        ]
         written = partial(value_text, varied.quantity)
         bias = varied.bias
         half = _N_STANDARD_ERRORS * varied.standard_error
         sd = varied.sd
-        bias_curves = [(label, bias[:, index], half[:, index]) for index, label in enumerate(labels)]
-        self.bias.show_values(QUANTITIES[varied.quantity], varied.asked, written, bias_curves)
-        sd_curves = [(label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)]
-        self.sd.show_values(QUANTITIES[varied.quantity], varied.asked, written, sd_curves)
+        bias_curves = [
+            (label, bias[:, index], half[:, index])
+            for index, label in enumerate(labels)
+        ]
+        self.bias.show_values(
+            QUANTITIES[varied.quantity], varied.asked, written, bias_curves
+        )
+        sd_curves = [
+            (label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)
+        ]
+        self.sd.show_values(
+            QUANTITIES[varied.quantity], varied.asked, written, sd_curves
+        )
         self.sentence.setText(variation_sentence(varied, self.texts))
 
-    def _plot(self, theme: Theme, name: str, title: str, *, zero: bool) -> VariationPlot:
+    def _plot(
+        self, theme: Theme, name: str, title: str, *, zero: bool
+    ) -> VariationPlot:
         plot = named(VariationPlot(theme, title, zero=zero, paired=self._paired), name)
         plot.picked.connect(lambda curve, point: plot.select((curve, point)))
         return plot
@@ -161,16 +199,21 @@ class VariationPlot(OverlayPlot):
     zero : bool
         Whether y is a deviation, shown with its sign and a line at zero.
     paired : bool
-        Whether every other curve is a variant of the one before it, drawn dashed in the same color.
+        Whether every other curve is a variant of the one before it, drawn dashed in the
+        same color.
     """
 
-    least_height = 200.0  # a lower plot has no names of curves: those of the distributions are enough
+    # a lower plot has no names of curves: those of the distributions are enough
+    least_height = 200.0
 
-    def __init__(self, theme: Theme, title: str, *, zero: bool, paired: bool = False) -> None:
+    def __init__(
+        self, theme: Theme, title: str, *, zero: bool, paired: bool = False
+    ) -> None:
         self._zero = zero
         self._paired = paired
         self._values: tuple[float, ...] = ()
-        self._all_values: tuple[float, ...] = ()  # also those that are not simulated yet
+        # also those that are not simulated yet
+        self._all_values: tuple[float, ...] = ()
         self.quantity = ""
         self.caption = ""  # of the figure
         super().__init__(theme)
@@ -196,7 +239,8 @@ class VariationPlot(OverlayPlot):
         written : callable
             Returns the text of a value for the axis.
         curves : sequence of (str, ndarray, ndarray)
-            Name, values, and half widths of intervals, which are empty without intervals.
+            Name, values, and half widths of intervals, which are empty without
+            intervals.
         """
         chosen = self.chosen
         self._all_values = tuple(x_values)
@@ -205,7 +249,8 @@ class VariationPlot(OverlayPlot):
         n = len(curves[0][1]) if curves else 0
         self._values = self._all_values[:n]
         notes = tuple(f"{quantity} = {written(value)}" for value in self._values)
-        # The key of a curve determines its color: both curves of a pair have the same one.
+        # The key of a curve determines its color: both curves of a pair have the same
+        # one.
         self.set_curves(
             [
                 OverlaidCurve(
@@ -235,7 +280,11 @@ class VariationPlot(OverlayPlot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of all values of the quantity, and the range of the curves with zero."""
         x = [self._x(value) for value in self._all_values]
-        ends = [curve.y + side * np.nan_to_num(curve.half) for curve in self.curves for side in (-1, 1)]
+        ends = [
+            curve.y + side * np.nan_to_num(curve.half)
+            for curve in self.curves
+            for side in (-1, 1)
+        ]
         y = np.concatenate([[0.0], *ends])
         y = y[np.isfinite(y)]
         low, high = padded(float(y.min()), float(y.max()))
@@ -248,7 +297,12 @@ class VariationPlot(OverlayPlot):
             for curve in self.curves
             for i, value in enumerate(self._values)
         ]
-        return ["estimator", self.quantity, self.axes.title, tr("± 2 standard errors")], rows
+        return [
+            "estimator",
+            self.quantity,
+            self.axes.title,
+            tr("± 2 standard errors"),
+        ], rows
 
     def figure(self) -> CurvesFigure:
         """Return a figure of the curves over the values of the quantity, not over their logarithms."""
@@ -257,14 +311,28 @@ class VariationPlot(OverlayPlot):
         for curve in self.curves:
             y = curve.y
             half = curve.half
-            ends = (floats(y - half), floats(y + half)) if np.isfinite(half).all() else ((), ())
+            ends = (
+                (floats(y - half), floats(y + half))
+                if np.isfinite(half).all()
+                else ((), ())
+            )
             number = curve.key - 1
             dashes = curve.dash
-            series.append(Series(curve.label, x, floats(y), *ends, number=number, dashes=dashes))
+            series.append(
+                Series(curve.label, x, floats(y), *ends, number=number, dashes=dashes)
+            )
         levels = (Level(tr("the truth"), 0.0),) if self._zero else ()
         x_axis = FigureAxis(self.quantity, logarithmic=self._logarithmic)
         title = self.axes.title
-        return CurvesFigure("figure", title, self.caption, x_axis, FigureAxis(title), tuple(series), levels)
+        return CurvesFigure(
+            "figure",
+            title,
+            self.caption,
+            x_axis,
+            FigureAxis(title),
+            tuple(series),
+            levels,
+        )
 
     def readout(self, target: tuple[int, int]) -> list[Line]:
         """Return lines on a point, given by the number of its curve and its index."""
@@ -272,11 +340,19 @@ class VariationPlot(OverlayPlot):
         curve = self.curves[curve_number]
         look = curve.look(self.theme.colors)
         lines = [
-            Line(curve.label, self._number(float(curve.y[i])), look.color, look.dash, bold=True),
+            Line(
+                curve.label,
+                self._number(float(curve.y[i])),
+                look.color,
+                look.dash,
+                bold=True,
+            ),
             Line(curve.notes[i]),
         ]
         if np.isfinite(curve.half[i]):
-            lines.append(Line(tr("± 2 standard errors"), fixed(float(curve.half[i]), 4)))
+            lines.append(
+                Line(tr("± 2 standard errors"), fixed(float(curve.half[i]), 4))
+            )
         return lines
 
     def summary(self) -> str:
@@ -310,10 +386,14 @@ class VariationPlot(OverlayPlot):
         if self._zero and not self.is_empty():
             y = round(frame.y_px(0.0)) + 0.5
             painter.setPen(pen(colors.q("text"), 1.2))
-            painter.drawLine(QPointF(frame.area.left(), y), QPointF(frame.area.right(), y))
+            painter.drawLine(
+                QPointF(frame.area.left(), y), QPointF(frame.area.right(), y)
+            )
 
 
-def _draw_points(plot: VariationPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def _draw_points(
+    plot: VariationPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the simulated points, as the curves between them are only interpolated."""
     painter.setPen(Qt.PenStyle.NoPen)
     for curve in plot.curves:

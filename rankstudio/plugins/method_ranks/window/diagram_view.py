@@ -7,7 +7,12 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.engine.support.escaping import one_line
-from rankstudio.plugins.method_ranks.diagram_layout import MAX_NAME_SHARE, DiagramText, Stroke, laid_out
+from rankstudio.plugins.method_ranks.diagram_layout import (
+    MAX_NAME_SHARE,
+    DiagramText,
+    Stroke,
+    laid_out,
+)
 from rankstudio.plugins.method_ranks.rank_diagram import RankDiagram
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import plain
@@ -40,7 +45,9 @@ class DiagramView(QWidget):
         self._diagram = diagram
         caption = "" if diagram is None else diagram.caption
         self.setToolTip(plain(caption))
-        self.setAccessibleDescription("" if diagram is None else one_line(diagram.caption))
+        self.setAccessibleDescription(
+            "" if diagram is None else one_line(diagram.caption)
+        )
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -55,7 +62,11 @@ class DiagramView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics = QFontMetricsF(self.font())
         em = metrics.height() / 1.3
-        layout = laid_out(self._diagram, self.width() / em, lambda text: metrics.horizontalAdvance(text) / em)
+        layout = laid_out(
+            self._diagram,
+            self.width() / em,
+            lambda text: metrics.horizontalAdvance(text) / em,
+        )
         factor = min(1.0, self.height() / (layout.height * em))
         painter.scale(factor, factor)
         for stroke in layout.strokes:
@@ -70,12 +81,18 @@ class DiagramView(QWidget):
         pen = QPen(colors.q(role), _WIDTHS[stroke.kind])
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(pen)
-        painter.drawPolyline(QPolygonF([QPointF(x * em, y * em) for x, y in stroke.points]))
+        painter.drawPolyline(
+            QPolygonF([QPointF(x * em, y * em) for x, y in stroke.points])
+        )
 
-    def _draw_text(self, painter: QPainter, text: DiagramText, em: float, metrics: QFontMetricsF) -> None:
+    def _draw_text(
+        self, painter: QPainter, text: DiagramText, em: float, metrics: QFontMetricsF
+    ) -> None:
         room = MAX_NAME_SHARE * self.width()
         written = metrics.elidedText(text.text, Qt.TextElideMode.ElideRight, room)
         wide = metrics.horizontalAdvance(written) + 1.0
         x = text.x * em - {"left": 0.0, "center": wide / 2, "right": wide}[text.align]
         box = QRectF(x, text.y * em - metrics.height() / 2, wide, metrics.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, written)
+        painter.drawText(
+            box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, written
+        )

@@ -67,7 +67,9 @@ class RanksPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, _TITLE, name="ranks-panel")
-        about = tr("Mean ranks of the methods that have comparable runs on every dataset.")
+        about = tr(
+            "Mean ranks of the methods that have comparable runs on every dataset."
+        )
         self.table = TableView(
             theme,
             _COLUMNS,
@@ -79,7 +81,10 @@ class RanksPanel(Panel):
         self.diagram = named(DiagramView(theme), "ranks-diagram")
         self.note = named(WrappedLabel(), "ranks-note", role="caption")
         table_column = fill(QVBoxLayout(), (self.table, 1), self.note, spacing=4)
-        fill(self.body, (fill(QHBoxLayout(), (table_column, 1), (self.diagram, 1), spacing=12), 1))
+        fill(
+            self.body,
+            (fill(QHBoxLayout(), (table_column, 1), (self.diagram, 1), spacing=12), 1),
+        )
 
     def show_ranking(self, ranking: MethodRanking | str) -> None:
         """Show a ranking, or why there is none."""
@@ -92,7 +97,9 @@ class RanksPanel(Panel):
         text = ranks_table(ranking)
         means = ranking.table.values.mean(axis=0).tolist()
         rows = [
-            MethodRow(name, rank, mean, int(cells[3]), cells[4] if len(cells) > 4 else "")
+            MethodRow(
+                name, rank, mean, int(cells[3]), cells[4] if len(cells) > 4 else ""
+            )
             for name, rank, mean, cells in zip(
                 ranking.methods, ranking.mean_ranks, means, text.rows, strict=True
             )
@@ -112,14 +119,36 @@ class RanksPanel(Panel):
 
 _COLUMNS = (
     Column("method", tr("method"), stretch=True, least=120),
-    Column("mean_rank", tr("mean rank"), "right", ".3f", width=84, tooltip=tr("1 is the best")),
-    Column("mean", tr("mean"), "right", ".4f", width=72, tooltip=tr("Mean of the measure over the datasets")),
-    Column("best_on", tr("best on"), "right", width=64, tooltip=tr("Datasets on which no method is better")),
+    Column(
+        "mean_rank",
+        tr("mean rank"),
+        "right",
+        ".3f",
+        width=84,
+        tooltip=tr("1 is the best"),
+    ),
+    Column(
+        "mean",
+        tr("mean"),
+        "right",
+        ".4f",
+        width=72,
+        tooltip=tr("Mean of the measure over the datasets"),
+    ),
+    Column(
+        "best_on",
+        tr("best on"),
+        "right",
+        width=64,
+        tooltip=tr("Datasets on which no method is better"),
+    ),
     Column(
         "group",
         tr("group"),
         width=64,
-        tooltip=tr("Methods with a common letter do not differ significantly by Nemenyi's test."),
+        tooltip=tr(
+            "Methods with a common letter do not differ significantly by Nemenyi's test."
+        ),
     ),
 )
 
@@ -133,7 +162,9 @@ class RanksController(Controller):
     models : Models
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._models = models
         self._ranking: MethodRanking | None = None
@@ -149,7 +180,13 @@ class RanksController(Controller):
             panel=self.panel,
         )
         runs = models.runs
-        for signal in (runs.ended, runs.removed, runs.cleared, runs.labelled, models.measured.changed):
+        for signal in (
+            runs.ended,
+            runs.removed,
+            runs.cleared,
+            runs.labelled,
+            models.measured.changed,
+        ):
             signal.connect(self.update)
         models.session.measureChanged.connect(self.update)
         self.panel.hide()
@@ -166,7 +203,9 @@ class RanksController(Controller):
         for record in self._models.runs.records:
             if record.result is not None:
                 titles.setdefault(record.title, set()).add(record.dataset.name)
-        self.panel.setVisible(sum(len(datasets) > 1 for datasets in titles.values()) > 1)
+        self.panel.setVisible(
+            sum(len(datasets) > 1 for datasets in titles.values()) > 1
+        )
         self._demand.update()
 
     def export_items(self) -> Iterator[ExportItem]:
@@ -176,7 +215,13 @@ class RanksController(Controller):
                 "critical-difference",
                 tr("Critical-difference diagram"),
                 tr("The diagram of the mean ranks, for print or as a TikZ picture."),
-                (("PDF", ".pdf"), ("SVG", ".svg"), ("PNG", ".png"), (tr("TikZ"), ".tex"), ("CSV", ".csv")),
+                (
+                    ("PDF", ".pdf"),
+                    ("SVG", ".svg"),
+                    ("PNG", ".png"),
+                    (tr("TikZ"), ".tex"),
+                    ("CSV", ".csv"),
+                ),
                 "critical-difference",
                 write=partial(_write_diagram, self._ranking),
                 text=partial(tikz_text, rank_diagram(self._ranking)),
@@ -186,9 +231,15 @@ class RanksController(Controller):
         """Return the runs as they are measured now, without sealed test parts."""
         candidates = []
         for record in self._models.runs.records:
-            result = self._models.measured.view(record).result if record.result is not None else None
+            result = (
+                self._models.measured.view(record).result
+                if record.result is not None
+                else None
+            )
             if result is not None:
-                text = tr("run {number}, {title}").format(number=record.key, title=record.title)
+                text = tr("run {number}, {title}").format(
+                    number=record.key, title=record.title
+                )
                 candidates.append(CandidateRun(text, result, record.label.name))
         return candidates
 
@@ -198,7 +249,9 @@ class RanksController(Controller):
 
     def _compute(self) -> Computation:
         measure = self._models.session.measure
-        return computation(tr("Ranking methods"), self._show, _ranking, self._candidates(), measure)
+        return computation(
+            tr("Ranking methods"), self._show, _ranking, self._candidates(), measure
+        )
 
     def _show(self, ranking: MethodRanking | str) -> None:
         self._ranking = None if isinstance(ranking, str) else ranking

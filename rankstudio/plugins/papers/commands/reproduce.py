@@ -64,7 +64,9 @@ boosts trees for each number of features. With --study, a stopped run can be res
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("paper", choices=reproductions(), help="paper to reproduce, named by its method")
+    parser.add_argument(
+        "paper", choices=reproductions(), help="paper to reproduce, named by its method"
+    )
     parser.add_argument(
         "--data",
         type=Path,
@@ -77,7 +79,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="study file that stores completed units, so that an interrupted run can be resumed",
     )
-    parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print tables, cells and notes as JSON"
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -107,11 +111,14 @@ def run(args: argparse.Namespace) -> int:
     dataset = open_data(Plan(data_path).changed(normalize=paper.normalize))
     printed_tables = paper.of(dataset.name)
     paper.check_folds(dataset)
-    plans = paper.plans(dataset.name, data_path, dataset.convention, figures=args.figures is not None)
+    plans = paper.plans(
+        dataset.name, data_path, dataset.convention, figures=args.figures is not None
+    )
     for plan in plans.values():
         for entry in filter(None, (plan.entry, plan.ranker_entry)):
             if entry.lacking:
-                raise PlanError(entry.lacking)  # before plans that may take hours are run
+                # before plans that may take hours are run
+                raise PlanError(entry.lacking)
     if args.out is not None:
         check_outputs([args.out], args)
     results = _run_plans(args, plans, dataset)
@@ -130,14 +137,19 @@ def run(args: argparse.Namespace) -> int:
         tables = [paper.table(printed, results, dataset) for printed in printed_tables]
         claims = paper.compared_claims(results)
         names_with_note = [name for name in results if "note" in paper.runs[name]]
-        notes = [*(f"{name}: {paper.runs[name]['note']}" for name in names_with_note), *paper.notes]
+        notes = [
+            *(f"{name}: {paper.runs[name]['note']}" for name in names_with_note),
+            *paper.notes,
+        ]
         text = (
             as_json(_tables_as_dict(paper, dataset.name, tables, claims, notes))
             if args.json
             else _reproduction_text(paper, dataset.name, tables, claims, notes)
         )
     if args.figures is not None:
-        files = figure_files_of(paper_figures(paper, results, dataset, findings), args.figures)
+        files = figure_files_of(
+            paper_figures(paper, results, dataset, findings), args.figures
+        )
         write_new(files, args.figures, args)
     if args.out is None:
         tell(Block(text))
@@ -183,7 +195,11 @@ def _reproduction_text(
         parts.append(_wrapped_paragraphs(f"{note}." for note in notes))
     counts = []
     for cells, template in zip(cells_of(tables), _COUNT_TEMPLATES, strict=True):
-        counts += [template.format(sum(cell.agrees for cell in cells), len(cells))] if cells else []
+        counts += (
+            [template.format(sum(cell.agrees for cell in cells), len(cells))]
+            if cells
+            else []
+        )
     return "\n\n".join([*parts, "\n".join(counts)])
 
 
@@ -208,11 +224,19 @@ def _claim_text(claim: Claim) -> str:
 def _table_text(table: PaperTable) -> str:
     """Return the text of a table: printed values with a tick if ours agree, else with ours in parentheses."""
     rows = [
-        [label, *(f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours})" for c in cells)]
+        [
+            label,
+            *(
+                f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours})"
+                for c in cells
+            ),
+        ]
         for label, cells in table.rows
     ]
     # Cells without values are blank.
-    texts = [["" if cell in (" ✓", " ()") else cell.strip() for cell in row] for row in rows]
+    texts = [
+        ["" if cell in (" ✓", " ()") else cell.strip() for cell in row] for row in rows
+    ]
     return as_text(["", *table.columns], texts, left_columns=(0,))
 
 
@@ -233,7 +257,12 @@ def _tables_as_dict(
             "title": table.title,
             "columns": list(table.columns),
             "rows": [
-                {"label": label, "cells": [{**asdict(cell), "agrees": cell.agrees} for cell in cells]}
+                {
+                    "label": label,
+                    "cells": [
+                        {**asdict(cell), "agrees": cell.agrees} for cell in cells
+                    ],
+                }
                 for label, cells in table.rows
             ],
         }
@@ -258,31 +287,43 @@ def _run_experiments(experiments: Mapping[str, Experiment]) -> list[PrintedExper
     return findings
 
 
-def _findings_text(paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]) -> str:
+def _findings_text(
+    paper: Reproduction, data: str, findings: Sequence[PrintedExperiment]
+) -> str:
     """Return the text of the findings, the notes on them, and the parts without available data."""
     from rankstudio.plugins.papers.airola_2011 import absent
 
-    parts = [one_line(f"{paper.title}, on {data}"), *(_finding_text(finding) for finding in findings)]
+    parts = [
+        one_line(f"{paper.title}, on {data}"),
+        *(_finding_text(finding) for finding in findings),
+    ]
     parts.append(_wrapped_paragraphs(f"{note}." for note in paper.notes))
     missing = [f"{name}: {reason}." for name, reason in absent().items()]
     parts.append("Not run:\n" + _wrapped_paragraphs(missing))
     cells = [agrees for finding in findings for agrees in finding.agrees]
     if cells:
-        parts.append(f"{sum(cells)} of {len(cells)} cells agree to the last printed digit.")
+        parts.append(
+            f"{sum(cells)} of {len(cells)} cells agree to the last printed digit."
+        )
     return "\n\n".join(parts)
 
 
 def _finding_text(finding: PrintedExperiment) -> str:
     header = [column.title for column in finding.columns]
     text_columns = [
-        index for index, values in enumerate(zip(*finding.rows, strict=True)) if isinstance(values[0], str)
+        index
+        for index, values in enumerate(zip(*finding.rows, strict=True))
+        if isinstance(values[0], str)
     ]
     table = as_text(header, finding.text_rows(), text_columns)
     return f"{finding.source}: {finding.title}\n{table}\n{_wrapped_paragraphs(finding.said)}"
 
 
 def _wrapped_paragraphs(sentences: Iterable[str]) -> str:
-    return "\n".join(textwrap.fill(sentence, _WIDTH, subsequent_indent="  ") for sentence in sentences)
+    return "\n".join(
+        textwrap.fill(sentence, _WIDTH, subsequent_indent="  ")
+        for sentence in sentences
+    )
 
 
 def _findings_as_dict(

@@ -30,15 +30,24 @@ class PaperFiguresController(CommandController):
         session = self._models.session
         worker = self._models.task_worker
         records = self._models.runs.records
-        finished = [r.result for r in records if r.result is not None and r.dataset is session.dataset]
+        finished = [
+            r.result
+            for r in records
+            if r.result is not None and r.dataset is session.dataset
+        ]
         if session.dataset is None or not finished or not session.has_documents:
             return
         name = file_stem(session.dataset.name)
         for key in reproductions():
             paper = load_reproduction(key)
-            if all((run.plan.method, run.plan.ranker) not in paper.methods for run in finished):
+            if all(
+                (run.plan.method, run.plan.ranker) not in paper.methods
+                for run in finished
+            ):
                 continue
-            begin = partial(_begin_figures, worker, key, tuple(finished), session.dataset)
+            begin = partial(
+                _begin_figures, worker, key, tuple(finished), session.dataset
+            )
             text = tr(
                 "A folder with the figures of the paper from the runs of the study, as PDF and CSV: {title}."
             )
@@ -78,4 +87,6 @@ def _begin_figures(
     def tell(n: int) -> None:
         on_done(trn("{n} figure", "{n} figures", n).format(n=n))
 
-    return worker.task(tr("Drawing the figures"), write, on_done=tell, on_error=on_error)
+    return worker.task(
+        tr("Drawing the figures"), write, on_done=tell, on_error=on_error
+    )

@@ -32,8 +32,12 @@ class ChanceRow(QWidget):
         super().__init__()
         self.button = named(QPushButton(), "chance-button")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.sentence = named(WrappedLabel(keeps=False), "chance-sentence", role="caption")
-        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.sentence = named(
+            WrappedLabel(keeps=False), "chance-sentence", role="caption"
+        )
+        self.sentence.setSizePolicy(
+            QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred
+        )
         self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         fill(
             self.row,
@@ -50,13 +54,20 @@ class ChanceRow(QWidget):
         self.button.hide()
 
     def show_state(
-        self, sentence: str, *, growing: bool, complete: bool, preferred: bool = False, seconds: float = inf
+        self,
+        sentence: str,
+        *,
+        growing: bool,
+        complete: bool,
+        preferred: bool = False,
+        seconds: float = inf,
     ) -> None:
         """Show the state of the test, with a sentence on its result; "" before a test.
 
-        The button starts a test or, while it is ``growing``, stops it; it is hidden when the test is
-        ``complete``. ``preferred`` says whether documents of preferences are permuted instead of labels, and
-        ``seconds`` how long a test takes at most, infinity if that is unknown.
+        The button starts a test or, while it is ``growing``, stops it; it is hidden
+        when the test is ``complete``. ``preferred`` says whether documents of
+        preferences are permuted instead of labels, and ``seconds`` how long a test
+        takes at most, infinity if that is unknown.
         """
         # Before a test, the row says what would be
         # permuted and how long it takes at most.
@@ -72,19 +83,29 @@ class ChanceRow(QWidget):
             )
             offer = tr("999 permutations of the documents in preferences")
         if not isinf(seconds):
-            offer = tr("{permutations}, at most {time}").format(permutations=offer, time=duration(seconds))
+            offer = tr("{permutations}, at most {time}").format(
+                permutations=offer, time=duration(seconds)
+            )
         self.sentence.setText(sentence or offer)
         # The button starts the test, or stops a growing
         # one; after a complete test there is nothing to do.
         text = tr("Stop") if growing else tr("Permutation test")
         self.button.setText(text)
-        self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else tip)
+        self.button.setToolTip(
+            tr("Stop the test and keep the permutations so far") if growing else tip
+        )
         self.button.setAccessibleName(text)
         self.button.setVisible(growing or not complete)
 
 
 def chance_sentence(
-    band: CriterionBand, position: int, step: str, total: int, *, growing: bool, preferred: bool = False
+    band: CriterionBand,
+    position: int,
+    step: str,
+    total: int,
+    *,
+    growing: bool,
+    preferred: bool = False,
 ) -> str:
     """Return the sentence on the result of a permutation test at a step.
 
@@ -128,8 +149,7 @@ def chance_sentence(
         low=band.low[position],
         high=band.high[position],
     )
-    # Say before it how many permutations
-    # are done, if not all of them are.
+    # Say before it how many permutations are done, if not all of them are.
     if n >= total:
         return sentence
     text = (

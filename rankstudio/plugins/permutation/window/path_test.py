@@ -24,8 +24,11 @@ from rankstudio.ui.select.curves_panel import X_NAMES, CurvesPanel
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
-_MIN_WIDTH_BESIDE_BUTTON = 260  # pixels; from this width on, the sentence is beside its button
-_TEST_HELP = tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
+# pixels; from this width on, the sentence is beside its button
+_MIN_WIDTH_BESIDE_BUTTON = 260
+_TEST_HELP = tr(
+    "Is the whole path better than chance? The selection is repeated with permuted labels."
+)
 _PREFERENCES_TEST_HELP = tr(
     "Is the whole path better than chance? The selection is repeated with the documents of the "
     "preferences permuted."
@@ -73,7 +76,9 @@ class PathTestController(CommandController):
     def __init__(self, models: Models, window: QWidget) -> None:
         super().__init__(models, window)
         self._current = models.current
-        self.tests = PermutationTests(models.session, models.current, models.task_worker, self)
+        self.tests = PermutationTests(
+            models.session, models.current, models.task_worker, self
+        )
         self.row = ChanceRow()
         self.path = PathView()
         self.tests.failed.connect(self.failed)
@@ -102,25 +107,38 @@ class PathTestController(CommandController):
     def export_items(self) -> Iterator[ExportItem]:
         """Yield the test of the shown path as a command and a program."""
         if self.tests.possible:
-            labels = {".sh": tr("Permutation test as a command"), ".py": tr("Permutation test as Python")}
-            reason = tr("No permutation test yet: start one below the plot of the criterion.")
-            yield from code_items("permutation", labels, self.tests.as_code(), "permutation", reason)
+            labels = {
+                ".sh": tr("Permutation test as a command"),
+                ".py": tr("Permutation test as Python"),
+            }
+            reason = tr(
+                "No permutation test yet: start one below the plot of the criterion."
+            )
+            yield from code_items(
+                "permutation", labels, self.tests.as_code(), "permutation", reason
+            )
 
     def join(self, pages: OtherPages) -> None:
         """Connect with the panel of the curves and the page *Evidence*.
 
-        Redrawing the curves removes all bands. Controllers that redraw them are connected before this one, so
-        that the band is drawn after the curves.
+        Redrawing the curves removes all bands. Controllers that redraw them are
+        connected before this one, so that the band is drawn after the curves.
         """
         self._curves: CurvesPanel = pages.find("select").curves
         self._curves.add_asked(self.row, self.row.row, _MIN_WIDTH_BESIDE_BUTTON)
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
         evidence = pages.find("evidence")
-        signals = [self.tests.changed, self.tests.grew, self._models.session.datasetChanged]
+        signals = [
+            self.tests.changed,
+            self.tests.grew,
+            self._models.session.datasetChanged,
+        ]
         if evidence is not None:
             signals.append(evidence.evidence.changed)
-            evidence.stop.add_path(self.path, tr("Permutation test"), lambda: self.possible)
+            evidence.stop.add_path(
+                self.path, tr("Permutation test"), lambda: self.possible
+            )
             self.row.button.clicked.connect(lambda: pages.show_page("evidence"))
             self.row.button.clicked.connect(evidence.show_path)
         self._current.changed.connect(self.update)
@@ -140,7 +158,9 @@ class PathTestController(CommandController):
         xs = () if band is None else tested_x_values(model, band)
         interval = None if band is None else (band.mean, band.low, band.high)
         self._curves.set_permuted(xs, interval, None if band is None else band.p_values)
-        self.path.about.setText(_PREFERENCES_TEST_HELP if preferences_of(model.plan) else _TEST_HELP)
+        self.path.about.setText(
+            _PREFERENCES_TEST_HELP if preferences_of(model.plan) else _TEST_HELP
+        )
         for row in (self.row, self.path.chance):
             _show_chance(row, self.tests, model)
 

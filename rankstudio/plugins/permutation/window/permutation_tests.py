@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 N_PERMUTATIONS = 999
 """Number of permutations of a complete test."""
 
-_SECONDS_BETWEEN_RESULTS = 0.05  # between two results that are shown; fast methods have hundreds per second
+# between two results that are shown; fast methods have hundreds per second
+_SECONDS_BETWEEN_RESULTS = 0.05
 _NO_DOCUMENTS_TEXT = tr("Open the data to run a permutation test.")
 _GIVEN_SCORES_TEXT = tr("No permutation test: nothing is learned from the labels.")
-_TWO_STAGES_TEXT = tr("No permutation test: it repeats a selection without a final ranker.")
+_TWO_STAGES_TEXT = tr(
+    "No permutation test: it repeats a selection without a final ranker."
+)
 _NO_CRITERION_TEXT = tr("No permutation test: {method} has no criterion to compare.")
 
 _PathKey = tuple[str, str, int, str]
@@ -56,14 +59,20 @@ class PermutationTests(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, session: Session, current: CurrentModel, worker: Worker, parent: QObject | None = None
+        self,
+        session: Session,
+        current: CurrentModel,
+        worker: Worker,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = session
         self._current = current
         self._bands: dict[_PathKey, CriterionBand] = {}
         self._tested_key: _PathKey | None = None
-        self._simulation = BackgroundSimulation(worker, tr("Permuting"), "permutation", self)
+        self._simulation = BackgroundSimulation(
+            worker, tr("Permuting"), "permutation", self
+        )
         self._simulation.grew.connect(self._grow)
         self._simulation.changed.connect(self.changed)
         self._simulation.failed.connect(self.failed)
@@ -105,8 +114,9 @@ class PermutationTests(QObject):
     def seconds(self) -> float:
         """Upper bound of the seconds that a test takes; infinity if unknown.
 
-        It is known for methods that train again for each permutation. It is an upper bound because the time
-        of the run, from which it is estimated, includes the measuring of models.
+        It is known for methods that train again for each permutation. It is an upper
+        bound because the time of the run, from which it is estimated, includes the
+        measuring of models.
         """
         model = self._current.model
         if model is None or model.plan.entry.permutes:
@@ -188,7 +198,9 @@ def _test_steps(
 
     next_time = -inf  # from which on a result is yielded
     latest: CriterionBand | None = None  # the last result that has not been yielded
-    for band in band_steps(_plan_of_path(plan, combination, fold), dataset, N_PERMUTATIONS):
+    for band in band_steps(
+        _plan_of_path(plan, combination, fold), dataset, N_PERMUTATIONS
+    ):
         latest = band or latest
         is_due = latest is not None and time.perf_counter() > next_time
         yield latest if is_due else None

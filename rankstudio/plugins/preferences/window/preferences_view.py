@@ -13,7 +13,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.preference_source import learned_from, preferences_of
+from rankstudio.engine.experiment.plan.preference_source import (
+    learned_from,
+    preferences_of,
+)
 from rankstudio.engine.support.number_format import count_text
 from rankstudio.plugins.preferences.clicks import ClickRule, PairRule, PositionBiasError
 from rankstudio.plugins.preferences.preference_files import ClickFacts
@@ -57,14 +60,16 @@ class PreferencesView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
-        # The name of the file, with a button
-        # that removes it from the plan.
+        # The name of the file, with a button that removes it from the plan.
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
         # The rule by which clicks become preferences:
         # the pairs, and the weight of a click.
-        rules = ("unclicked", tr("over unclicked")), ("skipped", tr("over skipped above"))
+        rules = (
+            ("unclicked", tr("over unclicked")),
+            ("skipped", tr("over skipped above")),
+        )
         self.pairs = named(choice_box(rules), "click-pairs", tr("pairs of clicks"))
         self.pairs.setToolTip(
             tr(
@@ -135,7 +140,9 @@ class PreferencesView(QWidget):
 def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, ...]:
     """Return the number of clicks, the number of their pairs, and an estimated η, as facts."""
     pairs = trn("{n:,} pair", "{n:,} pairs", summary.n_pairs).format(n=summary.n_pairs)
-    rows = [Fact(tr("clicks"), count_text(clicks.n_clicks), pairs, "muted", clicks.sentence)]
+    rows = [
+        Fact(tr("clicks"), count_text(clicks.n_clicks), pairs, "muted", clicks.sentence)
+    ]
     if clicks.bias is not None and clicks.bias.n_documents:
         eta = f"{clicks.bias.eta:.3f} ± {clicks.bias.error:.3f}"
         rows.append(Fact("η", eta, tr("estimated"), "muted", clicks.sentence))
@@ -145,10 +152,18 @@ def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, .
 def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
     """Return the counts of preferences, and their meaning, as facts."""
     # Counts of preferences, pairs and contradictions are always shown.
-    queries = trn("{n:,} query", "{n:,} queries", summary.n_queries).format(n=summary.n_queries)
+    queries = trn("{n:,} query", "{n:,} queries", summary.n_queries).format(
+        n=summary.n_queries
+    )
     about = tr("Between {n:,} documents.").format(n=summary.n_documents)
     facts = [
-        Fact(tr("preferences"), count_text(summary.n_preferences), queries, "muted", about),
+        Fact(
+            tr("preferences"),
+            count_text(summary.n_preferences),
+            queries,
+            "muted",
+            about,
+        ),
         Fact(
             tr("pairs"),
             count_text(summary.n_pairs),
@@ -157,7 +172,9 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
         Fact(
             tr("contradictions"),
             count_text(summary.n_contradictions),
-            tooltip=tr("Pairs with preferences in both directions: every ranking contradicts one of them."),
+            tooltip=tr(
+                "Pairs with preferences in both directions: every ranking contradicts one of them."
+            ),
         ),
     ]
     # The largest cycle is shown only if there is one.
@@ -167,7 +184,10 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
         "groups of documents. All other preferences can be satisfied together."
     )
     inside = meaning.format(inside=summary.n_cyclic)
-    return (*facts, Fact(tr("cycles"), count_text(summary.n_cycles), cycles, tooltip=inside))
+    return (
+        *facts,
+        Fact(tr("cycles"), count_text(summary.n_cycles), cycles, tooltip=inside),
+    )
 
 
 class PreferencesController(CommandController):
@@ -206,8 +226,7 @@ class PreferencesController(CommandController):
     def join(self, pages: OtherPages) -> None:
         """Add the view to the panel of the data."""
         self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
-        # Preferences are counted in the
-        # background when the view appears.
+        # Preferences are counted in the background when the view appears.
         self._counted = OnDemand(
             parent=self,
             worker=self._worker,
@@ -221,7 +240,11 @@ class PreferencesController(CommandController):
         self.view.title.button.clicked.connect(self.remove)
         self.view.pairs.activated.connect(self.use_rule)
         self.view.eta.editingFinished.connect(self.use_rule)
-        for signal in (self._session.datasetChanged, self._session.planChanged, self._session.foldChanged):
+        for signal in (
+            self._session.datasetChanged,
+            self._session.planChanged,
+            self._session.foldChanged,
+        ):
             signal.connect(self._show)
 
     @Slot()
@@ -230,7 +253,11 @@ class PreferencesController(CommandController):
         dataset = self._session.dataset
         kinds = tr("Preferences (*.csv *.tsv *.csv.* *.tsv.*);;All files (*)")
         title = tr("Preferences: a table of qid, winner, loser")
-        path = ask_beside(self._window, title, kinds, dataset.path) if dataset is not None else ""
+        path = (
+            ask_beside(self._window, title, kinds, dataset.path)
+            if dataset is not None
+            else ""
+        )
         if path:
             self.open(path)
 
@@ -246,16 +273,21 @@ class PreferencesController(CommandController):
         def use(preferences: dict[str, str]) -> None:
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
-                # The message says how clicks are
-                # weighted, if the file has clicks.
+                # The message says how clicks are weighted, if the file has clicks.
                 text = tr("The next run learns from the preferences of {file}")
-                if "pairs" in preferences and rule is None and preferences["eta"] == USUAL_ETA:
+                if (
+                    "pairs" in preferences
+                    and rule is None
+                    and preferences["eta"] == USUAL_ETA
+                ):
                     text = tr(
                         "The next run learns from the clicks of {file}. η cannot be estimated from them and "
                         "is set to 1: change it on the Data page."
                     )
                 elif "pairs" in preferences:
-                    text = tr("The next run learns from the clicks of {file}, weighted by position")
+                    text = tr(
+                        "The next run learns from the clicks of {file}, weighted by position"
+                    )
                 self.said.emit(text.format(file=Path(path).name))
 
         def fail(reason: str) -> None:
@@ -283,7 +315,10 @@ class PreferencesController(CommandController):
         view = self.view
         pairs = str(view.pairs.currentData())
         eta = view.eta.text().strip()
-        if "pairs" not in preferences or (pairs, eta) == (preferences["pairs"], preferences["eta"]):
+        if "pairs" not in preferences or (pairs, eta) == (
+            preferences["pairs"],
+            preferences["eta"],
+        ):
             return
         try:
             rule = ClickRule(pairs=cast(PairRule, pairs), eta=eta)
@@ -327,7 +362,11 @@ class PreferencesController(CommandController):
     def _key(self) -> Key | None:
         dataset = self._session.dataset
         target = self._wanted
-        if dataset is None or target in self._summaries or not self._session.has_documents:
+        if (
+            dataset is None
+            or target in self._summaries
+            or not self._session.has_documents
+        ):
             return None
         return dataset, *target
 
@@ -355,8 +394,8 @@ def _preference_entry(
 ) -> dict[str, str]:
     """Return the plan's entry for a preference file.
 
-    If no rule is given and η cannot be estimated from the clicks, η is `USUAL_ETA`, which the user can
-    change.
+    If no rule is given and η cannot be estimated from the clicks, η is `USUAL_ETA`,
+    which the user can change.
     """
     from rankstudio.plugins.preferences.plan_preferences import named_for  # noqa: PLC0415 - on the worker only
 
@@ -371,4 +410,6 @@ def _preference_entry(
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:
     from rankstudio.plugins.preferences import plan_preferences  # noqa: PLC0415 - on the worker only
 
-    return plan_preferences.describe_preferences(plan, dataset, fold), plan_preferences.click_facts(plan)
+    return plan_preferences.describe_preferences(
+        plan, dataset, fold
+    ), plan_preferences.click_facts(plan)

@@ -16,7 +16,11 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import count_text, signed
-from rankstudio.plugins.queries.window.comparison_panel import PART_NAMES, paint_difference, paint_interval
+from rankstudio.plugins.queries.window.comparison_panel import (
+    PART_NAMES,
+    paint_difference,
+    paint_interval,
+)
 from rankstudio.plugins.queries.window.model_bar import ChosenModels
 from rankstudio.plugins.queries.window.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -30,7 +34,10 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.plugins.queries.feature_ablation import AblatedQueries, FeatureAblation
+    from rankstudio.plugins.queries.feature_ablation import (
+        AblatedQueries,
+        FeatureAblation,
+    )
 
 _NUMBER_WIDTH = 62  # pixels of a number beside its bar
 _MIN_BAR_WIDTH = 22  # pixels
@@ -75,8 +82,11 @@ class AblationPanel(Panel):
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Effect of each feature"), padding=0, name="query-ablation-panel")
-        self._shown_columns = ("", False)  # the measure, and whether there is a column of folds
+        super().__init__(
+            theme, tr("Effect of each feature"), padding=0, name="query-ablation-panel"
+        )
+        # the measure, and whether there is a column of folds
+        self._shown_columns = ("", False)
         self._largest_end = 0.0  # of the intervals: the end of the scale of all bars
         about = tr("Effect of retraining A without each feature.")
         self.table = TableView(
@@ -89,7 +99,9 @@ class AblationPanel(Panel):
             feature_of=lambda row: row.feature,
         )
         self.button = named(QPushButton(), "query-ablation-run")
-        text = tr("Retrain A without each of its features to see which queries each feature helps.")
+        text = tr(
+            "Retrain A without each of its features to see which queries each feature helps."
+        )
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
         column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
@@ -99,7 +111,9 @@ class AblationPanel(Panel):
         column.addWidget(invitation)
         column.addWidget(self.button, 0, middle)
         column.addStretch(1)
-        self.sentence = named(PlainLabel(wraps=True), "query-ablation-sentence", role="caption")
+        self.sentence = named(
+            PlainLabel(wraps=True), "query-ablation-sentence", role="caption"
+        )
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)
         self.set_content(self.table)
@@ -150,7 +164,8 @@ class AblationPanel(Panel):
         unchanged : int
             Number of queries that no left-out feature changes.
         several_folds : bool
-            Whether there is a column of folds, because some features are only in the models of some folds.
+            Whether there is a column of folds, because some features are only in the
+            models of some folds.
         """
         n_done, n_total = progress
         self._offer.hide()
@@ -161,7 +176,9 @@ class AblationPanel(Panel):
         self.table.set_rows(rows)
         self.table.placeholder = tr("Training A without each of its features …")
         caption = tr("A retrained without each feature")
-        self.set_caption(f"{caption} · {n_done} / {n_total}" if n_done < n_total else caption)
+        self.set_caption(
+            f"{caption} · {n_done} / {n_total}" if n_done < n_total else caption
+        )
         if n_done < n_total:
             self.sentence.setText("")
             return
@@ -173,7 +190,9 @@ class AblationPanel(Panel):
             )
         sentences = [text.format(part=part)]
         if unchanged:
-            unchanged_text = trn("{n} query never changes.", "{n} queries never change.", unchanged)
+            unchanged_text = trn(
+                "{n} query never changes.", "{n} queries never change.", unchanged
+            )
             sentences.append(unchanged_text.format(n=unchanged))
         self.sentence.setText(" ".join(sentences))
 
@@ -195,7 +214,9 @@ class AblationPanel(Panel):
             Column(
                 "name",
                 tr("feature of A"),
-                hint=lambda row: tr("{name}, id {feature}").format(name=row.name, feature=row.feature),
+                hint=lambda row: tr("{name}, id {feature}").format(
+                    name=row.name, feature=row.feature
+                ),
                 width=118 if several_folds else 148,
             ),
             Column(
@@ -204,10 +225,12 @@ class AblationPanel(Panel):
                 "right",
                 partial(signed, decimals=3),
                 stretch=True,
-                hint=lambda row: tr("95 % interval {interval}").format(interval=row.interval),
-                tooltip=tr("{name} of A minus {name} without the feature, with its 95 % interval").format(
-                    name=name
+                hint=lambda row: tr("95 % interval {interval}").format(
+                    interval=row.interval
                 ),
+                tooltip=tr(
+                    "{name} of A minus {name} without the feature, with its 95 % interval"
+                ).format(name=name),
                 paint=partial(self._paint, sign=sign),
             ),
             Column(
@@ -224,7 +247,13 @@ class AblationPanel(Panel):
         )
 
     def _paint(
-        self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float
+        self,
+        painter: QPainter,
+        room: QRect,
+        colors: Colors,
+        row: AblationRow,
+        *,
+        sign: float,
     ) -> QRect:
         """Draw the fall as a bar with its interval, if there is room.
 
@@ -232,8 +261,17 @@ class AblationPanel(Panel):
         """
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
-            paint_difference(painter, bar, colors, row.fall, self._largest_end, better=row.fall * sign > 0)
-            paint_interval(painter, bar, colors, row.found.low, row.found.high, self._largest_end)
+            paint_difference(
+                painter,
+                bar,
+                colors,
+                row.fall,
+                self._largest_end,
+                better=row.fall * sign > 0,
+            )
+            paint_interval(
+                painter, bar, colors, row.found.low, row.found.high, self._largest_end
+            )
         return room
 
 
@@ -249,7 +287,8 @@ def largest_end(rows: Sequence[AblationRow]) -> float:
 class AblationFeeder(QObject):
     """Trains model A without each of its features, and feeds the panel.
 
-    Each training is a job of its own, so that other jobs of the worker can run in between.
+    Each training is a job of its own, so that other jobs of the worker can run in
+    between.
 
     Parameters
     ----------
@@ -258,16 +297,20 @@ class AblationFeeder(QObject):
     worker : Worker
     """
 
-    def __init__(self, panel: AblationPanel, tasks: QueryTasks, worker: Worker, parent: QObject) -> None:
+    def __init__(
+        self, panel: AblationPanel, tasks: QueryTasks, worker: Worker, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._panel = panel
         self._tasks = tasks
         self._request: QueryRequest | None = None
         self._plan: Plan | None = None
         self._models: ChosenModels = {}
-        self._waiting_models: list[tuple[int, int]] = []  # fold, and column of the feature to leave out
+        # fold, and column of the feature to leave out
+        self._waiting_models: list[tuple[int, int]] = []
         self._n_models = 0
-        self._ablations_of: dict[int, list[AblatedQueries]] = defaultdict(list)  # by column
+        # by column
+        self._ablations_of: dict[int, list[AblatedQueries]] = defaultdict(list)
         self._rows: list[AblationRow] = []
         self._n_unchanged = 0
         self._is_begun = False
@@ -301,7 +344,11 @@ class AblationFeeder(QObject):
         self._n_unchanged = 0
         self._is_begun = False
         # A dict keeps the order of the columns, without repetitions.
-        columns = {column: None for chosen in models.values() for column in chosen.step.selected}
+        columns = {
+            column: None
+            for chosen in models.values()
+            for column in chosen.step.selected
+        }
         self._waiting_models = [
             (fold, column)
             for column in columns
@@ -313,7 +360,9 @@ class AblationFeeder(QObject):
             self._panel.clear(tr("These models have no features to leave out."))
         elif plan.entry.given:
             self._panel.clear(
-                tr("These models were read from files, so they cannot be trained again without a feature.")
+                tr(
+                    "These models were read from files, so they cannot be trained again without a feature."
+                )
             )
         else:
             self._panel.offer(self._n_models)
@@ -336,7 +385,8 @@ class AblationFeeder(QObject):
     def _next_task(self) -> tuple[int | None, int] | None:
         """Return the fold to train on and the column to leave out; None if nothing is to be done.
 
-        The fold is None if all models without the column are trained, and their effects are to be combined.
+        The fold is None if all models without the column are trained, and their effects
+        are to be combined.
         """
         if not self._is_begun:
             return None
@@ -361,7 +411,9 @@ class AblationFeeder(QObject):
         fold, column = task
         if fold is None:
             all_ablations = tuple(
-                ablated for ablations in self._ablations_of.values() for ablated in ablations
+                ablated
+                for ablations in self._ablations_of.values()
+                for ablated in ablations
             )
             return computation(
                 tr("Measuring the effect of each feature"),
@@ -395,7 +447,9 @@ class AblationFeeder(QObject):
         feature = int(request.dataset.feature_ids[ablation.column])
         self._rows.append(AblationRow(feature, self._name(ablation.column), ablation))
         sign = 1.0 if measure(request.measure).higher_is_better else -1.0
-        self._rows.sort(key=lambda row: -sign * row.fall if not isnan(row.fall) else inf)
+        self._rows.sort(
+            key=lambda row: -sign * row.fall if not isnan(row.fall) else inf
+        )
         self._show()
         self.go_on()
 
@@ -403,10 +457,13 @@ class AblationFeeder(QObject):
         """Show the features whose effect is known, and how much work is done."""
         request = self._request
         if request is not None:
-            # While the effects of a trained feature are not combined, the last model does not count as done.
+            # While the effects of a trained feature are not combined, the last model
+            # does not count as done.
             lacks_rows = len(self._rows) < len(self._ablations_of)
             n_done = self._n_models - max(len(self._waiting_models), int(lacks_rows))
-            has_fewer_folds = any(len(row.found.folds) < len(self._models) for row in self._rows)
+            has_fewer_folds = any(
+                len(row.found.folds) < len(self._models) for row in self._rows
+            )
             self._panel.show_rows(
                 self._rows,
                 name=request.measure,
@@ -417,4 +474,8 @@ class AblationFeeder(QObject):
             )
 
     def _name(self, column: int) -> str:
-        return self._request.dataset.feature_names[column] if self._request is not None else ""
+        return (
+            self._request.dataset.feature_names[column]
+            if self._request is not None
+            else ""
+        )

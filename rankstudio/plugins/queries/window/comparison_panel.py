@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QPolygonF,
+)
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
@@ -42,8 +50,8 @@ BAR = 8.0  # pixels: height of a bar in a cell
 _HIT_DISTANCE = 10.0  # pixels between the mouse and a point that it hits
 _MIN_DRAG_DISTANCE = 5.0  # pixels: minimum width or height of a drag
 _MIN_CORNER_DISTANCE = 2.0  # pixels between two corners of a line drawn by hand
-# A drawn line is straight if it is at most this much longer than the distance of its ends. For a quarter of a
-# circle, the ratio is 1.11.
+# A drawn line is straight if it is at most this much longer than the distance of its
+# ends. For a quarter of a circle, the ratio is 1.11.
 _MAX_STRAIGHT_RATIO = 1.08
 _POINT_SIZE = 6.0  # pixels
 _RING_RADIUS = 7.0
@@ -56,11 +64,13 @@ PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("trainin
 class QueryPlot(Plot):
     """A plot of the queries of a comparison, in one of three kinds.
 
-    In the scatter plot, a query is a point with the measure of A as x and that of B as y. The other two kinds
-    show B - A, as bars sorted from the greatest loss, or as points by the number of documents.
+    In the scatter plot, a query is a point with the measure of A as x and that of B as
+    y. The other two kinds show B - A, as bars sorted from the greatest loss, or as
+    points by the number of documents.
 
-    A click picks a query. A drag selects queries, by a free line around points or across them, or by a band
-    over sorted differences. Esc cancels the drag, or selects all queries again.
+    A click picks a query. A drag selects queries, by a free line around points or
+    across them, or by a band over sorted differences. Esc cancels the drag, or selects
+    all queries again.
 
     Parameters
     ----------
@@ -69,9 +79,11 @@ class QueryPlot(Plot):
     Attributes
     ----------
     picked : Signal(int)
-        The user clicked a query or moved to it by an arrow key: its position in the comparison's order.
+        The user clicked a query or moved to it by an arrow key: its position in the
+        comparison's order.
     brushed : Signal(object)
-        The user selected queries: their positions, ascending (a tuple); empty for all queries.
+        The user selected queries: their positions, ascending (a tuple); empty for all
+        queries.
     kept : ndarray of bool
         Whether each query is listed; the others are faded.
     """
@@ -85,8 +97,10 @@ class QueryPlot(Plot):
         self.chosen: int | None = None
         self.kept: Bools = np.zeros(0, dtype=np.bool_)
         self.outline: QPolygonF | None = None
-        self._known: Ints = np.zeros(0, dtype=np.int64)  # positions of the queries with a value
-        self._anchor: int | None = None  # position at which a selection with Shift began
+        # positions of the queries with a value
+        self._known: Ints = np.zeros(0, dtype=np.int64)
+        # position at which a selection with Shift began
+        self._anchor: int | None = None
         super().__init__(theme, Axes())
         self.add_layer(partial(draw_points, self), 0.0)
         self.add_layer(partial(draw_differences, self), 0.0)
@@ -105,7 +119,11 @@ class QueryPlot(Plot):
         self._anchor = None
         n = len(comparison.queries) if comparison else 0
         self.kept = np.ones(n, dtype=np.bool_)
-        self._known = np.flatnonzero(~np.isnan(comparison.gain)) if comparison else self._known[:0]
+        self._known = (
+            np.flatnonzero(~np.isnan(comparison.gain))
+            if comparison
+            else self._known[:0]
+        )
         self.box.silence()
         self._name_axes()
 
@@ -141,7 +159,9 @@ class QueryPlot(Plot):
             return comparison.a, comparison.b
         differences = comparison.b - comparison.a
         if self.mode == LENGTH:
-            return np.array([float(query.n_documents) for query in comparison.queries]), differences
+            return np.array(
+                [float(query.n_documents) for query in comparison.queries]
+            ), differences
         return np.arange(1.0, comparison.a.size + 1), differences
 
     # Plot
@@ -161,7 +181,9 @@ class QueryPlot(Plot):
         first = xs.min() - 0.5 if self.mode == LENGTH else 0.5
         x_range = (float(first), float(xs.max()) + 0.5)
         # On both sides of zero, at least a tenth of the largest difference is visible.
-        return x_range, padded(float(min(ys.min(), -largest / 10)), float(max(ys.max(), largest / 10)))
+        return x_range, padded(
+            float(min(ys.min(), -largest / 10)), float(max(ys.max(), largest / 10))
+        )
 
     def is_empty(self) -> bool:
         """Return whether there is no query with a value."""
@@ -172,10 +194,17 @@ class QueryPlot(Plot):
         xs, ys = (floats(values[self._known]) for values in self.points)
         is_scatter = self.mode == SCATTER
         has_bars = self.mode == SORTED
-        series = Series(self.axes.title if has_bars else "", xs, ys, kind="bars" if has_bars else "points")
+        series = Series(
+            self.axes.title if has_bars else "",
+            xs,
+            ys,
+            kind="bars" if has_bars else "points",
+        )
         x = FigureAxis(self.axes.x_label, whole=not is_scatter)
         y = FigureAxis(self.axes.title)
-        return CurvesFigure("figure", tr("A against B"), "", x, y, (series,), square=is_scatter)
+        return CurvesFigure(
+            "figure", tr("A against B"), "", x, y, (series,), square=is_scatter
+        )
 
     def numbers(self) -> Numbers:
         """Return a row per query: fold, id, numbers of documents, and the measures of both models."""
@@ -191,7 +220,8 @@ class QueryPlot(Plot):
 
     def readout(self, position: int) -> list[Line]:
         """Return lines on a query: the measures of both models, and the number of documents."""
-        assert self.comparison is not None  # in an empty plot, no query is under the mouse
+        # in an empty plot, no query is under the mouse
+        assert self.comparison is not None
         query = self.comparison.queries[position]
         lines = [
             Line(
@@ -201,10 +231,16 @@ class QueryPlot(Plot):
             ),
             Line("A", f"{query.a:.4f}"),
             Line("B", f"{query.b:.4f}"),
-            Line(trn("{n} document", "{n} documents", query.n_documents).format(n=query.n_documents)),
+            Line(
+                trn("{n} document", "{n} documents", query.n_documents).format(
+                    n=query.n_documents
+                )
+            ),
         ]
         n_others = len(self._queries_at_point_of(position)) - 1
-        text = trn("and {n} more query here", "and {n} more queries here", n_others).format(n=n_others)
+        text = trn(
+            "and {n} more query here", "and {n} more queries here", n_others
+        ).format(n=n_others)
         return [*lines, Line(text)] if n_others else lines
 
     def hit_test(self, point: QPointF) -> int | None:
@@ -221,7 +257,9 @@ class QueryPlot(Plot):
                 return None
             position = round(frame.x_at(point.x())) - 1
             return int(self._known[min(max(0, position), self._known.size - 1)])
-        nearest = frame.nearest([(xs[self._known], ys[self._known])], point, _HIT_DISTANCE)
+        nearest = frame.nearest(
+            [(xs[self._known], ys[self._known])], point, _HIT_DISTANCE
+        )
         if nearest is None:
             return None
         _, index = nearest
@@ -230,7 +268,8 @@ class QueryPlot(Plot):
     def click(self, point: QPointF) -> None:
         """Pick the query under the mouse; without one, select all queries.
 
-        If several queries lie at the same point, repeated clicks pick one after the other.
+        If several queries lie at the same point, repeated clicks pick one after the
+        other.
         """
         position = self.hit_test(point)
         if position is None:
@@ -254,12 +293,18 @@ class QueryPlot(Plot):
             event.ignore()
             return
         # Right and down move forward, left and up backward.
-        index = int(np.searchsorted(self._known, self.chosen)) + sum(move) if self.chosen is not None else 0
+        index = (
+            int(np.searchsorted(self._known, self.chosen)) + sum(move)
+            if self.chosen is not None
+            else 0
+        )
         position = int(self._known[min(max(0, index), self._known.size - 1)])
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             if self._anchor is None:
                 self._anchor = self.chosen
-            low, high = sorted((position, position if self._anchor is None else self._anchor))
+            low, high = sorted(
+                (position, position if self._anchor is None else self._anchor)
+            )
             self.brushed.emit(tuple(range(low, high + 1)))
         else:
             self._anchor = None
@@ -283,7 +328,8 @@ class QueryPlot(Plot):
         self.outline = None
         is_drag = outline is not None and self._is_wide(outline.boundingRect())
         if is_drag:
-            self._pressed = None  # so that a drag that ends where it began is not also a click
+            # so that a drag that ends where it began is not also a click
+            self._pressed = None
         super().mouseReleaseEvent(event)
         event.accept()  # also after a drag that Esc has ended
         if is_drag and outline is not None:
@@ -292,7 +338,10 @@ class QueryPlot(Plot):
 
     def event(self, event: QEvent) -> bool:
         """Use Esc, which otherwise stops runs, to cancel a selection if there is one."""
-        is_shortcut = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        is_shortcut = (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+        )
         if is_shortcut and event.key() == Qt.Key.Key_Escape and self._has_selection:  # type: ignore[attr-defined]
             event.accept()
             return True
@@ -334,7 +383,9 @@ class QueryPlot(Plot):
         if self.mode != SCATTER:
             area = self.frame().area
             left, right = sorted((start.x(), end.x()))
-            self.outline = QPolygonF(QRectF(left, area.top(), right - left, area.height()))
+            self.outline = QPolygonF(
+                QRectF(left, area.top(), right - left, area.height())
+            )
         elif self.outline is None:
             self.outline = QPolygonF([start, end])
         elif (self.outline.last() - end).manhattanLength() >= _MIN_CORNER_DISTANCE:
@@ -343,7 +394,9 @@ class QueryPlot(Plot):
     def _queries_at_point_of(self, position: int) -> list[int]:
         """Return the positions of the queries at the same point as a query, including this query."""
         xs, ys = self.points
-        return [int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))]
+        return [
+            int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))
+        ]
 
     def _name_axes(self) -> None:
         """Name the axes for the current comparison and the kind of the plot."""
@@ -355,13 +408,23 @@ class QueryPlot(Plot):
             counts = comparison.counts
             self.set_axes(
                 Axes(
-                    tr("{measure} of B: better in {wins}").format(measure=name, wins=counts.wins),
-                    tr("{measure} of A: better in {losses}").format(measure=name, losses=counts.losses),
+                    tr("{measure} of B: better in {wins}").format(
+                        measure=name, wins=counts.wins
+                    ),
+                    tr("{measure} of A: better in {losses}").format(
+                        measure=name, losses=counts.losses
+                    ),
                 )
             )
         else:
-            x = tr("documents in the query") if self.mode == LENGTH else tr("queries, largest loss first")
-            self.set_axes(Axes(tr("{measure} of B − A").format(measure=name), x, integer_x=True))
+            x = (
+                tr("documents in the query")
+                if self.mode == LENGTH
+                else tr("queries, largest loss first")
+            )
+            self.set_axes(
+                Axes(tr("{measure} of B − A").format(measure=name), x, integer_x=True)
+            )
         self.setAccessibleName(tr("A against B"))
 
     def summary(self) -> str:
@@ -373,9 +436,9 @@ class QueryPlot(Plot):
         first = comparison.queries[0]
         return describe(
             [
-                tr("B is better in {wins}, worse in {losses}, equal in {ties} queries").format(
-                    wins=counts.wins, losses=counts.losses, ties=counts.ties
-                ),
+                tr(
+                    "B is better in {wins}, worse in {losses}, equal in {ties} queries"
+                ).format(wins=counts.wins, losses=counts.losses, ties=counts.ties),
                 tr("largest loss: query {query_id}, {difference}").format(
                     query_id=first.query_id, difference=signed(first.difference, 4)
                 ),
@@ -384,7 +447,12 @@ class QueryPlot(Plot):
 
 
 def paint_difference(
-    painter: QPainter, room: QRect, colors: Colors, value: float, largest: float, better: bool
+    painter: QPainter,
+    room: QRect,
+    colors: Colors,
+    value: float,
+    largest: float,
+    better: bool,
 ) -> None:
     """Draw a bar from zero, which is in the middle of the room, in the color of a loss or a gain.
 
@@ -398,18 +466,30 @@ def paint_difference(
     """
     middle = room.center().x() + 0.5
     top = room.center().y() - BAR / 2 + 1
-    hairline(painter, colors.q("line"), QPointF(middle, top - 3), QPointF(middle, top + BAR + 3))
+    hairline(
+        painter,
+        colors.q("line"),
+        QPointF(middle, top - 3),
+        QPointF(middle, top + BAR + 3),
+    )
     if not value or not largest:
         return
     length = max(2.0, room.width() / 2 * min(1.0, abs(value) / largest))
     loss, gain = loss_and_gain(colors)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(gain if better else loss)
-    painter.drawRoundedRect(QRectF(middle if value > 0 else middle - length, top, length, BAR), 2, 2)
+    painter.drawRoundedRect(
+        QRectF(middle if value > 0 else middle - length, top, length, BAR), 2, 2
+    )
 
 
 def paint_interval(
-    painter: QPainter, room: QRect, colors: Colors, low: float, high: float, largest: float
+    painter: QPainter,
+    room: QRect,
+    colors: Colors,
+    low: float,
+    high: float,
+    largest: float,
 ) -> None:
     """Draw an interval over the bar of its value, on the same scale."""
     if not largest or isnan(low) or isnan(high):
@@ -417,7 +497,10 @@ def paint_interval(
     middle = room.center().x() + 0.5
     y = room.center().y() + 1.0
     unit = room.width() / 2 / largest
-    left, right = (min(max(middle + value * unit, room.left()), room.right()) for value in (low, high))
+    left, right = (
+        min(max(middle + value * unit, room.left()), room.right())
+        for value in (low, high)
+    )
     painter.setPen(pen(colors.q("text"), 1.2))
     painter.drawLine(QPointF(left, y), QPointF(right, y))
     for x in (left, right):
@@ -429,7 +512,11 @@ def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColo
     assert plot.comparison is not None
     gain = plot.comparison.gain
     loss_color, gain_color = loss_and_gain(colors)
-    outcomes = ((gain < 0, loss_color), (gain > 0, gain_color), (gain == 0, colors.q("muted")))
+    outcomes = (
+        (gain < 0, loss_color),
+        (gain > 0, gain_color),
+        (gain == 0, colors.q("muted")),
+    )
     masks_and_colors = []
     for is_shown, alpha in ((~plot.kept, _FADED_OPACITY), (plot.kept, _POINT_OPACITY)):
         for has_outcome, color in outcomes:
@@ -439,26 +526,37 @@ def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColo
     return masks_and_colors
 
 
-def draw_points(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_points(
+    plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the line on which both models are equal, and a point per query."""
     if plot.comparison is None or plot.is_empty() or plot.mode == SORTED:
         return
     low, high = frame.x_range
-    low_y, high_y = (low, high) if plot.mode == SCATTER else (0.0, 0.0)  # the diagonal, or zero
+    # the diagonal, or zero
+    low_y, high_y = (low, high) if plot.mode == SCATTER else (0.0, 0.0)
     painter.setPen(pen(colors.q("muted", 0.7), 1.0, (3.0, 3.0)))
     painter.drawLine(frame.point(low, low_y), frame.point(high, high_y))
     px, py = frame.pixels(*plot.points)
     for mask, color in _points_by_color(plot, colors):
         painter.setPen(
             QPen(
-                color, _POINT_SIZE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin
+                color,
+                _POINT_SIZE,
+                Qt.PenStyle.SolidLine,
+                Qt.PenCapStyle.RoundCap,
+                Qt.PenJoinStyle.RoundJoin,
             )
         )
         rows = np.flatnonzero(mask)
-        painter.drawPoints(QPolygonF([QPointF(x, y) for x, y in zip(px[rows], py[rows], strict=True)]))
+        painter.drawPoints(
+            QPolygonF([QPointF(x, y) for x, y in zip(px[rows], py[rows], strict=True)])
+        )
 
 
-def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_differences(
+    plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the differences as bars from zero, side by side."""
     if plot.comparison is None or plot.is_empty() or plot.mode != SORTED:
         return
@@ -466,16 +564,25 @@ def draw_differences(plot: QueryPlot, painter: QPainter, frame: Frame, colors: C
     px, py = frame.pixels(xs, ys)
     zero = frame.y_px(0.0)
     room = frame.area.width() / max(1, xs.size)  # of a bar
-    width = max(1.0, room * (0.85 if room > 4 else 1.05))  # narrow bars overlap a little, without gaps
+    # narrow bars overlap a little, without gaps
+    width = max(1.0, room * (0.85 if room > 4 else 1.05))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
     for mask, color in _points_by_color(plot, colors):
-        color.setAlphaF(min(1.0, color.alphaF() * 1.6))  # unlike points, bars do not lie on each other
+        # unlike points, bars do not lie on each other
+        color.setAlphaF(min(1.0, color.alphaF() * 1.6))
         bar = QPen(color, width)
         bar.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(bar)
         rows = np.flatnonzero(mask & (ys != 0))
-        painter.drawLines([QLineF(x, zero, x, y) for x, y in zip(px[rows], py[rows], strict=True)])
-    hairline(painter, colors.q("muted"), QPointF(frame.area.left(), zero), QPointF(frame.area.right(), zero))
+        painter.drawLines(
+            [QLineF(x, zero, x, y) for x, y in zip(px[rows], py[rows], strict=True)]
+        )
+    hairline(
+        painter,
+        colors.q("muted"),
+        QPointF(frame.area.left(), zero),
+        QPointF(frame.area.right(), zero),
+    )
 
 
 def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -489,7 +596,9 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     painter.setPen(pen(colors.q("accent"), 2.2))
     painter.setBrush(colors.q("panel"))
     painter.drawEllipse(center, _RING_RADIUS, _RING_RADIUS)
-    text = tr("query {query_id}").format(query_id=plot.comparison.queries[plot.chosen].query_id)
+    text = tr("query {query_id}").format(
+        query_id=plot.comparison.queries[plot.chosen].query_id
+    )
     width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 8
     box_x = center.x() + _RING_RADIUS + 4
     if box_x + width > frame.area.right():
@@ -504,7 +613,9 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
 
-def draw_outline(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_outline(
+    plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the area that a drag encloses so far."""
     if plot.outline is not None:
         painter.setPen(pen(colors.q("accent"), 1.0))
@@ -520,7 +631,9 @@ def closed(outline: QPolygonF) -> QPolygonF:
     """
     corners = outline.toList()
     length = sum(QLineF(a, b).length() for a, b in pairwise(corners))
-    is_straight = length <= _MAX_STRAIGHT_RATIO * QLineF(corners[0], corners[-1]).length()
+    is_straight = (
+        length <= _MAX_STRAIGHT_RATIO * QLineF(corners[0], corners[-1]).length()
+    )
     return QPolygonF(outline.boundingRect()) if is_straight else outline
 
 
@@ -532,7 +645,8 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     xs, ys : array of shape (n,)
         The points.
     corners : array of shape (m, 2)
-        Corners in the order of the outline, which is closed from the last to the first and may cross itself.
+        Corners in the order of the outline, which is closed from the last to the first
+        and may cross itself.
 
     Returns
     -------
@@ -541,11 +655,14 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     inside = np.zeros(xs.shape, dtype=np.bool_)
     ends = np.roll(corners, -1, axis=0)
     for (x1, y1), (x2, y2) in zip(corners.tolist(), ends.tolist(), strict=True):
-        # The ray from a point to the right crosses an edge if its two ends are on both sides of the ray and
-        # the intersection is right of the point. No ray crosses a horizontal edge.
+        # The ray from a point to the right crosses an edge if its two ends are on both
+        # sides of the ray and the intersection is right of the point. No ray crosses a
+        # horizontal edge.
         if y1 != y2:
             has_ends_on_both_sides = (ys < y1) != (ys < y2)
-            inside ^= has_ends_on_both_sides & (xs < x1 + (ys - y1) * (x2 - x1) / (y2 - y1))
+            inside ^= has_ends_on_both_sides & (
+                xs < x1 + (ys - y1) * (x2 - x1) / (y2 - y1)
+            )
     return inside & ~np.isnan(ys)
 
 
@@ -565,14 +682,18 @@ class ComparisonPanel(Panel):
         super().__init__(theme, tr("A against B"), name="query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
         self.plot.shared = Shared("queries", tr("A against B, query by query"))
-        self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")
+        self.sentence = named(
+            WrappedLabel(keeps=False), "query-comparison-sentence", role="caption"
+        )
         self.mode = named(
             Segmented(
                 [(SCATTER, tr("scatter")), (SORTED, "B − A"), (LENGTH, tr("length"))],
                 tr("plot type"),
             ),
             "query-plot-mode",
-            tip=tr("One point per query, sorted differences, or differences by number of documents"),
+            tip=tr(
+                "One point per query, sorted differences, or differences by number of documents"
+            ),
         )
         self.tools.addWidget(self.mode)
         self.legend = ModelLegend(theme)
@@ -583,7 +704,9 @@ class ComparisonPanel(Panel):
         """Show the queries of a comparison."""
         self.plot.set_comparison(comparison)
         name = per_query_name(comparison.measure)
-        self.plot.placeholder = tr("{measure} is undefined in all of these queries.").format(measure=name)
+        self.plot.placeholder = tr(
+            "{measure} is undefined in all of these queries."
+        ).format(measure=name)
         part = PART_NAMES[comparison.part]
         self.set_caption(
             tr("{n_queries:,} {part} queries, {measure}").format(

@@ -11,8 +11,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from rankstudio.engine.analysis.measurements.baseline_model import baseline_step
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.steps import Step
-from rankstudio.plugins.queries.window.ablation_panel import AblationFeeder, AblationPanel
-from rankstudio.plugins.queries.window.comparison_panel import PART_NAMES, ComparisonPanel
+from rankstudio.plugins.queries.window.ablation_panel import (
+    AblationFeeder,
+    AblationPanel,
+)
+from rankstudio.plugins.queries.window.comparison_panel import (
+    PART_NAMES,
+    ComparisonPanel,
+)
 from rankstudio.plugins.queries.window.documents_panel import DocumentsPanel
 from rankstudio.plugins.queries.window.list_panel import QueryListPanel
 from rankstudio.plugins.queries.window.model_bar import (
@@ -38,7 +44,10 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.plugins.queries.query_comparison import (
+        ComparedQuery,
+        QueryComparison,
+    )
     from rankstudio.plugins.queries.query_paths import QueryPaths
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
@@ -65,7 +74,9 @@ class QueriesController(PageController):
     emptied = Signal(bool)
     """The panels have something to show (False), or nothing (True)."""
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         session = models.session
         runs = models.runs
@@ -79,11 +90,15 @@ class QueriesController(PageController):
         self._absence = models.absence
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None  # key of the run that the user chose as B
-        self._seen_b: int | None = None  # key of B while the page is visible: it stays when another run ends
-        # The shown comparison with its request, as the next request may be for other folds and models.
+        # key of B while the page is visible: it stays when another run ends
+        self._seen_b: int | None = None
+        # The shown comparison with its request, as the next request may be for other
+        # folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
-        self._wanted_query: tuple[int, int] | None = None  # fold and position of the query the user chose
-        self._queries_to_list: tuple[int, tuple[int, ...]] | None = None  # a fold, and positions in its part
+        # fold and position of the query the user chose
+        self._wanted_query: tuple[int, int] | None = None
+        # a fold, and positions in its part
+        self._queries_to_list: tuple[int, tuple[int, ...]] | None = None
         self._place = 0  # of the shown query, in the order of the comparison
         self._data = ""  # name of the open data in their plan
         # Best single features as models, by run and fold.
@@ -91,7 +106,13 @@ class QueriesController(PageController):
         self.bar = ModelBar()
         self.empty = EmptyPage()
         self.head = named(QWidget(), "query-head", role="ground")
-        fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
+        fill(
+            QVBoxLayout(self.head),
+            self.bar,
+            (self.empty, 1),
+            margins=(0, 0, 0, 0),
+            spacing=0,
+        )
         self.comparison = ComparisonPanel(theme)
         self.list = QueryListPanel(theme)
         self.documents = DocumentsPanel(theme)
@@ -189,14 +210,29 @@ class QueriesController(PageController):
         if a is None or request is None or not request.folds:
             self._clear(reason or _NO_QUERIES_TEXT)
             return None
-        if self._session.sealed and self._shown is not None and self._shown[0].part == "test":
-            self._clear("")  # values of the sealed test part must not stay visible during the computation
+        if (
+            self._session.sealed
+            and self._shown is not None
+            and self._shown[0].part == "test"
+        ):
+            # values of the sealed test part must not stay visible during the
+            # computation
+            self._clear("")
         if self._shown is None:
             self._show_nothing(_MEASURING_TEXT)
-        models = {fold: chosen for fold, chosen in self._models(a).items() if fold in request.folds}
+        models = {
+            fold: chosen
+            for fold, chosen in self._models(a).items()
+            if fold in request.folds
+        }
         self._feeder.begin(request, a.plan, models)
         show = partial(self._show, request)
-        return computation(tr("Comparing two models query by query"), show, self._tasks.compare, request)
+        return computation(
+            tr("Comparing two models query by query"),
+            show,
+            self._tasks.compare,
+            request,
+        )
 
     def list_training(self, fold: int, positions: tuple[int, ...]) -> None:
         """List only some queries of a fold's training part, given by their positions in the part."""
@@ -208,11 +244,22 @@ class QueriesController(PageController):
 
     def _list_wanted(self) -> None:
         """List the queries that :meth:`list_training` asked for, once they are compared."""
-        if self._queries_to_list is None or self._shown is None or self._shown[0].part != "train":
+        if (
+            self._queries_to_list is None
+            or self._shown is None
+            or self._shown[0].part != "train"
+        ):
             return
         fold, positions = self._queries_to_list
-        index_of = {(query.fold, query.position): index for index, query in enumerate(self.queries)}
-        listed = tuple(index_of[fold, position] for position in positions if (fold, position) in index_of)
+        index_of = {
+            (query.fold, query.position): index
+            for index, query in enumerate(self.queries)
+        }
+        listed = tuple(
+            index_of[fold, position]
+            for position in positions
+            if (fold, position) in index_of
+        )
         if listed:
             self._queries_to_list = None
             self.list.brush(listed)
@@ -231,7 +278,11 @@ class QueriesController(PageController):
         listed = self.list.listed()
         folds = {query.fold for query in listed}
         if self._shown is None or len(folds) != 1:
-            self.failed.emit(tr("The listed queries are from several folds. Choose a single fold first."))
+            self.failed.emit(
+                tr(
+                    "The listed queries are from several folds. Choose a single fold first."
+                )
+            )
             return
         (fold,) = folds
         request, _ = self._shown
@@ -262,10 +313,15 @@ class QueriesController(PageController):
         if chosen is not None and a is not None and a.plan.method == GREEDY_RANKRLS.key:
             names = ("regularization", "cost", "ties", "weighting")
             parameters = chosen.unit.parameters
-            parameters_of_a = {name: parameters[name] for name in names if name in parameters}
+            parameters_of_a = {
+                name: parameters[name] for name in names if name in parameters
+            }
         size = len(chosen.step.selected) if chosen is not None else 0
         n = a.dataset.feature_ids.size if a is not None else 1
-        return {**parameters_of_a, "n_features_to_select": min(max(size, _MIN_STEPS), _MAX_STEPS, n)}
+        return {
+            **parameters_of_a,
+            "n_features_to_select": min(max(size, _MIN_STEPS), _MAX_STEPS, n),
+        }
 
     def _show_paths(self, sizes: tuple[int, int], paths: QueryPaths) -> None:
         dataset = self._session.dataset
@@ -289,7 +345,8 @@ class QueriesController(PageController):
     def _runs_compared(self) -> tuple[RunRecord | None, RunRecord | None]:
         """Return the runs A and B; B is None for the best single feature.
 
-        Unless the user has chosen B, it is the last run among those that share the most folds with A.
+        Unless the user has chosen B, it is the last run among those that share the most
+        folds with A.
         """
         listed = comparable(self._runs, self._session.dataset)
         current = self._runs.shown
@@ -301,7 +358,9 @@ class QueriesController(PageController):
             if key in rivals:
                 return a, rivals[key]
         folds = set(a.folds) if a is not None else set()
-        return a, max(reversed(rivals.values()), key=lambda record: len(folds & set(record.folds)))
+        return a, max(
+            reversed(rivals.values()), key=lambda record: len(folds & set(record.folds))
+        )
 
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
         """Show the runs to choose A and B from, the parts of the data, and the fold."""
@@ -309,7 +368,9 @@ class QueriesController(PageController):
         fold = self._session.fold
         listed = comparable(self._runs, dataset)
         options_a = [(record.key, run_label(record)) for record in listed]
-        options_b = [(record.key, run_label(record)) for record in listed if record is not a]
+        options_b = [
+            (record.key, run_label(record)) for record in listed if record is not a
+        ]
         key_a: int | None = None
         key_b: int | None = None
         if a is not None:
@@ -318,25 +379,44 @@ class QueriesController(PageController):
             key_b = b.key if b else SINGLE
         self.bar.set_options(options_a, options_b, key_a, key_b)
         folds = dataset.folds if dataset is not None else ()
-        open_parts = ("vali", "train") if self._session.sealed else ("test", "vali", "train")
-        parts = [part for part in open_parts if any(part in fold_data.parts for fold_data in folds)]
+        open_parts = (
+            ("vali", "train") if self._session.sealed else ("test", "vali", "train")
+        )
+        parts = [
+            part
+            for part in open_parts
+            if any(part in fold_data.parts for fold_data in folds)
+        ]
         self.bar.set_parts([(part, PART_NAMES[part]) for part in parts])
-        compared = set(a.folds) if a is not None else {fold_data.number for fold_data in folds}
-        self.bar.set_fold(fold, len(compared & set(b.folds) if b is not None else compared))
+        compared = (
+            set(a.folds) if a is not None else {fold_data.number for fold_data in folds}
+        )
+        self.bar.set_fold(
+            fold, len(compared & set(b.folds) if b is not None else compared)
+        )
 
     def _show_what_is_missing(self, reason: str) -> None:
         """Show a reason and a button to the page that helps, in place of empty panels, unless it is ""."""
         is_empty = bool(reason) and reason != NOT_WHOLE
-        self.empty.show_missing(reason if is_empty else "", _PAGE_OF_REMEDY.get(reason, ""))
+        self.empty.show_missing(
+            reason if is_empty else "", _PAGE_OF_REMEDY.get(reason, "")
+        )
         self.bar.setHidden(is_empty)
         self.emptied.emit(is_empty)
 
     def _comparison_key(self) -> Key:
         session = self._session
         scope = session.fold if self.bar.is_one_fold() else None
-        request = (self.bar.part.value(), scope, session.measure, session.convention, session.choice)
+        request = (
+            self.bar.part.value(),
+            scope,
+            session.measure,
+            session.convention,
+            session.choice,
+        )
         runs = tuple(
-            (record.key, self._chosen(record)) if record else None for record in self._runs_compared()
+            (record.key, self._chosen(record)) if record else None
+            for record in self._runs_compared()
         )
         return (id(session.dataset), session.has_documents, runs, *request)
 
@@ -370,15 +450,29 @@ class QueriesController(PageController):
             return None
         part = str(self.bar.part.value())
         models_a = {fold: chosen.step for fold, chosen in self._models(a).items()}
-        models_b = self._steps(b) if b is not None else {fold: self._single(a, fold) for fold in models_a}
+        models_b = (
+            self._steps(b)
+            if b is not None
+            else {fold: self._single(a, fold) for fold in models_a}
+        )
         only_session_fold = self.bar.is_one_fold() and session.fold is not None
         folds = tuple(
             fold.number
             for fold in dataset.folds
-            if part in fold.parts and fold.number in models_a and fold.number in models_b
+            if part in fold.parts
+            and fold.number in models_a
+            and fold.number in models_b
             if not only_session_fold or fold.number == session.fold
         )
-        return QueryRequest(dataset, folds, part, models_a, models_b, session.measure, session.convention)
+        return QueryRequest(
+            dataset,
+            folds,
+            part,
+            models_a,
+            models_b,
+            session.measure,
+            session.convention,
+        )
 
     def _steps(self, record: RunRecord) -> dict[int, Step]:
         models = chosen_models(record, self._measured.view(record))
@@ -387,7 +481,10 @@ class QueriesController(PageController):
     def _chosen(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
         """Return the model of each fold of a run as a part of the comparison's key."""
         models = chosen_models(record, self._measured.view(record))
-        return tuple((fold, chosen.unit.position, chosen.step.number) for fold, chosen in models.items())
+        return tuple(
+            (fold, chosen.unit.position, chosen.step.number)
+            for fold, chosen in models.items()
+        )
 
     def _single(self, record: RunRecord, fold: int) -> Step:
         """Return the best single feature of a fold as a model, the same object each time."""
@@ -402,12 +499,17 @@ class QueriesController(PageController):
     def _show(self, request: QueryRequest, comparison: QueryComparison) -> None:
         self._shown = request, comparison
         self.comparison.show_comparison(comparison)
-        self.comparison.legend.show_models(self.bar.a.currentText(), self.bar.b.currentText())
+        self.comparison.legend.show_models(
+            self.bar.a.currentText(), self.bar.b.currentText()
+        )
         self.list.show_comparison(comparison)
         if not comparison.queries:
             self._clear(_NO_QUERIES_TEXT)
             return
-        index_of = {(query.fold, query.position): index for index, query in enumerate(comparison.queries)}
+        index_of = {
+            (query.fold, query.position): index
+            for index, query in enumerate(comparison.queries)
+        }
         self._pick(index_of.get(self._wanted_query or (0, 0), 0))
         self._list_wanted()
 
@@ -478,7 +580,11 @@ class QueriesController(PageController):
     def _forget_run(self, key: int) -> None:
         if self._wanted_b == key:
             self._wanted_b = None
-        self._singles = {(run, fold): step for (run, fold), step in self._singles.items() if run != key}
+        self._singles = {
+            (run, fold): step
+            for (run, fold), step in self._singles.items()
+            if run != key
+        }
 
     @Slot()
     def _forget_choices(self) -> None:

@@ -13,7 +13,12 @@ from rankstudio.engine.metrics.names import per_query_name
 from rankstudio.engine.support.number_format import MINUS
 from rankstudio.plugins.queries.window.comparison_panel import BAR
 from rankstudio.plugins.queries.window.legend import BETWEEN, Legend
-from rankstudio.plugins.queries.window.sentences import decimals, number, pair_sentence, query_sentence
+from rankstudio.plugins.queries.window.sentences import (
+    decimals,
+    number,
+    pair_sentence,
+    query_sentence,
+)
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.style import palettes
@@ -32,7 +37,8 @@ if TYPE_CHECKING:
 
 _CONTRIBUTIONS_COLUMN = 4  # index of the column of contributions
 _N_COLORS = 6  # features with a color of their own; the others share one
-_MIN_WIDTH_WITH_GAP = 3.0  # pixels of a part of a bar; narrower parts have no gap after them
+# pixels of a part of a bar; narrower parts have no gap after them
+_MIN_WIDTH_WITH_GAP = 3.0
 _MAX_FEATURES_IN_TOOLTIP = 12  # features that are named; the others are counted
 _CLICK_HINT = tr("click a document to see why")
 _NAMES_PER_LINE = 3  # long names that share a line of the legend
@@ -73,8 +79,8 @@ class DocumentRow:
 class DocumentsPanel(Panel):
     """A table of a query's documents with their ranks by A and B, and A's scores as bars of contributions.
 
-    A legend names the features of the bars. A sentence explains the order of the documents that the user
-    selects.
+    A legend names the features of the bars. A sentence explains the order of the
+    documents that the user selects.
 
     Attributes
     ----------
@@ -86,7 +92,8 @@ class DocumentsPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Query"), padding=0, name="query-documents-panel")
         self._query: RankedQuery | None = None
-        self._largest_sum = 0.0  # of the contributions to a document, drawn as the longest bar
+        # of the contributions to a document, drawn as the longest bar
+        self._largest_sum = 0.0
         self._decimals = 3
         self.legend = FeatureLegend(theme)
         label = tr("Documents of the query")
@@ -98,7 +105,9 @@ class DocumentsPanel(Panel):
             accessible_name=label,
             shared=Shared("documents", label, tr("Ranked by both models.")),
         )
-        self.sentence = named(WrappedLabel(keeps=False), "query-sentence", role="caption")
+        self.sentence = named(
+            WrappedLabel(keeps=False), "query-sentence", role="caption"
+        )
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)
         self.body.addWidget(self.legend)
@@ -107,7 +116,9 @@ class DocumentsPanel(Panel):
         self.table.selectionModel().selectionChanged.connect(self._show_sentence)
         self.clear("")
 
-    def show_query(self, row: ComparedQuery, ranked_query: RankedQuery, measure: str) -> None:
+    def show_query(
+        self, row: ComparedQuery, ranked_query: RankedQuery, measure: str
+    ) -> None:
         """Show a query.
 
         Parameters
@@ -122,15 +133,21 @@ class DocumentsPanel(Panel):
         text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(
             measure=per_query_name(measure), a=row.a, b=row.b
         )
-        values = (_auc_sentence(row, ranked_query) if measure == "AUC" else text).replace("nan", "–")
+        values = (
+            _auc_sentence(row, ranked_query) if measure == "AUC" else text
+        ).replace("nan", "–")
         counts = trn(
-            "{n} document, {n_relevant} relevant", "{n} documents, {n_relevant} relevant", row.n_documents
+            "{n} document, {n_relevant} relevant",
+            "{n} documents, {n_relevant} relevant",
+            row.n_documents,
         )
         counts = counts.format(n=row.n_documents, n_relevant=row.n_relevant)
         self.set_caption(f"{counts} · {values} · {_CLICK_HINT}")
         colored = ranked_query.by_influence[:_N_COLORS]
         rest = ranked_query.by_influence[_N_COLORS:]
-        names = [ranked_query.names[i] for i in colored] + ([_others_text(len(rest))] if rest else [])
+        names = [ranked_query.names[i] for i in colored] + (
+            [_others_text(len(rest))] if rest else []
+        )
         legend = (
             tr("Score of A, starting at {number}, by feature:")
             if ranked_query.offset
@@ -139,19 +156,26 @@ class DocumentsPanel(Panel):
         about = tr(
             "Each bar starts at {number}: the smallest contributions of all features in this query."
         ).format(number=number(ranked_query.offset))
-        self.legend.set_names(legend.format(number=number(ranked_query.offset)), names, about)
+        self.legend.set_names(
+            legend.format(number=number(ranked_query.offset)), names, about
+        )
         rows = []
         strongest = ranked_query.by_influence[:_MAX_FEATURES_IN_TOOLTIP]
         for position, document in enumerate(ranked_query.documents):
             contributions = ranked_query.above_least[position]
             parts = [float(contributions[i]) for i in colored]
             parts += [float(contributions[list(rest)].sum())] if rest else []
-            tip = "\n".join(f"{ranked_query.names[i]}: {number(float(contributions[i]))}" for i in strongest)
+            tip = "\n".join(
+                f"{ranked_query.names[i]}: {number(float(contributions[i]))}"
+                for i in strongest
+            )
             if len(ranked_query.names) > _MAX_FEATURES_IN_TOOLTIP:
                 tip += f"\n{_others_text(len(ranked_query.names) - _MAX_FEATURES_IN_TOOLTIP)}"
             rows.append(DocumentRow(position, document, tuple(parts), tip))
         self._largest_sum = max((sum(r.parts) for r in rows), default=0.0)
-        self._decimals = decimals([document.score_a for document in ranked_query.documents])
+        self._decimals = decimals(
+            [document.score_a for document in ranked_query.documents]
+        )
         self.table.select(None)
         self.table.set_rows(())
         self.table.set_rows(rows)
@@ -234,7 +258,9 @@ class DocumentsPanel(Panel):
     def _score(self, value: float) -> str:
         return f"{value:.{self._decimals}f}".replace("-", MINUS)
 
-    def _paint_parts(self, painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
+    def _paint_parts(
+        self, painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
+    ) -> None:
         """Draw the parts of a bar one after the other.
 
         The bar of the largest sum is as long as the room.
@@ -247,14 +273,17 @@ class DocumentsPanel(Panel):
         for index, part in enumerate(row.parts):
             width = room.width() * part / self._largest_sum
             painter.setBrush(_feature_color(colors, index))
-            painter.drawRect(QRectF(x, top, width - 1 if width > _MIN_WIDTH_WITH_GAP else width, BAR))
+            painter.drawRect(
+                QRectF(x, top, width - 1 if width > _MIN_WIDTH_WITH_GAP else width, BAR)
+            )
             x += width
 
     @Slot()
     def _show_sentence(self) -> None:
         """Explain the order of two documents.
 
-        These are the first two selected documents, the selected one and the next, or the first two of all.
+        These are the first two selected documents, the selected one and the next, or
+        the first two of all.
         """
         query = self._query
         if query is None:
@@ -270,18 +299,26 @@ class DocumentsPanel(Panel):
             second = first + 1
         else:  # the last document is compared with the one before it
             first, second = first - 1, first
-        self.table.setColumnHidden(_CONTRIBUTIONS_COLUMN, not query.contributions.columns)
+        self.table.setColumnHidden(
+            _CONTRIBUTIONS_COLUMN, not query.contributions.columns
+        )
         sentences = [] if positions else [query_sentence(query)]
         if last > 0:
             sentences.append(pair_sentence(query, first, second))
         self.sentence.setText(" ".join(sentences))
 
 
-def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
+def _paint_label(
+    painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
+) -> None:
     """Draw a relevance label as a chip, for a relevant document in the color of its label."""
     label = row.document.label
     relevant = row.document.relevant
-    color = palettes.category(colors, min(max(0, int(label)), 6)).color if relevant else colors.q("bar")
+    color = (
+        palettes.category(colors, min(max(0, int(label)), 6)).color
+        if relevant
+        else colors.q("bar")
+    )
     chip = QRectF(room.left(), room.center().y() - 8, 24, 17)
     painter.setPen(pen(color, 1.3))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -291,7 +328,9 @@ def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRo
     painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, f"{label:g}")
 
 
-def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
+def _paint_move(
+    painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
+) -> None:
     """Draw the rank in B and an arrow, upwards if it is higher than in A.
 
     Equal ranks get a dot.
@@ -311,7 +350,9 @@ def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
         return
     tip = -4.0 if moved > 0 else 4.0
     base = y - tip * 0.8
-    painter.drawPolygon([QPointF(x - 4.5, base), QPointF(x + 4.5, base), QPointF(x, y + tip)])
+    painter.drawPolygon(
+        [QPointF(x - 4.5, base), QPointF(x + 4.5, base), QPointF(x, y + tip)]
+    )
 
 
 def _others_text(n: int) -> str:
@@ -338,7 +379,11 @@ def _auc_sentence(row: ComparedQuery, ranked_query: RankedQuery) -> str:
 
 def _feature_color(colors: Colors, position: int) -> QColor:
     """Return the color of a feature, given by its position among the most discriminating features."""
-    return palettes.category(colors, position).color if position < _N_COLORS else colors.q("bar")
+    return (
+        palettes.category(colors, position).color
+        if position < _N_COLORS
+        else colors.q("bar")
+    )
 
 
 class FeatureLegend(Legend):
@@ -353,7 +398,9 @@ class FeatureLegend(Legend):
     radius = 2.0
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "feature-legend", tr("Features that contribute to the score"))
+        super().__init__(
+            theme, "feature-legend", tr("Features that contribute to the score")
+        )
 
     def set_names(self, title: str, names: Sequence[str], about: str = "") -> None:
         """Show features in the order of their colors.

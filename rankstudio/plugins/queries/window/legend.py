@@ -106,7 +106,9 @@ class Legend(QWidget):
         painter.setFont(font(SMALL))
         texts = self._texts()
         n_titles = int(bool(self._title))
-        for position, (text, box) in enumerate(zip(texts, self.boxes(self.width()), strict=True)):
+        for position, (text, box) in enumerate(
+            zip(texts, self.boxes(self.width()), strict=True)
+        ):
             text_box = box
             is_title = position < n_titles
             if not is_title:
@@ -116,7 +118,9 @@ class Legend(QWidget):
                 text_box = box.adjusted(_SWATCH_SIZE + _GAP, 0, 0, 0)
             painter.setPen(colors.q("muted" if is_title else "text"))
             width = int(text_box.width() + 2)
-            elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, width)
+            elided = painter.fontMetrics().elidedText(
+                text, Qt.TextElideMode.ElideMiddle, width
+            )
             painter.drawText(text_box.adjusted(0, 0, 4, 0), LEFT, elided)
 
     @staticmethod
@@ -138,7 +142,10 @@ class Legend(QWidget):
         ]
         places = zip(flow(widths, room, BETWEEN), widths, strict=True)
         line = float(scaled(_LINE_HEIGHT))
-        return [QRectF(self.pad + x, row * line, box_width, line) for (x, row), box_width in places]
+        return [
+            QRectF(self.pad + x, row * line, box_width, line)
+            for (x, row), box_width in places
+        ]
 
     def _texts(self) -> tuple[str, ...]:
         """Return the title, if there is one, and the names.

@@ -25,12 +25,16 @@ from rankstudio.ui.widgets.choices import choice_box, set_choices
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
-    from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.plugins.queries.query_comparison import (
+        ComparedQuery,
+        QueryComparison,
+    )
 
 _DRAG_HINT = tr("drag over points to list only those")
 _ORDER_AND_DRAG_HINT = tr("largest loss first · drag over points to list only those")
 _NUMBER_WIDTH = 62  # pixels of the number of a difference, beside its bar
-_WINNER_BOX_LETTERS = 14  # minimum characters of the box that filters by the better model
+# minimum characters of the box that filters by the better model
+_WINNER_BOX_LETTERS = 14
 _ALL = "all"
 _BETTER = "better"
 _WORSE = "worse"
@@ -40,15 +44,16 @@ _EQUAL = "equal"
 class QueryListPanel(Panel):
     """A table of the compared queries with the measures of A and B, the greatest loss of B first.
 
-    The user filters the queries by id, by the better model, and by brushing points of the plot, and can
-    select features for the listed queries.
+    The user filters the queries by id, by the better model, and by brushing points of
+    the plot, and can select features for the listed queries.
 
     Attributes
     ----------
     chosen : Signal(int)
         The user moved to another query: its position in the comparison's order.
     filtered : Signal(object)
-        The filter has changed: whether each query of the comparison is listed (ndarray of bool).
+        The filter has changed: whether each query of the comparison is listed (ndarray
+        of bool).
     select_for : QPushButton
         Button to select features for the listed queries alone.
     table : TableView
@@ -64,7 +69,8 @@ class QueryListPanel(Panel):
         self._position_of: dict[
             tuple[int, int], int
         ] = {}  # in the comparison, by fold and position in the part
-        self._marked_query: tuple[int, int] | None = None  # fold and position in the part
+        # fold and position in the part
+        self._marked_query: tuple[int, int] | None = None
         self._largest_difference = 0.0
         self.all = named(
             QPushButton(tr("show all")),
@@ -77,11 +83,16 @@ class QueryListPanel(Panel):
         self.select_for = named(
             QPushButton(tr("Select for these…")),
             "select-for-queries",
-            tip=tr("Select features for the listed queries alone, and for the others alone"),
+            tip=tr(
+                "Select features for the listed queries alone, and for the others alone"
+            ),
             role="quiet",
         )
         self.field = named(
-            QLineEdit(), "query-filter", tr("Query id"), tr("Show only queries whose id contains this text")
+            QLineEdit(),
+            "query-filter",
+            tr("Query id"),
+            tr("Show only queries whose id contains this text"),
         )
         self.field.setPlaceholderText(tr("query id"))
         self.field.setClearButtonEnabled(True)
@@ -105,11 +116,15 @@ class QueryListPanel(Panel):
             "query-table",
             _row_identity,
             accessible_name=tr("Queries"),
-            shared=Shared("queries", tr("Queries"), tr("Measures of two models in every query.")),
+            shared=Shared(
+                "queries", tr("Queries"), tr("Measures of two models in every query.")
+            ),
         )
         self.set_content(self.table)
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._show_caption)
-        self.table.chosen.connect(lambda row: self.chosen.emit(self._position_of[_row_identity(row)]))
+        self.table.chosen.connect(
+            lambda row: self.chosen.emit(self._position_of[_row_identity(row)])
+        )
         self.clear("")
 
     def show_comparison(self, comparison: QueryComparison) -> None:
@@ -117,7 +132,9 @@ class QueryListPanel(Panel):
         self._comparison = comparison
         self._brushed_positions = ()
         self._offer_winners(comparison)
-        self._position_of = {_row_identity(query): i for i, query in enumerate(comparison.queries)}
+        self._position_of = {
+            _row_identity(query): i for i, query in enumerate(comparison.queries)
+        }
         gains = comparison.gain[~np.isnan(comparison.gain)]
         self._largest_difference = float(np.abs(gains).max()) if gains.size else 0.0
         self.table.placeholder = tr("No query has this id.")
@@ -125,8 +142,11 @@ class QueryListPanel(Panel):
         sorted_section = header.sortIndicatorSection()
         sort_order = header.sortIndicatorOrder()
         n_columns = self.table.rows_model.columnCount()
-        self.table.set_columns(self._columns(several_folds=len({q.fold for q in comparison.queries}) > 1))
-        if self.table.rows_model.columnCount() == n_columns:  # with the same columns, the order is kept
+        self.table.set_columns(
+            self._columns(several_folds=len({q.fold for q in comparison.queries}) > 1)
+        )
+        # with the same columns, the order is kept
+        if self.table.rows_model.columnCount() == n_columns:
             self.table.sortByColumn(sorted_section, sort_order)
         self._list_filtered()
 
@@ -164,7 +184,11 @@ class QueryListPanel(Panel):
         if self._comparison is None:
             return ()
         is_listed = self._is_listed()
-        return tuple(q for q, passes in zip(self._comparison.queries, is_listed, strict=True) if passes)
+        return tuple(
+            q
+            for q, passes in zip(self._comparison.queries, is_listed, strict=True)
+            if passes
+        )
 
     def select(self, position: int) -> None:
         """Mark a query without a signal.
@@ -191,12 +215,16 @@ class QueryListPanel(Panel):
             is_listed[:] = False
             is_listed[list(self._brushed_positions)] = True
         gain = self._comparison.gain
-        has_outcome = {_BETTER: gain > 0, _WORSE: gain < 0, _EQUAL: gain == 0}.get(self.winner.currentData())
+        has_outcome = {_BETTER: gain > 0, _WORSE: gain < 0, _EQUAL: gain == 0}.get(
+            self.winner.currentData()
+        )
         if has_outcome is not None:
             is_listed &= has_outcome
         text = self.field.text().strip()
         if text:
-            is_listed &= np.array([text in query.query_id for query in queries], dtype=np.bool_)
+            is_listed &= np.array(
+                [text in query.query_id for query in queries], dtype=np.bool_
+            )
         return is_listed
 
     def _offer_winners(self, comparison: QueryComparison) -> None:
@@ -225,11 +253,18 @@ class QueryListPanel(Panel):
         if comparison is None:
             return
         is_listed = self._is_listed()
-        self.table.set_rows([comparison.queries[i] for i in np.flatnonzero(is_listed).tolist()])
-        if self._marked_query in self._position_of:  # the marked query may be listed again
-            self.table.select(comparison.queries[self._position_of[self._marked_query]], scroll=False)
+        self.table.set_rows(
+            [comparison.queries[i] for i in np.flatnonzero(is_listed).tolist()]
+        )
+        # the marked query may be listed again
+        if self._marked_query in self._position_of:
+            self.table.select(
+                comparison.queries[self._position_of[self._marked_query]], scroll=False
+            )
         n = int(np.count_nonzero(is_listed))
-        self.all.setVisible(bool(self._brushed_positions) or self.winner.currentIndex() > 0)
+        self.all.setVisible(
+            bool(self._brushed_positions) or self.winner.currentIndex() > 0
+        )
         # A selection needs at least two queries in each of the two groups.
         self.select_for.setVisible(2 <= n <= is_listed.size - 2)
         self._show_caption()
@@ -261,7 +296,8 @@ class QueryListPanel(Panel):
         )
         per_query = per_query_name(name) if self._comparison else name
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
-        # Without the column of folds, the ids take its width, so that the other columns do not move.
+        # Without the column of folds, the ids take its width, so that the other columns
+        # do not move.
         id_width = 104 if several_folds else 104 + fold.width
         return (
             Column(
@@ -296,7 +332,13 @@ class QueryListPanel(Panel):
         )
 
     def _paint(
-        self, painter: QPainter, room: QRect, colors: Colors, row: ComparedQuery, *, sign: float
+        self,
+        painter: QPainter,
+        room: QRect,
+        colors: Colors,
+        row: ComparedQuery,
+        *,
+        sign: float,
     ) -> QRect:
         """Draw the difference as a bar, if it is defined and there is room.
 
@@ -305,7 +347,14 @@ class QueryListPanel(Panel):
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         value = row.difference
         if bar.width() > 2 * _NUMBER_WIDTH // 3 and not isnan(value):
-            paint_difference(painter, bar, colors, value, self._largest_difference, better=value * sign > 0)
+            paint_difference(
+                painter,
+                bar,
+                colors,
+                value,
+                self._largest_difference,
+                better=value * sign > 0,
+            )
         return room
 
 

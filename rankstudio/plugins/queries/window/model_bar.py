@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import Chosen
@@ -34,20 +41,25 @@ _REMEDY_TEXTS = {"select": tr("Choose and run a method"), "data": tr("Open the d
 
 def comparable(runs: Runs, dataset: FoldedDataset | None) -> list[RunRecord]:
     """Return the runs on the open data that have a finished fold."""
-    return [record for record in runs.records if record.folds and record.dataset is dataset]
+    return [
+        record for record in runs.records if record.folds and record.dataset is dataset
+    ]
 
 
-def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | None = None) -> ChosenModels:
+def chosen_models(
+    record: RunRecord, measured: MeasuredRun, choice: Choice | None = None
+) -> ChosenModels:
     """Return the models of a run.
 
     Parameters
     ----------
     record : RunRecord
     measured : MeasuredRun
-        The run measured by the current measure, which may choose other models on some folds.
+        The run measured by the current measure, which may choose other models on some
+        folds.
     choice : Choice, optional
-        Parameters or a size to use instead of those that validation chose, on folds on which the run has
-        tried them.
+        Parameters or a size to use instead of those that validation chose, on folds on
+        which the run has tried them.
 
     Returns
     -------
@@ -58,17 +70,24 @@ def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | Non
     models = {number: result.chosen for number, result in sorted(folds.items())}
     if choice is not None and choice != Choice():
         models = {
-            number: _model_of_choice(record, number, chosen, choice) for number, chosen in models.items()
+            number: _model_of_choice(record, number, chosen, choice)
+            for number, chosen in models.items()
         }
     return {number: chosen for number, chosen in models.items() if chosen.step.whole}
 
 
-def _model_of_choice(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chosen:
+def _model_of_choice(
+    record: RunRecord, fold: int, chosen: Chosen, choice: Choice
+) -> Chosen:
     """Return the model of the user's choice on a fold, or the model that validation chose.
 
     The latter is returned if the run has no path with the chosen parameters.
     """
-    position = chosen.unit.position if choice.values is None else record.combination_of(choice.values)
+    position = (
+        chosen.unit.position
+        if choice.values is None
+        else record.combination_of(choice.values)
+    )
     path = None if position is None else record.paths.get((fold, position))
     if path is None:
         return chosen
@@ -113,7 +132,9 @@ class ModelBar(QWidget):
             tip=tr("Part of the queries"),
         )
         self.scope = named(
-            Segmented([("all", tr("all folds")), ("one", tr("this fold"))], tr("folds")),
+            Segmented(
+                [("all", tr("all folds")), ("one", tr("this fold"))], tr("folds")
+            ),
             "query-scope",
             tip=tr("Queries of all folds, or of the current fold"),
         )
@@ -132,11 +153,15 @@ class ModelBar(QWidget):
             spacing=8,
         ).addStretch(1)
 
-    def set_options(self, a: Options, b: Options, of_a: int | None, of_b: int | None) -> None:
+    def set_options(
+        self, a: Options, b: Options, of_a: int | None, of_b: int | None
+    ) -> None:
         """Offer models for A and B, and select those with the keys ``of_a`` and ``of_b`` without a signal."""
         for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
             box.blockSignals(True)
-            current_options = [(box.itemData(i), box.itemText(i)) for i in range(box.count())]
+            current_options = [
+                (box.itemData(i), box.itemText(i)) for i in range(box.count())
+            ]
             if current_options != list(options):
                 box.clear()
                 for key, text in options:
@@ -185,7 +210,9 @@ class ModelBar(QWidget):
 
     def _box(self, name: str) -> QComboBox:
         choices = choice_box((), cut=Qt.TextElideMode.ElideMiddle)
-        box = named(choices, f"query-model-{name.lower()}", tr("Model {name}").format(name=name))
+        box = named(
+            choices, f"query-model-{name.lower()}", tr("Model {name}").format(name=name)
+        )
         box.setMaximumWidth(340)
         return box
 
@@ -222,7 +249,9 @@ class EmptyPage(QFrame):
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.button = named(QPushButton(), "query-missing-button", role="primary")
         self.button.clicked.connect(lambda: self.pageAsked.emit(self._page))
-        column = fill(QVBoxLayout(self), 2, self.sentence, margins=(16, 16, 16, 16), spacing=12)
+        column = fill(
+            QVBoxLayout(self), 2, self.sentence, margins=(16, 16, 16, 16), spacing=12
+        )
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         self.hide()

@@ -21,7 +21,9 @@ _MAX_FOUND_QUERIES = 5000  # with more queries, the palette lists none
 class QueriesPage(QueriesController):
     """The Queries page: lays out its panels, which are hidden if there is nothing to compare."""
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(theme, models, parent)
         self.heads = {"queries": self.head}
         self.empty.pageAsked.connect(self.pageAsked)
@@ -38,7 +40,9 @@ class QueriesPage(QueriesController):
         if len(self.queries) > _MAX_FOUND_QUERIES:
             return
         for query in self.queries:
-            hint = trn("{n_documents} document", "{n_documents} documents", query.n_documents)
+            hint = trn(
+                "{n_documents} document", "{n_documents} documents", query.n_documents
+            )
             yield PaletteEntry(
                 tr("query"),
                 tr("query {query_id}").format(query_id=query.query_id),

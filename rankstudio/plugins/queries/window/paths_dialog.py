@@ -42,7 +42,9 @@ class PathsRow:
     others_shared: bool
 
 
-def paths_rows(paths: QueryPaths, ids: Sequence[int], names: Sequence[str]) -> list[PathsRow]:
+def paths_rows(
+    paths: QueryPaths, ids: Sequence[int], names: Sequence[str]
+) -> list[PathsRow]:
     """Return the rows of two paths.
 
     ``ids`` and ``names`` are those of the data's columns.
@@ -118,7 +120,13 @@ class QueryPathsDialog(QDialog):
             ),
         )
         title = tr("Selection for some queries")
-        self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k, accessible_name=title)
+        self.table = TableView(
+            theme,
+            columns,
+            "query-paths-table",
+            lambda row: row.k,
+            accessible_name=title,
+        )
         self.table.set_rows(rows)
         about = named(WrappedLabel(), "query-paths-about", role="caption")
         n_shared = len(set(paths.marked[-1].selected) & set(paths.others[-1].selected))
@@ -133,13 +141,22 @@ class QueryPathsDialog(QDialog):
                 "After {k} steps the two paths share {n} features.",
                 n_shared,
             )
-        about.setText(f"{text.format(part=part)} {sentence.format(k=len(rows), n=n_shared)}")
+        about.setText(
+            f"{text.format(part=part)} {sentence.format(k=len(rows), n=n_shared)}"
+        )
         self.close_button = named(QPushButton(tr("Close")), "query-paths-close")
         self.close_button.clicked.connect(self.reject)
         failure = named(WrappedLabel(), "query-paths-failure", role="error")
         self.table.failed.connect(failure.setText)
         foot = fill(QHBoxLayout(), (failure, 1), self.close_button, spacing=8)
-        fill(QVBoxLayout(self), about, (self.table, 1), foot, margins=(16, 14, 16, 14), spacing=10)
+        fill(
+            QVBoxLayout(self),
+            about,
+            (self.table, 1),
+            foot,
+            margins=(16, 14, 16, 14),
+            spacing=10,
+        )
         self.resize(*_DIALOG_SIZE)
 
 

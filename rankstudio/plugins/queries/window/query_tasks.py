@@ -21,13 +21,21 @@ from rankstudio.ui.background.worker import CancelFlag
 
 if TYPE_CHECKING:
     from rankstudio.engine.methods.shards.training_data import TrainingData
-    from rankstudio.plugins.queries.feature_ablation import AblatedQueries, FeatureAblation
-    from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison
+    from rankstudio.plugins.queries.feature_ablation import (
+        AblatedQueries,
+        FeatureAblation,
+    )
+    from rankstudio.plugins.queries.query_comparison import (
+        ComparedQuery,
+        QueryComparison,
+    )
     from rankstudio.plugins.queries.query_paths import QueryPaths
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
 _MAX_STORED_SCORES = (
-    40  # models whose scores on a part are kept; of large data, these take some megabytes each
+    # models whose scores on a part are kept; of large data, these take some megabytes
+    # each
+    40
 )
 _MAX_TRAINING_PARTS = 10  # training parts that are kept ready for training
 _MAX_MODELS = 2000  # models without a feature that are kept
@@ -80,8 +88,11 @@ class QueryTasks:
             {f.number: self._scored(steps[f.number], f, request.part) for f in folds}
             for steps in (request.a, request.b)
         )
-        comparison = compare_queries(folds, request.part, a, b, request.measure, request.convention)
-        # These properties are cached. Computing them takes a while, so they are computed here.
+        comparison = compare_queries(
+            folds, request.part, a, b, request.measure, request.convention
+        )
+        # These properties are cached. Computing them takes a while, so they are
+        # computed here.
         _ = comparison.counts, comparison.mean_difference
         return comparison
 
@@ -91,21 +102,37 @@ class QueryTasks:
 
         fold = request.fold(query.fold)
         step = request.a[query.fold]
-        a, b = (self._scored(model, fold, request.part) for model in (step, request.b[query.fold]))
-        ranked = ranked_query(fold.parts[request.part], query.position, step, a, b, request.convention)
-        _ = ranked.above_least, ranked.by_influence  # computed here, on the worker, and cached
+        a, b = (
+            self._scored(model, fold, request.part)
+            for model in (step, request.b[query.fold])
+        )
+        ranked = ranked_query(
+            fold.parts[request.part], query.position, step, a, b, request.convention
+        )
+        # computed here, on the worker, and cached
+        _ = ranked.above_least, ranked.by_influence
         return ranked
 
     def select_for(
-        self, request: QueryRequest, fold: int, marked: Sequence[int], parameters: Mapping[str, Any]
+        self,
+        request: QueryRequest,
+        fold: int,
+        marked: Sequence[int],
+        parameters: Mapping[str, Any],
     ) -> QueryPaths:
         """Return the paths of greedy RankRLS on marked queries of a fold's part, and on its other queries."""
         from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
-        from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.greedy_rankrls.estimator import (  # noqa: PLC0415 - numba
+            GreedyRankRLS,
+        )
         from rankstudio.plugins.queries.query_paths import query_paths  # noqa: PLC0415 - numba
 
         part = request.fold(fold).parts[request.part]
-        return query_paths(GreedyRankRLS(**parameters), QueryData(part.X, part.y, part.query_ptr), marked)
+        return query_paths(
+            GreedyRankRLS(**parameters),
+            QueryData(part.X, part.y, part.query_ptr),
+            marked,
+        )
 
     def leave_out(
         self, request: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int
@@ -134,23 +161,35 @@ class QueryTasks:
 
         The model without the feature is trained unless it is kept from before.
         """
-        from rankstudio.plugins.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
+        from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba
+            ablated_queries,
+            relearned,
+        )
 
         fold_data = request.fold(fold)
         key = chosen.step, column
         if key not in self._models:
             relearned_step = relearned(
-                plan, self._train(fold_data), fold_data.train.feature_ids, chosen, column, follow
+                plan,
+                self._train(fold_data),
+                fold_data.train.feature_ids,
+                chosen,
+                column,
+                follow,
             )
             self._models[key] = relearned_step
             while len(self._models) > _MAX_MODELS:
                 self._models.popitem(last=False)
         steps = chosen.step, self._models[key]
-        return ablated_queries(fold_data, request.part, column, steps, request.measure, request.convention)
+        return ablated_queries(
+            fold_data, request.part, column, steps, request.measure, request.convention
+        )
 
     @staticmethod
     def sum_up(
-        of_feature: Sequence[AblatedQueries], ablations: Sequence[AblatedQueries], measure: str
+        of_feature: Sequence[AblatedQueries],
+        ablations: Sequence[AblatedQueries],
+        measure: str,
     ) -> tuple[FeatureAblation, int]:
         """Return the effect of a feature on all folds, and the number of queries that no ablation changes."""
         from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba

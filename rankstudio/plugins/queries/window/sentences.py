@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_comparison import QueryComparison
     from rankstudio.plugins.queries.ranked_query import RankedDocument, RankedQuery
 
-_ROUNDING = 1e-9  # relative rounding of a sum of contributions, which are added in another order than a score
-# The n differences all have the same sign by chance with p = 2 / 2^n. Up to 5 queries, p exceeds 5 %.
+# relative rounding of a sum of contributions, which are added in another order than a
+# score
+_ROUNDING = 1e-9
+# The n differences all have the same sign by chance with p = 2 / 2^n. Up to 5 queries,
+# p exceeds 5 %.
 _MIN_TESTABLE_QUERIES = 6
 
 number = partial(significant, digits=3)
@@ -72,7 +75,9 @@ def query_sentence(ranked_query: RankedQuery) -> str:
     moved = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
     if moved.rank_a == moved.rank_b:
         return tr("A and B give the relevant documents of this query the same ranks.")
-    n_above = sum(d.rank_b < moved.rank_b and not d.relevant for d in ranked_query.documents)
+    n_above = sum(
+        d.rank_b < moved.rank_b and not d.relevant for d in ranked_query.documents
+    )
     template = trn(
         "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant document, and rank "
         "{rank_a} in A.",
@@ -81,7 +86,9 @@ def query_sentence(ranked_query: RankedQuery) -> str:
         n_above,
     )
     if not n_above:
-        template = tr("{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A.")
+        template = tr(
+            "{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A."
+        )
     return template.format(
         name=moved.name,
         label=moved.label,
@@ -103,12 +110,13 @@ def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
     decisive = ranked_query.decisive_feature(first, second)
     better = ranked_query.documents[first]
     worse = ranked_query.documents[second]
-    if decisive is None and better.score_a != worse.score_a:  # the scores do not come from features
+    # the scores do not come from features
+    if decisive is None and better.score_a != worse.score_a:
         return ""
     if decisive is None:
-        return tr("{name} and {name_2} have equal scores in A: the order of ties decides.").format(
-            name=better.name, name_2=worse.name
-        )
+        return tr(
+            "{name} and {name_2} have equal scores in A: the order of ties decides."
+        ).format(name=better.name, name_2=worse.name)
     position, part, lead = decisive
     if lead < 0:  # the second document has the higher score
         better, worse = worse, better
@@ -116,8 +124,12 @@ def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
         lead = -lead
     # Templates for a document at rank 1 of A, and for others.
     if abs(part - lead) <= _ROUNDING * max(1.0, lead):
-        first_template = tr("In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead.")
-        other_template = tr("In A, {one} is {lead} ahead of {other}; {feature} gives all of the lead.")
+        first_template = tr(
+            "In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead."
+        )
+        other_template = tr(
+            "In A, {one} is {lead} ahead of {other}; {feature} gives all of the lead."
+        )
     elif part < lead:
         first_template = tr(
             "In A, {one} is first, {lead} ahead of {other}; {feature} gives {part} of the lead, more "

@@ -14,9 +14,22 @@ from PySide6.QtWidgets import QFileDialog
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.study_contents import ReportSettings
-from rankstudio.plugins.report.document import SECTIONS, every_section, wanted_keys, with_words
-from rankstudio.plugins.report.window.panels import OutlinePanel, PreviewPanel, WordsPanel
-from rankstudio.plugins.report.window.report_tasks import WRITERS, report_of, save_temporary
+from rankstudio.plugins.report.document import (
+    SECTIONS,
+    every_section,
+    wanted_keys,
+    with_words,
+)
+from rankstudio.plugins.report.window.panels import (
+    OutlinePanel,
+    PreviewPanel,
+    WordsPanel,
+)
+from rankstudio.plugins.report.window.report_tasks import (
+    WRITERS,
+    report_of,
+    save_temporary,
+)
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
@@ -30,7 +43,8 @@ from rankstudio.ui.style.theme import Theme
 if TYPE_CHECKING:
     from rankstudio.plugins.report.document import Report
 
-_TYPING_PAUSE_MILLISECONDS = 250  # pause in typing after which the preview shows the typed text
+# pause in typing after which the preview shows the typed text
+_TYPING_PAUSE_MILLISECONDS = 250
 _FILTERS = tr("HTML, one file (*.html);;PDF (*.pdf)")
 
 
@@ -44,10 +58,11 @@ class ReportController(PageController):
         Provide the runs, the seal of the test part, and the open study.
     """
 
-    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+    def __init__(
+        self, theme: Theme, models: Models, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        # The parts of the application's state
-        # from which the report is made.
+        # The parts of the application's state from which the report is made.
         session = models.session
         runs = models.runs
         worker = models.task_worker
@@ -71,7 +86,14 @@ class ReportController(PageController):
         self._folder = Path.home()
         # The report is made in the background, when the
         # page is visible and something in it has changed.
-        run_signals = (runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, runs.kept)
+        run_signals = (
+            runs.ended,
+            runs.removed,
+            runs.added,
+            runs.labelled,
+            runs.changed,
+            runs.kept,
+        )
         self._demand = OnDemand(
             parent=self,
             worker=worker,
@@ -121,7 +143,9 @@ class ReportController(PageController):
 
     def _make(self) -> Computation:
         self.preview.wait()
-        return computation(tr("Creating the report"), self._receive, report_of, self.request())
+        return computation(
+            tr("Creating the report"), self._receive, report_of, self.request()
+        )
 
     @Slot()
     def _cover(self) -> None:
@@ -139,10 +163,16 @@ class ReportController(PageController):
         data = self._session.dataset
         name = file_stem(data.name if data is not None else "")
         suggested = str(self._folder / f"{name}-report.html")
-        path, chosen = QFileDialog.getSaveFileName(self.preview, tr("Save report"), suggested, _FILTERS)
+        path, chosen = QFileDialog.getSaveFileName(
+            self.preview, tr("Save report"), suggested, _FILTERS
+        )
         if path:
             ending = ".pdf" if chosen.startswith("PDF") else ".html"
-            self.save(Path(path) if Path(path).suffix.lower() in WRITERS else Path(path + ending))
+            self.save(
+                Path(path)
+                if Path(path).suffix.lower() in WRITERS
+                else Path(path + ending)
+            )
 
     def save(self, path: Path) -> None:
         """Save the report in the format of the path's suffix."""
@@ -156,17 +186,26 @@ class ReportController(PageController):
         except OutputError as error:
             self.failed.emit(str(error))
             return
-        self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
+        self._with_report(
+            lambda report: WRITERS[path.suffix.lower()](report, path), tell
+        )
 
     def export(
-        self, path: Path, on_done: Callable[[str], object], on_error: Callable[[str], object], *, suffix: str
+        self,
+        path: Path,
+        on_done: Callable[[str], object],
+        on_error: Callable[[str], object],
+        *,
+        suffix: str,
     ) -> Job:
         """Make the report and save it, even if its page was never visible; return the job."""
         export_request = self.request()
         settings = self._settings
 
         def write() -> Path:
-            report = with_words(report_of(export_request), settings).arranged(wanted_keys(settings.sections))
+            report = with_words(report_of(export_request), settings).arranged(
+                wanted_keys(settings.sections)
+            )
             return WRITERS[suffix](report, path)
 
         return self._worker.task(
@@ -181,10 +220,13 @@ class ReportController(PageController):
     def open_in_browser(self) -> None:
         """Show the report in the browser."""
         self._with_report(
-            save_temporary, lambda saved: QDesktopServices.openUrl(QUrl.fromLocalFile(str(saved)))
+            save_temporary,
+            lambda saved: QDesktopServices.openUrl(QUrl.fromLocalFile(str(saved))),
         )
 
-    def _with_report(self, write: Callable[[Report], Path], then: Callable[[Path], object]) -> None:
+    def _with_report(
+        self, write: Callable[[Report], Path], then: Callable[[Path], object]
+    ) -> None:
         report = self.report
         if report is not None:
             self._worker.task(
@@ -201,7 +243,13 @@ class ReportController(PageController):
 
     @staticmethod
     def _state_of(run: ListedRun) -> tuple[object, ...]:
-        return (run.number, id(run.result), id(run.dataset), run.label, run.recorded is None)
+        return (
+            run.number,
+            id(run.result),
+            id(run.dataset),
+            run.label,
+            run.recorded is None,
+        )
 
     @Slot(object)
     def _receive(self, report: Report) -> None:
@@ -219,14 +267,22 @@ class ReportController(PageController):
         report = self.report
         self._unseen = not self.preview.isVisible()
         if report is not None and not self._unseen:
-            open_runs = [run for run in self.request().runs if run.dataset is self._session.dataset]
-            has_test_measures = any(fold.test for run in open_runs for fold in run.result.folds)
+            open_runs = [
+                run
+                for run in self.request().runs
+                if run.dataset is self._session.dataset
+            ]
+            has_test_measures = any(
+                fold.test for run in open_runs for fold in run.result.folds
+            )
             self.preview.show_report(report)
             self.preview.covered.setVisible(self._session.sealed and has_test_measures)
 
     def _arranged(self, report: Report) -> Report:
         """Return a report with the present question and notes, and the included sections."""
-        return with_words(report, self._settings).arranged(wanted_keys(self._settings.sections))
+        return with_words(report, self._settings).arranged(
+            wanted_keys(self._settings.sections)
+        )
 
     # What is written
 
@@ -264,12 +320,16 @@ class ReportController(PageController):
         if study is None or not self._has_unwritten_settings:
             return
         if study.read_only:
-            self.failed.emit(tr("{path}: this study is read-only.").format(path=study.path))
+            self.failed.emit(
+                tr("{path}: this study is read-only.").format(path=study.path)
+            )
             return
         self._has_unwritten_settings = False
         self._store.note(partial(study.set_report_settings, self._settings))
         self._worker.task(
-            tr("Storing the text of the report"), self._store.write_notes, on_error=self.failed.emit
+            tr("Storing the text of the report"),
+            self._store.write_notes,
+            on_error=self.failed.emit,
         )
 
     @Slot()

@@ -24,8 +24,7 @@ class ReportPage(ReportController):
         description = tr(
             "Results, tests, features and figures of all finished runs: what the Report page shows."
         )
-        # The formats, and the name of the
-        # file, which is that of the data.
+        # The formats, and the name of the file, which is that of the data.
         formats = (("HTML", ".html"), ("PDF", ".pdf"))
         data = self._session.dataset
         name = file_stem(data.name if data is not None else "rankstudio")
@@ -35,6 +34,11 @@ class ReportPage(ReportController):
             help=description,
             formats=formats,
             stem=f"{name}-report",
-            unavailable="" if self.request().runs else tr("The study has no finished run yet."),
-            writers=tuple(FormatWriter(begin=partial(self.export, suffix=suffix)) for _, suffix in formats),
+            unavailable=""
+            if self.request().runs
+            else tr("The study has no finished run yet."),
+            writers=tuple(
+                FormatWriter(begin=partial(self.export, suffix=suffix))
+                for _, suffix in formats
+            ),
         )

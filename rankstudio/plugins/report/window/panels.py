@@ -27,7 +27,12 @@ from PySide6.QtWidgets import (
     QTextEdit,
 )
 
-from rankstudio.plugins.report.window.report_tasks import BREAK, figure_name, picture, rich_text
+from rankstudio.plugins.report.window.report_tasks import (
+    BREAK,
+    figure_name,
+    picture,
+    rich_text,
+)
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -40,7 +45,8 @@ if TYPE_CHECKING:
 
 _KEY_ROLE = Qt.ItemDataRole.UserRole
 _MARGIN = 28  # pixels around the text
-_REDRAW_MILLISECONDS = 150  # figures are drawn anew this long after the last change of the width
+# figures are drawn anew this long after the last change of the width
+_REDRAW_MILLISECONDS = 150
 _MAX_FIGURE_WIDTH = 720.0  # of a figure, in pixels
 _MUTED_COLOR = QColor("#5b6678")  # the page is white in every theme
 _SHEET_STYLE = """
@@ -63,14 +69,26 @@ class WordsPanel(Panel):
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("In your words"), tr("stored in the study"), name="report-words-panel")
+        super().__init__(
+            theme,
+            tr("In your words"),
+            tr("stored in the study"),
+            name="report-words-panel",
+        )
         self.question = _text_field(
-            "report-question", tr("Question of the study"), tr("What do you want to know?")
+            "report-question",
+            tr("Question of the study"),
+            tr("What do you want to know?"),
         )
         self.notes = _text_field(
-            "report-notes", tr("Notes on the study"), tr("What did you find? What remains open?")
+            "report-notes",
+            tr("Notes on the study"),
+            tr("What did you find? What remains open?"),
         )
-        for title, field, share in ((tr("Question"), self.question, 1), (tr("Notes"), self.notes, 2)):
+        for title, field, share in (
+            (tr("Question"), self.question, 1),
+            (tr("Notes"), self.notes, 2),
+        ):
             label = named(PlainLabel(title), role="muted")
             label.setBuddy(field)
             fill(self.body, label, (field, share), spacing=4)
@@ -107,7 +125,9 @@ class OutlinePanel(Panel):
             name="report-sections-panel",
         )
         # The list of the sections, which are moved by dragging.
-        self.list = named(QListWidget(), "report-sections", tr("Sections of the report"))
+        self.list = named(
+            QListWidget(), "report-sections", tr("Sections of the report")
+        )
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.list.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -115,7 +135,9 @@ class OutlinePanel(Panel):
         self.body.addWidget(self.list)
         # Sections can be moved with buttons and shortcuts, too.
         self.up = self.add_tool("chevron-up", tr("Move the section up (Alt+Up)"))
-        self.down = self.add_tool("chevron-down", tr("Move the section down (Alt+Down)"))
+        self.down = self.add_tool(
+            "chevron-down", tr("Move the section down (Alt+Down)")
+        )
         self.usual = self.add_tool("reset", tr("All sections in their usual order"))
         for button, by, keys in ((self.up, -1, "Alt+Up"), (self.down, 1, "Alt+Down")):
             button.clicked.connect(lambda _=False, by=by: self.move_section(by))
@@ -126,7 +148,9 @@ class OutlinePanel(Panel):
         self.list.itemChanged.connect(lambda _: self.arranged.emit())
         self.list.model().rowsMoved.connect(lambda *_: self.arranged.emit())
 
-    def show_sections(self, titles: Mapping[str, str], included: Mapping[str, bool]) -> None:
+    def show_sections(
+        self, titles: Mapping[str, str], included: Mapping[str, bool]
+    ) -> None:
         """Show sections in the order of ``included``, which says whether each is ticked; emit no signal."""
         row = self.list.currentRow()
         blocker = QSignalBlocker(self.list)
@@ -134,18 +158,27 @@ class OutlinePanel(Panel):
         for key, ticked in included.items():
             item = QListWidgetItem(tr(titles[key]))
             item.setData(_KEY_ROLE, key)
-            flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
+            flags = (
+                Qt.ItemFlag.ItemIsEnabled
+                | Qt.ItemFlag.ItemIsSelectable
+                | Qt.ItemFlag.ItemIsUserCheckable
+            )
             item.setFlags(flags | Qt.ItemFlag.ItemIsDragEnabled)
-            item.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
+            item.setCheckState(
+                Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked
+            )
             self.list.addItem(item)
         self.list.setCurrentRow(max(row, 0))
         blocker.unblock()
 
     def sections(self) -> tuple[tuple[str, bool], ...]:
         """Return the keys of the sections in their order, each with whether it is ticked."""
-        items: Sequence[QListWidgetItem] = [self.list.item(row) for row in range(self.list.count())]
+        items: Sequence[QListWidgetItem] = [
+            self.list.item(row) for row in range(self.list.count())
+        ]
         return tuple(
-            (str(item.data(_KEY_ROLE)), item.checkState() is Qt.CheckState.Checked) for item in items
+            (str(item.data(_KEY_ROLE)), item.checkState() is Qt.CheckState.Checked)
+            for item in items
         )
 
     def move_section(self, by: int) -> None:
@@ -182,7 +215,8 @@ class _Sheet(QTextBrowser):
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet(_SHEET_STYLE)
-        # The scroll bar is always visible, so that the width of the text does not depend on its length.
+        # The scroll bar is always visible, so that the width of the text does not
+        # depend on its length.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)  # no number is cut in two
@@ -190,7 +224,9 @@ class _Sheet(QTextBrowser):
     def show_report(self, report: Report) -> None:
         """Show a report, scrolled to the position of the previous one."""
         self._html, figures = rich_text(report, breaks=True)
-        self._figures = {figure_name(number): figure for number, figure in enumerate(figures)}
+        self._figures = {
+            figure_name(number): figure for number, figure in enumerate(figures)
+        }
         self._draw()
 
     def clear_report(self) -> None:
@@ -215,7 +251,9 @@ class _Sheet(QTextBrowser):
         if self._waiting and not self._html:
             painter = QPainter(self.viewport())
             painter.setPen(_MUTED_COLOR)
-            painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self._waiting)
+            painter.drawText(
+                self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self._waiting
+            )
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return a figure of the report; other resources are not loaded."""
@@ -223,7 +261,9 @@ class _Sheet(QTextBrowser):
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:
             return QImage()
         return picture(
-            figure, min(_MAX_FIGURE_WIDTH, max(self._text_width(), 200.0)), self.devicePixelRatioF()
+            figure,
+            min(_MAX_FIGURE_WIDTH, max(self._text_width(), 200.0)),
+            self.devicePixelRatioF(),
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -277,7 +317,9 @@ class PreviewPanel(Panel):
         self.body.addWidget(self.sheet)
         read = tr("Write the report to a temporary file and open it in the browser")
         self.covered = CoveredNumber()
-        self.read = named(QPushButton(tr("Open in browser")), "report-browser", tip=read)
+        self.read = named(
+            QPushButton(tr("Open in browser")), "report-browser", tip=read
+        )
         self.save = named(
             QPushButton(tr("Save…")),
             "report-save",

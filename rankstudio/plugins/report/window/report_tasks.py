@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMarginsF, Qt, QUrl
-from PySide6.QtGui import QFont, QImage, QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtGui import (
+    QFont,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPdfWriter,
+    QTextDocument,
+)
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
@@ -29,7 +36,8 @@ BREAK = "\u200b"
 
 # longer than any entity or tag of the template
 _LONG_WORD = re.compile(r"[0-9A-Za-z:]{24}(?=[0-9A-Za-z:]{8})")
-_PDF_WIDTH = 640.0  # of figures in a PDF, in pixels of 1/96 inch: the width of A4 between its margins
+# of figures in a PDF, in pixels of 1/96 inch: the width of A4 between its margins
+_PDF_WIDTH = 640.0
 
 
 def rich_text(
@@ -41,11 +49,18 @@ def rich_text(
     ----------
     report : Report
     breaks : bool
-        Whether to insert `BREAK` into long words, such as checksums, so that lines can be broken there.
+        Whether to insert `BREAK` into long words, such as checksums, so that lines can
+        be broken there.
     points : bool
-        Whether sizes of letters are in points, as needed for printing, rather than in pixels.
+        Whether sizes of letters are in points, as needed for printing, rather than in
+        pixels.
     """
-    figures = [b for section in report.sections for b in section.blocks if isinstance(b, ReportFigure)]
+    figures = [
+        b
+        for section in report.sections
+        for b in section.blocks
+        if isinstance(b, ReportFigure)
+    ]
     html = rendered(
         "rich_text.html",
         report=report,
@@ -53,7 +68,9 @@ def rich_text(
         family=family() or "sans-serif",
         name_of=lambda figure: figure_name(figures.index(figure)),
     )
-    return _LONG_WORD.sub(lambda word: word[0] + BREAK, html) if breaks else html, figures
+    return _LONG_WORD.sub(
+        lambda word: word[0] + BREAK, html
+    ) if breaks else html, figures
 
 
 def figure_name(number: int) -> str:
@@ -102,7 +119,9 @@ def save_temporary(report: Report) -> Path:
         folder = temporary_folder()
     except OSError as error:
         raise OutputError(
-            tr("No folder for temporary files: {strerror}.").format(strerror=error.strerror)
+            tr("No folder for temporary files: {strerror}.").format(
+                strerror=error.strerror
+            )
         ) from error
     return save_html(report, folder / "report.html")
 
@@ -117,12 +136,15 @@ def save_pdf(report: Report, path: Path) -> Path:
     """
     html, figures = rich_text(report, points=True)
     document = QTextDocument()
-    # The default font, not the variant with digits of equal width, whose glyphs could not be copied as text.
+    # The default font, not the variant with digits of equal width, whose glyphs could
+    # not be copied as text.
     document.setDefaultFont(QFont(family()))
     for number, figure in enumerate(figures):
         name = figure_name(number)
         image = picture(figure, _PDF_WIDTH, 2.5)
-        document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), image)
+        document.addResource(
+            QTextDocument.ResourceType.ImageResource, QUrl(name), image
+        )
     document.setHtml(html)
     folder = temporary_folder()
     writer = QPdfWriter(str(folder / "report.pdf"))
@@ -130,12 +152,17 @@ def save_pdf(report: Report, path: Path) -> Path:
     writer.setCreator("RankStudio")
     size = QPageSize(QPageSize.PageSizeId.A4)
     # No margins here, because a printed document has its own margins of 2 cm.
-    writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
+    writer.setPageLayout(
+        QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0))
+    )
     document.print_(writer)
     del writer  # deleting the writer completes the file
     write_bytes(path, (folder / "report.pdf").read_bytes())
     return path
 
 
-WRITERS: dict[str, Callable[[Report, Path], Path]] = {".html": save_html, ".pdf": save_pdf}
+WRITERS: dict[str, Callable[[Report, Path], Path]] = {
+    ".html": save_html,
+    ".pdf": save_pdf,
+}
 """Function that writes a report, by the ending of the file."""

@@ -15,7 +15,11 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.number_format import significant
 from rankstudio.engine.support.work import finish
-from rankstudio.plugins.search_engines.cascades import Cascade, CascadeFront, find_cascades
+from rankstudio.plugins.search_engines.cascades import (
+    Cascade,
+    CascadeFront,
+    find_cascades,
+)
 from rankstudio.ui.background.on_demand import Computation, computation
 from rankstudio.ui.compare.curves_view import PER_QUERY
 from rankstudio.ui.compare.view import LEAST_PLOT, ContributedView, run_name
@@ -46,7 +50,9 @@ class CascadeRow:
     note: str
 
 
-def found_cascades(run: RunResult, data: FoldedDataset, costs: FeatureCosts, name: str) -> CascadeFront | str:
+def found_cascades(
+    run: RunResult, data: FoldedDataset, costs: FeatureCosts, name: str
+) -> CascadeFront | str:
     """Return the cascades of a run, or a sentence why there are none.
 
     The worker calls this function.
@@ -76,7 +82,9 @@ class CascadeView(ContributedView):
         self._run = ""
         self._key = 0
         # The plot and the table show the same cascades.
-        self.plot = named(ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot")
+        self.plot = named(
+            ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot"
+        )
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.shared = Shared("cascades", tr("Cascades by time"))
         self.table = self.add_table(
@@ -88,13 +96,17 @@ class CascadeView(ContributedView):
             tr("Cascades by time"),
         )
         self.table.setMinimumHeight(LEAST_PLOT)
-        self.sentence = named(PlainLabel(wraps=True), "cascade-sentence", role="caption")
+        self.sentence = named(
+            PlainLabel(wraps=True), "cascade-sentence", role="caption"
+        )
         # The budget, for which the view marks the best cascade.
         self.budget = named(
             spaced(QDoubleSpinBox()),
             "cascade-budget",
             tr("Budget"),
-            tip=tr("Milliseconds per query that a cascade may take. Marks the best one within the budget."),
+            tip=tr(
+                "Milliseconds per query that a cascade may take. Marks the best one within the budget."
+            ),
         )
         self.budget.setRange(0.0, _MAX_BUDGET)
         self.budget.setDecimals(3)
@@ -106,8 +118,7 @@ class CascadeView(ContributedView):
         # in the table is described in the sentence.
         self.plot.picked.connect(self._look_at)
         self.table.chosen.connect(self._look_at_row)
-        # The sentence and the budget are
-        # above the plot, the table below it.
+        # The sentence and the budget are above the plot, the table below it.
         top = fill(
             QHBoxLayout(),
             (self.sentence, 1),
@@ -131,7 +142,13 @@ class CascadeView(ContributedView):
             return None
         show = partial(self.show_cascades, run_name(record), record.key)
         return computation(
-            tr("Measuring cascades"), show, found_cascades, result, record.dataset, costs, measure
+            tr("Measuring cascades"),
+            show,
+            found_cascades,
+            result,
+            record.dataset,
+            costs,
+            measure,
         )
 
     def show_cascades(self, run: str, key: int, outcome: CascadeFront | str) -> None:
@@ -163,8 +180,7 @@ class CascadeView(ContributedView):
         """Mark the best cascade within the budget."""
         if self._front is None:
             return
-        # The table marks the best cascade within
-        # the budget; a budget of 0 is none.
+        # The table marks the best cascade within the budget; a budget of 0 is none.
         self.budget.setEnabled(True)
         budget = self.budget.value()
         cascades = self._front.cascades
@@ -180,7 +196,9 @@ class CascadeView(ContributedView):
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
         position = cascades.index(chosen)
-        cost = tr("{number} ms per query").format(number=significant(chosen.milliseconds))
+        cost = tr("{number} ms per query").format(
+            number=significant(chosen.milliseconds)
+        )
         marks = Marks(
             front=tuple(range(len(cascades))),
             best=last,
@@ -195,7 +213,9 @@ class CascadeView(ContributedView):
             self._look_at(position)
             return
         self.table.select(None)
-        least = tr("No cascade is within the budget; the cheapest one takes {least} ms per query.")
+        least = tr(
+            "No cascade is within the budget; the cheapest one takes {least} ms per query."
+        )
         self.sentence.setText(least.format(least=significant(cascades[0].milliseconds)))
 
     @Slot(int)
@@ -203,8 +223,12 @@ class CascadeView(ContributedView):
         """Mark a cascade in plot and table, and describe it in the sentence."""
         if self._front is not None:
             self.plot.select(position)
-            self.table.select(next(row for row in self.table.rows() if row.position == position))
-            self.sentence.setText(_cascade_sentence(self._front.measure, self._front.cascades[position]))
+            self.table.select(
+                next(row for row in self.table.rows() if row.position == position)
+            )
+            self.sentence.setText(
+                _cascade_sentence(self._front.measure, self._front.cascades[position])
+            )
 
     @Slot(object)
     def _look_at_row(self, row: CascadeRow) -> None:
@@ -224,9 +248,11 @@ class CascadeView(ContributedView):
 def _stages_text(cascade: Cascade) -> str:
     """Describe the stages of a cascade: "3 features for all, then 8 for the first 20"."""
     if cascade.depth is None:
-        return trn("{n} feature for all documents", "{n} features for all documents", cascade.first).format(
-            n=cascade.first
-        )
+        return trn(
+            "{n} feature for all documents",
+            "{n} features for all documents",
+            cascade.first,
+        ).format(n=cascade.first)
     text = trn(
         "{n} feature for all documents, {more} for the first {depth}",
         "{n} features for all documents, {more} for the first {depth}",
@@ -271,7 +297,9 @@ def _cascade_columns(name: str) -> tuple[Column, ...]:
             tr("then"),
             "right",
             value=lambda row: None if row.cascade.depth is None else row.cascade.second,
-            tooltip=tr("Features of the second-stage model, which re-ranks the first K documents"),
+            tooltip=tr(
+                "Features of the second-stage model, which re-ranks the first K documents"
+            ),
             width=56,
         ),
         Column(

@@ -18,30 +18,37 @@ from rankstudio.ui.plots.readout import Pixels
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
 
-# One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a wider or translucent line. So
-# the curves that step back are mixed with the ground, not made translucent.
+# One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a wider or
+# translucent line. So the curves that step back are mixed with the ground, not made
+# translucent.
 _CHOSEN_WIDTH = 2.6
 _PLAIN_WIDTH = 1.5
 _FADED_WIDTH = 1.0
 _FADED_SHARE = 0.38
-# Points this far apart, in pixels, are drawn as points; closer ones would only thicken the line.
+# Points this far apart, in pixels, are drawn as points; closer ones would only thicken
+# the line.
 _MIN_POINT_DISTANCE = 13.0
 _LONE_POINT_RADIUS = 3.4  # radius of a curve's only point, of which there is no line
-_MIN_CROWDED_POINTS = 2  # points to a pixel column, from which on it is drawn by its extremes
+# points to a pixel column, from which on it is drawn by its extremes
+_MIN_CROWDED_POINTS = 2
 _SWATCH_WIDTH = 16.0
 _N_TRIED_HEIGHTS = 7  # at which there is looked for room
 _NAMED_CURVE_FACTOR = 5  # times as bad it is to hide the curve that is named
 _LONG_SWATCH_WIDTH = 24.0  # of a curve whose dashes are long
 _GAP = 6.0
-_POINTS_PER_TEXT_POINT = 25  # points as which one of a text counts: half of a word is none
+# points as which one of a text counts: half of a word is none
+_POINTS_PER_TEXT_POINT = 25
 _GRAIN = 4.0  # pixels between those of a ground that count as taken
 _MIDDLE = 9.0
 _MIN_NAME_WIDTH = 70.0  # pixels
-_DIAMOND_RADIUS = 7.0  # radius of the smallest model's mark, seen around the circle of the chosen one
+# radius of the smallest model's mark, seen around the circle of the chosen one
+_DIAMOND_RADIUS = 7.0
 _NAME_DISTANCE = 5.0  # pixels from it to its name
 
 
-def draw_curves(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_curves(
+    family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the curves as they are, straight between points and open at NaN; the chosen one on top."""
     chosen = family.chosen_key
     strokes = family.strokes(colors)
@@ -51,13 +58,22 @@ def draw_curves(family: CurveSet, painter: QPainter, frame: Frame, colors: Color
             if chosen is not None and not curve.beside:
                 color = QColor(mix(color.name(), colors.panel, _FADED_SHARE))
             plain = chosen is None or curve.beside
-            draw_curve(painter, frame, curve, color, _PLAIN_WIDTH if plain else _FADED_WIDTH, dash)
+            draw_curve(
+                painter,
+                frame,
+                curve,
+                color,
+                _PLAIN_WIDTH if plain else _FADED_WIDTH,
+                dash,
+            )
     if chosen is not None and chosen in strokes:
         color, dash = strokes[chosen]
         draw_curve(painter, frame, family[chosen], color, _CHOSEN_WIDTH, dash)
 
 
-def draw_band(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_band(
+    family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the interval over folds as a light area and the mean as a line, below the curves."""
     band = family.band
     if band is None:
@@ -65,13 +81,16 @@ def draw_band(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors)
     xs = np.concatenate([band.xs, band.xs[::-1]])
     ys = np.concatenate([band.low, band.high[::-1]])
     is_finite = np.isfinite(ys)
-    if not is_finite.any():  # a measure that no fold has: pyqtgraph makes no polygon of no points
+    # a measure that no fold has: pyqtgraph makes no polygon of no points
+    if not is_finite.any():
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
     permuted = band.p_values is not None
     painter.setBrush(
-        colors.q("muted", 0.28) if permuted else colors.q("accent", 0.16 if colors.dark else 0.11)
+        colors.q("muted", 0.28)
+        if permuted
+        else colors.q("accent", 0.16 if colors.dark else 0.11)
     )
     with between_axes(painter, frame):
         painter.drawPolygon(arrayToQPolygonF(px, py))
@@ -89,7 +108,10 @@ def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -
         for ends in (band.low, band.high):
             draw_line(painter, *frame.pixels(band.xs, ends))
     if band.xs.size == 1:  # no area: a bracket
-        low, high = (frame.point(float(band.xs[0]), float(ends[0])) for ends in (band.low, band.high))
+        low, high = (
+            frame.point(float(band.xs[0]), float(ends[0]))
+            for ends in (band.low, band.high)
+        )
         painter.drawLine(low, high)
         for end in (low, high):
             painter.drawLine(end - QPointF(5, 0), end + QPointF(5, 0))
@@ -109,15 +131,21 @@ def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> N
     below = frame.y_px(float(band.low[-1])) + metrics.ascent() + 3
     painter.setPen(colors.q("muted"))
     fits = above - metrics.ascent() >= frame.area.top()
-    painter.drawText(QPointF(max(left_edge, frame.area.left() + 2), above if fits else below), name)
+    painter.drawText(
+        QPointF(max(left_edge, frame.area.left() + 2), above if fits else below), name
+    )
 
 
-def draw_reference(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_reference(
+    family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw a level to compare the curves with as a dotted line, unless it is out of sight."""
     py = reference_pixel(family, frame)
     if py is not None:
         painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
-        painter.drawLine(QPointF(frame.area.left(), py), QPointF(frame.area.right(), py))
+        painter.drawLine(
+            QPointF(frame.area.left(), py), QPointF(frame.area.right(), py)
+        )
 
 
 def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
@@ -128,7 +156,9 @@ def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
     return py if frame.area.top() <= py <= frame.area.bottom() else None
 
 
-def draw_smallest(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_smallest(
+    family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the smallest model not significantly worse as a diamond, with its name unless it is chosen."""
     center = _smallest_pixel(family, frame)
     mark = family.smallest
@@ -143,7 +173,9 @@ def draw_smallest(family: CurveSet, painter: QPainter, frame: Frame, colors: Col
     painter.setPen(pen(colors.q("accent"), 1.6))
     painter.setBrush(colors.q("panel"))
     painter.drawPolygon(QPolygonF([center + QPointF(*corner) for corner in corners]))
-    room = None if family.choice == (mark.key, mark.x) else _smallest_room(family, frame)
+    room = (
+        None if family.choice == (mark.key, mark.x) else _smallest_room(family, frame)
+    )
     if room is not None:
         painter.setFont(font(TINY))
         painter.fillRect(room, colors.q("panel", 0.82))
@@ -183,7 +215,9 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     return rooms[n_hidden.index(min(n_hidden))] if rooms else None
 
 
-def draw_choice(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_choice(
+    family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the chosen point: a dashed line through its k and an open circle on it."""
     choice = family.choice
     if choice is None or family.is_empty():
@@ -195,7 +229,9 @@ def draw_choice(family: CurveSet, painter: QPainter, frame: Frame, colors: Color
     if any(len(curve.xs) > 1 for curve in family.curves.values()):
         # Else all points are at this x, and the line would only cover them.
         painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
-        painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
+        painter.drawLine(
+            QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom())
+        )
     y = family[key].value_at(x) if key in family else float("nan")
     if np.isfinite(y):
         painter.setPen(pen(colors.q("accent"), 2.0))
@@ -203,7 +239,9 @@ def draw_choice(family: CurveSet, painter: QPainter, frame: Frame, colors: Color
         painter.drawEllipse(QPointF(px, frame.y_px(y)), 4.5, 4.5)
 
 
-def draw_inspection(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_inspection(
+    family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the inspected point: a dotted line through its k and an open circle, in the colour of the text."""
     if family.inspection is None or family.is_empty():
         return
@@ -213,7 +251,9 @@ def draw_inspection(family: CurveSet, painter: QPainter, frame: Frame, colors: C
         return
     if any(len(curve.xs) > 1 for curve in family.curves.values()):
         painter.setPen(pen(colors.q("text", 0.7), 1.2, (1.0, 2.6)))
-        painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
+        painter.drawLine(
+            QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom())
+        )
     y = family[key].value_at(x) if key in family else float("nan")
     if np.isfinite(y):
         painter.setPen(pen(colors.q("text"), 1.6))
@@ -248,7 +288,12 @@ def draw_cursor(
 
 
 def draw_curve(
-    painter: QPainter, frame: Frame, curve: Curve, color: QColor, width: float, dash: tuple[float, ...] = ()
+    painter: QPainter,
+    frame: Frame,
+    curve: Curve,
+    color: QColor,
+    width: float,
+    dash: tuple[float, ...] = (),
 ) -> None:
     """Draw a curve through its points, open at NaN, with the points themselves where there are few."""
     xs, ys = curve.arrays()
@@ -257,7 +302,8 @@ def draw_curve(
     px, py = frame.pixels(xs, ys)
     reduced = extremes(px, py, painter.deviceTransform().m11())
     if reduced is not None:
-        (px, py), width = reduced, min(width, _FADED_WIDTH)  # or it takes twenty times as long
+        # or it takes twenty times as long
+        (px, py), width = reduced, min(width, _FADED_WIDTH)
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     with between_axes(painter, frame):
@@ -274,7 +320,8 @@ def draw_curve(
 def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
     """Return the first, the lowest, the highest and the last point of each pixel column, which look the same.
 
-    None where points are that few already, come back, or are missing: then they are drawn as they are.
+    None where points are that few already, come back, or are missing: then they are
+    drawn as they are.
 
     Parameters
     ----------
@@ -285,7 +332,11 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     """
     columns = np.floor(px * scale)
     starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
-    if px.size < _MIN_CROWDED_POINTS * starts.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
+    if (
+        px.size < _MIN_CROWDED_POINTS * starts.size
+        or not np.isfinite(py).all()
+        or (np.diff(px) < 0).any()
+    ):
         return None
     ends = np.append(starts[1:], px.size) - 1
     lowest = np.minimum.reduceat(py, starts)
@@ -306,7 +357,9 @@ def _point_mask(px: Floats, py: Floats) -> Bools:
     return is_isolated
 
 
-def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors, title: str) -> None:
+def draw_reference_key(
+    family: CurveSet, painter: QPainter, frame: Frame, colors: Colors, title: str
+) -> None:
     """Write the key of the dotted line beside the title: without its name where there is no room for that.
 
     The box beside the mouse has it in full.
@@ -314,7 +367,12 @@ def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors
     if family.reference is None or reference_pixel(family, frame) is None:
         return
     painter.setFont(font(TINY))
-    room = frame.outer.width() - QFontMetricsF(font()).horizontalAdvance(title) - _SWATCH_WIDTH - 4 * _GAP
+    room = (
+        frame.outer.width()
+        - QFontMetricsF(font()).horizontalAdvance(title)
+        - _SWATCH_WIDTH
+        - 4 * _GAP
+    )
     if room < _MIN_NAME_WIDTH:
         return
     metrics = painter.fontMetrics()
@@ -328,10 +386,14 @@ def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors
     painter.drawText(box, LEFT, text)
     left_edge = box.left() - _GAP
     painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
-    painter.drawLine(QPointF(left_edge - _SWATCH_WIDTH, _MIDDLE), QPointF(left_edge, _MIDDLE))
+    painter.drawLine(
+        QPointF(left_edge - _SWATCH_WIDTH, _MIDDLE), QPointF(left_edge, _MIDDLE)
+    )
 
 
-def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_beside_key(
+    family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write the name of the curve beside the chosen one at an edge, in two lines at most."""
     placed_key = _key_of_curve_beside(family, frame)
     if placed_key is None:
@@ -344,11 +406,16 @@ def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: C
     painter.setPen(pen(color, 1.5, dash))
     left_edge = ground.left() + _GAP
     middle = ground.top() + height / 2
-    painter.drawLine(QPointF(left_edge, middle), QPointF(left_edge + _LONG_SWATCH_WIDTH, middle))
+    painter.drawLine(
+        QPointF(left_edge, middle), QPointF(left_edge + _LONG_SWATCH_WIDTH, middle)
+    )
     painter.setPen(colors.q("muted"))
     for row, line in enumerate(lines):
         box = QRectF(
-            left_edge + _LONG_SWATCH_WIDTH + _GAP, ground.top() + row * height, ground.width(), height
+            left_edge + _LONG_SWATCH_WIDTH + _GAP,
+            ground.top() + row * height,
+            ground.width(),
+            height,
         )
         painter.drawText(box, LEFT, line)
 
@@ -356,13 +423,20 @@ def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: C
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     """Return the pixels that the note about the choice had better not hide: all points, and that writing.
 
-    The chosen curve counts five times, and a pixel of the writing as much as a whole curve may.
+    The chosen curve counts five times, and a pixel of the writing as much as a whole
+    curve may.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     beside_key = _key_of_curve_beside(family, frame)
-    for ground in (beside_key[2] if beside_key is not None else None, _smallest_room(family, frame)):
+    for ground in (
+        beside_key[2] if beside_key is not None else None,
+        _smallest_room(family, frame),
+    ):
         if ground is not None:
-            spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
+            spans = (
+                (ground.left(), ground.right(), _GRAIN),
+                (ground.top(), ground.bottom(), _GRAIN),
+            )
             x, y = (
                 np.repeat(axis, _POINTS_PER_TEXT_POINT)
                 for axis in np.meshgrid(*(np.arange(*span) for span in spans))
@@ -371,16 +445,29 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     return points
 
 
-def _key_of_curve_beside(family: CurveSet, frame: Frame) -> tuple[Hashable, list[str], QRectF] | None:
+def _key_of_curve_beside(
+    family: CurveSet, frame: Frame
+) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the curve beside the chosen one, the lines that name it, and where there is room for them."""
-    beside_curves = [(key, curve) for key, curve in family.curves.items() if curve.beside and curve.xs]
+    beside_curves = [
+        (key, curve)
+        for key, curve in family.curves.items()
+        if curve.beside and curve.xs
+    ]
     metrics = QFontMetricsF(font(TINY))
     room = frame.area.width() - _LONG_SWATCH_WIDTH - 4 * _GAP
     if not beside_curves or room < _MIN_NAME_WIDTH:
         return None
     key, curve = beside_curves[0]
-    lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
-    lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
+    lines = (
+        [curve.label]
+        if metrics.horizontalAdvance(curve.label) <= room
+        else curve.label.split(", ", 1)
+    )
+    lines = [
+        metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room))
+        for line in lines
+    ]
     width = max(map(metrics.horizontalAdvance, lines)) + _LONG_SWATCH_WIDTH + 3 * _GAP
     return key, lines, _free_room(family, frame, width, metrics.height() * len(lines))
 
@@ -388,13 +475,21 @@ def _key_of_curve_beside(family: CurveSet, frame: Frame) -> tuple[Hashable, list
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
     """Return a place at an edge that hides least of the curves, the lowest at the right where several do."""
     area = frame.area
-    tops = np.linspace(area.bottom() - 4 - height, area.top() + 4, _N_TRIED_HEIGHTS).tolist()
-    rooms = [QRectF(x, y, width, height) for y in tops for x in (area.right() - width, area.left() + 4)]
+    tops = np.linspace(
+        area.bottom() - 4 - height, area.top() + 4, _N_TRIED_HEIGHTS
+    ).tolist()
+    rooms = [
+        QRectF(x, y, width, height)
+        for y in tops
+        for x in (area.right() - width, area.left() + 4)
+    ]
     n_hidden = _hidden_pixel_counts(family, frame, rooms)
     return rooms[n_hidden.index(min(n_hidden))]
 
 
-def _hidden_pixel_counts(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]) -> list[int]:
+def _hidden_pixel_counts(
+    family: CurveSet, frame: Frame, rooms: Sequence[QRectF]
+) -> list[int]:
     """Return how many pixels of the curves each of some places hides; the named curve counts more."""
     n_hidden = [0] * len(rooms)
     for curve in family.curves.values():
@@ -404,8 +499,12 @@ def _hidden_pixel_counts(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]
             continue
         px, py = frame.pixels(values[0][is_finite], values[1][is_finite])
         for index, room in enumerate(rooms):
-            columns = np.arange(max(room.left(), px.min()), min(room.right(), px.max()) + 1)
+            columns = np.arange(
+                max(room.left(), px.min()), min(room.right(), px.max()) + 1
+            )
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
-            n_hidden[index] += int(inside.sum()) * (_NAMED_CURVE_FACTOR if curve.beside else 1)
+            n_hidden[index] += int(inside.sum()) * (
+                _NAMED_CURVE_FACTOR if curve.beside else 1
+            )
     return n_hidden

@@ -19,7 +19,8 @@ from rankstudio.ui.style.colors import Colors
 
 Range = tuple[float, float]
 
-# With so few curves dashes help to tell an ordered family apart; with more they are only noise.
+# With so few curves dashes help to tell an ordered family apart; with more they are
+# only noise.
 _MAX_DASHED_CURVES = 4
 
 BESIDE_DASH = (5.0, 2.2, 1.2, 2.2)
@@ -42,11 +43,14 @@ class Curve:
     label: str
     xs: list[float] = field(default_factory=list)
     ys: list[float] = field(default_factory=list)
-    beside: bool = False  # what something else measured of the chosen curve, and nothing to choose
+    # what something else measured of the chosen curve, and nothing to choose
+    beside: bool = False
 
     def arrays(self) -> tuple[Floats, Floats]:
         """Return x and y as arrays of the same length."""
-        return np.asarray(self.xs, dtype=np.float64), np.asarray(self.ys, dtype=np.float64)
+        return np.asarray(self.xs, dtype=np.float64), np.asarray(
+            self.ys, dtype=np.float64
+        )
 
     def value_at(self, x: float) -> float:
         """Return y at exactly x; NaN where the curve has no point. The latest point counts."""
@@ -62,7 +66,8 @@ class Band:
     ----------
     xs, mean, low, high : ndarray
     p_values : ndarray or None
-        Where it is the permuted criterion: how often that is as good as the observed one.
+        Where it is the permuted criterion: how often that is as good as the observed
+        one.
     """
 
     xs: Floats
@@ -87,7 +92,11 @@ class Band:
     def p_at(self, x: float) -> float | None:
         """Return how often permuted labels or preferences are as good at x; None where that is not known."""
         indices = np.flatnonzero(self.xs == x)
-        return None if self.p_values is None or indices.size == 0 else float(self.p_values[indices[0]])
+        return (
+            None
+            if self.p_values is None or indices.size == 0
+            else float(self.p_values[indices[0]])
+        )
 
 
 @dataclass(frozen=True)
@@ -110,7 +119,9 @@ class SmallestMark:
 
     def in_words(self, x_name: str) -> str:
         """Return its name and its x in words."""
-        return tr("smallest not significantly worse: {x_name} = {x:g}").format(x_name=x_name, x=self.x)
+        return tr("smallest not significantly worse: {x_name} = {x:g}").format(
+            x_name=x_name, x=self.x
+        )
 
 
 class CurveSet:
@@ -137,7 +148,9 @@ class CurveSet:
         A level to compare the curves with, and its name.
     """
 
-    def __init__(self, keys: Sequence[Hashable] = (), labels: Sequence[str] = ()) -> None:
+    def __init__(
+        self, keys: Sequence[Hashable] = (), labels: Sequence[str] = ()
+    ) -> None:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
@@ -156,12 +169,16 @@ class CurveSet:
     def __contains__(self, key: Hashable) -> bool:
         return key in self.curves
 
-    def set_beside(self, key: Hashable, label: str, xs: Iterable[float], ys: Iterable[float]) -> None:
+    def set_beside(
+        self, key: Hashable, label: str, xs: Iterable[float], ys: Iterable[float]
+    ) -> None:
         """Put beside the chosen curve what something else measured of it: to compare, not to choose.
 
         Without points it is taken away.
         """
-        curve = Curve(label, [float(x) for x in xs], [float(y) for y in ys], beside=True)
+        curve = Curve(
+            label, [float(x) for x in xs], [float(y) for y in ys], beside=True
+        )
         self.curves.pop(key, None)
         if curve.xs:
             self.curves[key] = curve
@@ -185,11 +202,16 @@ class CurveSet:
     def smallest_value(self) -> float:
         """Return y of the smallest model not significantly worse; NaN where no curve has that point."""
         mark = self.smallest
-        return self[mark.key].value_at(mark.x) if mark is not None and mark.key in self else math.nan
+        return (
+            self[mark.key].value_at(mark.x)
+            if mark is not None and mark.key in self
+            else math.nan
+        )
 
     def all_xs(self) -> Floats:
         """Return every x that some curve has, ascending, without repetition."""
-        xs = {float(x) for curve in self.curves.values() for x in curve.xs}  # np.unique brings numpy.ma
+        # np.unique brings numpy.ma
+        xs = {float(x) for curve in self.curves.values() for x in curve.xs}
         return np.array(sorted(xs), dtype=np.float64)
 
     def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
@@ -205,25 +227,36 @@ class CurveSet:
         """Return how many times the least value the greatest one is; 0 where one is not above 0."""
         ys = self.all_ys()
         finite = ys[np.isfinite(ys)]
-        return float(finite.max() / finite.min()) if finite.size and finite.min() > 0 else 0.0
+        return (
+            float(finite.max() / finite.min())
+            if finite.size and finite.min() > 0
+            else 0.0
+        )
 
     def all_ys(self) -> Floats:
         """Return the values of all curves, in no particular order."""
-        return np.array([y for curve in self.curves.values() for y in curve.ys], dtype=np.float64)
+        return np.array(
+            [y for curve in self.curves.values() for y in curve.ys], dtype=np.float64
+        )
 
     def values_at(self, x: float) -> list[tuple[Hashable, float]]:
         """Return the values of all curves that have one at x."""
         points = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
         return [(key, y) for key, y in points if not math.isnan(y)]
 
-    def pointed(self, frame: Frame, px: float, py: float) -> tuple[Hashable, float] | None:
+    def pointed(
+        self, frame: Frame, px: float, py: float
+    ) -> tuple[Hashable, float] | None:
         """Return key and x of the point that a pixel means; None without points.
 
-        First the x nearest to the pixel, then the curve nearest to it at this x. Where points coincide, the
-        curve that is drawn last, and so lies on top, is meant: the chosen one, else the last.
+        First the x nearest to the pixel, then the curve nearest to it at this x. Where
+        points coincide, the curve that is drawn last, and so lies on top, is meant: the
+        chosen one, else the last.
         """
         best: tuple[Hashable, float, tuple[float, float]] | None = None
-        for key, curve in sorted(self.curves.items(), key=lambda item: item[0] == self.chosen_key):
+        for key, curve in sorted(
+            self.curves.items(), key=lambda item: item[0] == self.chosen_key
+        ):
             xs, ys = curve.arrays()
             is_drawn = np.isfinite(ys) & (not curve.beside)
             if not is_drawn.any():
@@ -237,21 +270,31 @@ class CurveSet:
                 best = key, float(xs[is_drawn][i]), distances
         return best[:2] if best else None
 
-    def strokes(self, colors: Colors) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
+    def strokes(
+        self, colors: Colors
+    ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
         """Return colour and dash of each curve on a ground.
 
-        A curve whose key was not among the family's (a path between two λ) has no place in their order: it
-        takes the accent, and the others keep their colours. A curve beside them has the text's.
+        A curve whose key was not among the family's (a path between two λ) has no place
+        in their order: it takes the accent, and the others keep their colours. A curve
+        beside them has the text's.
         """
         n = len(self.given)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
         strokes = {
-            key: (colors.q("text"), BESIDE_DASH) if curve.beside else (colors.q("accent"), ())
+            key: (colors.q("text"), BESIDE_DASH)
+            if curve.beside
+            else (colors.q("accent"), ())
             for key, curve in self.curves.items()
         }
         shades = palettes.sequential(colors, n)
-        dashes = [palettes.category(colors, i).dash if n <= _MAX_DASHED_CURVES else () for i in range(n)]
-        return strokes | dict(zip(self.given, zip(shades, dashes, strict=True), strict=True))
+        dashes = [
+            palettes.category(colors, i).dash if n <= _MAX_DASHED_CURVES else ()
+            for i in range(n)
+        ]
+        return strokes | dict(
+            zip(self.given, zip(shades, dashes, strict=True), strict=True)
+        )
 
 
 def value_lines(
@@ -270,8 +313,8 @@ def value_lines(
     x : float
     colors : Colors
     pointed : hashable or None
-        Key of the curve that a click would choose: its value is first and bold, and names x. The chosen curve
-        comes next; the others go from top to bottom.
+        Key of the curve that a click would choose: its value is first and bold, and
+        names x. The chosen curve comes next; the others go from top to bottom.
     x_text : str
         What x is, in words: "k = 4".
     max_lines : int
@@ -279,7 +322,9 @@ def value_lines(
     """
     strokes = family.strokes(colors)
     chosen = family.chosen_key
-    values = sorted(family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1]))
+    values = sorted(
+        family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1])
+    )
     if not values:
         return [Line(x_text, bold=True)]
     lines: list[Line] = []
@@ -291,7 +336,9 @@ def value_lines(
             label = f"{x_text} · {label}" if named else x_text
         lines.append(Line(label, f"{y:.{DECIMALS}f}", color, dash, bold=not lines))
     if len(values) > max_lines:
-        lines.append(Line(tr("and {n_values} more").format(n_values=len(values) - max_lines)))
+        lines.append(
+            Line(tr("and {n_values} more").format(n_values=len(values) - max_lines))
+        )
     return lines
 
 
@@ -305,16 +352,25 @@ def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
         p = band.p_at(x)
         interval = f"{low} – {high}"
         if p is None:
-            lines += [Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)), Line(tr("interval"), interval)]
+            lines += [
+                Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)),
+                Line(tr("interval"), interval),
+            ]
         else:
-            permuted = Line(tr("permuted, 95 %"), interval, colors.q("muted"), (2.0, 1.0))
+            permuted = Line(
+                tr("permuted, 95 %"), interval, colors.q("muted"), (2.0, 1.0)
+            )
             lines += [permuted, Line("p", f"{p:.3g}")]
     if mark is not None and x == mark.x:
-        text = tr("{difference:+.4f}, p = {p:.2g}").format(difference=mark.difference, p=mark.p)
+        text = tr("{difference:+.4f}, p = {p:.2g}").format(
+            difference=mark.difference, p=mark.p
+        )
         lines.append(Line(tr("smallest not significantly worse"), text))
     if family.reference is not None:
         value, label = family.reference
-        lines.append(Line(label, f"{value:.{DECIMALS}f}", colors.q("muted"), REFERENCE_DASH))
+        lines.append(
+            Line(label, f"{value:.{DECIMALS}f}", colors.q("muted"), REFERENCE_DASH)
+        )
     return lines
 
 
@@ -349,12 +405,22 @@ def fitting_ranges(
         ys = np.append(ys, level)
     finite = ys[np.isfinite(ys)]
     if log_y and (finite > 0).any():
-        low, high = padded(*(float(v) for v in np.log10([finite[finite > 0].min(), finite.max()])))
+        low, high = padded(
+            *(float(v) for v in np.log10([finite[finite > 0].min(), finite.max()]))
+        )
         return x_range, (10.0**low, 10.0**high)
     if all_points and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
-    keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
-    lone_values = [curve.ys[0] for curve in family.curves.values() if curve.beside and len(curve.ys) == 1]
+    keep = (
+        family[chosen].arrays()[1]
+        if chosen is not None and chosen in family
+        else np.empty(0)
+    )
+    lone_values = [
+        curve.ys[0]
+        for curve in family.curves.values()
+        if curve.beside and len(curve.ys) == 1
+    ]
     keep = np.append(keep, lone_values)  # else only its name would be seen
     if level is not None and ys.size:
         keep = np.append(keep, level)
@@ -374,10 +440,17 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
     missing = float("nan")
     rows: list[list[CellValue]] = []
     for x in map(float, xs):
-        row: list[CellValue] = [whole(x), *(column.get(x, missing) for column in columns)]
+        row: list[CellValue] = [
+            whole(x),
+            *(column.get(x, missing) for column in columns),
+        ]
         if band is not None:
             row += list(band.at(x) or (missing,) * 3)
-            row += [] if band.p_values is None else [missing if (p := band.p_at(x)) is None else p]
+            row += (
+                []
+                if band.p_values is None
+                else [missing if (p := band.p_at(x)) is None else p]
+            )
         rows.append(row)
     return header, rows
 
@@ -385,11 +458,13 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
     """Return the point that lies ``dx`` points and ``dy`` curves from the inspected or the chosen one.
 
-    At an end it stays where it is. Without either it is the first point of the first curve, None without
-    points.
+    At an end it stays where it is. Without either it is the first point of the first
+    curve, None without points.
     """
     start = family.inspection or family.choice
-    keys = [key for key, curve in family.curves.items() if curve.xs and not curve.beside]
+    keys = [
+        key for key, curve in family.curves.items() if curve.xs and not curve.beside
+    ]
     if not keys:
         return None
     if start is None or start[0] not in keys:
@@ -420,8 +495,8 @@ def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
 def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     """Return the best point, and the chosen one, as a screen reader says them.
 
-    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves; ``least`` says whether the
-    least value is the best.
+    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves;
+    ``least`` says whether the least value is the best.
     """
     best: tuple[float, str] | None = None
     for curve in family.curves.values():
@@ -440,14 +515,22 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
         if best
         else [title]
     )
-    sentences += [_best_point_text(curve, x_name, least) for curve in family.curves.values() if curve.beside]
+    sentences += [
+        _best_point_text(curve, x_name, least)
+        for curve in family.curves.values()
+        if curve.beside
+    ]
     if family.choice is not None and family.choice[0] in family:
         curve = family[family.choice[0]]
         x = family.choice[1]
         band = family.band
         sentences.append(
             tr("chosen: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}").format(
-                decimals=DECIMALS, value_at=curve.value_at(x), x_name=x_name, x=x, label=curve.label
+                decimals=DECIMALS,
+                value_at=curve.value_at(x),
+                x_name=x_name,
+                x=x,
+                label=curve.label,
             )
         )
         band_values = band and band.at(x)
@@ -456,11 +539,17 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
             text = tr(
                 "with permuted labels: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}"
             )
-            sentences.append(text.format(decimals=DECIMALS, low=band_values[1], high=band_values[2], p=p))
+            sentences.append(
+                text.format(
+                    decimals=DECIMALS, low=band_values[1], high=band_values[2], p=p
+                )
+            )
     if family.inspection is not None and family.inspection[0] in family:
         key, x = family.inspection
         sentences.append(
-            tr("inspected: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}").format(
+            tr(
+                "inspected: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}"
+            ).format(
                 decimals=DECIMALS,
                 value_at=family[key].value_at(x),
                 x_name=x_name,

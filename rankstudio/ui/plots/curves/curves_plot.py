@@ -11,7 +11,13 @@ from PySide6.QtCore import QPointF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QMenu
 
-from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Mark, Series
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Level,
+    Mark,
+    Series,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, floats
@@ -48,15 +54,17 @@ from rankstudio.ui.style.number_format import power
 from rankstudio.ui.style.theme import Theme
 
 DrawFamily = Callable[[CurveSet, QPainter, Frame, Colors], None]
-_MIN_LOGARITHMIC_SPREAD = 100.0  # times the least value: from there on most of a linear axis shows flat lines
-_LINE_LIMITS = (MOST_LINES, 8, 5, 3)  # lines in the box, so that it leaves a small plot's cursor uncovered
+# times the least value: from there on most of a linear axis shows flat lines
+_MIN_LOGARITHMIC_SPREAD = 100.0
+# lines in the box, so that it leaves a small plot's cursor uncovered
+_LINE_LIMITS = (MOST_LINES, 8, 5, 3)
 
 
 class CurvesPlot(Plot):
     """Curves over an integer k, one per key; what k is stands below the plots, which share it.
 
-    A click or arrow keys pick a point of a curve; whoever owns the plot answers with `inspect`. A double
-    click or Enter confirms it; the answer is `select`.
+    A click or arrow keys pick a point of a curve; whoever owns the plot answers with
+    `inspect`. A double click or Enter confirms it; the answer is `select`.
 
     Parameters
     ----------
@@ -69,7 +77,8 @@ class CurvesPlot(Plot):
     picked : Signal(object, object)
         Key and x of the point that was clicked or reached by the keys.
     zoomed : Signal(object)
-        The x range the user zoomed into, None for everything; for `follow_zoom` of a linked plot.
+        The x range the user zoomed into, None for everything; for `follow_zoom` of a
+        linked plot.
     hovered : Signal(object)
         The x under the mouse, None when it leaves; for `set_cursor` of a linked plot.
     """
@@ -80,7 +89,8 @@ class CurvesPlot(Plot):
 
     def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()
-        self.aligned: CurvesPlot | None = None  # begins at the same pixel, above or below
+        # begins at the same pixel, above or below
+        self.aligned: CurvesPlot | None = None
         self._left = 0.0  # where this one would begin alone
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
@@ -89,8 +99,11 @@ class CurvesPlot(Plot):
         self._inspected_note: tuple[str, ...] = ()
         self._fixed_x: tuple[float, float] | None = None
         self._auto = ((0.0, 1.0), (0.0, 1.0))
-        self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = False
-        self._scale: bool | None = None  # logarithmic or not; None lets the values decide
+        self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = (
+            False
+        )
+        # logarithmic or not; None lets the values decide
+        self._scale: bool | None = None
         self.zoom = Zoom()
         super().__init__(theme, Axes(title, integer_x=True))
         self.addItem(self.zoom)
@@ -113,7 +126,9 @@ class CurvesPlot(Plot):
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         draw_cursor(self.family, painter, frame, colors, self.cursor, self.under_mouse)
 
-    def _draw_reference_key(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    def _draw_reference_key(
+        self, painter: QPainter, frame: Frame, colors: Colors
+    ) -> None:
         draw_reference_key(self.family, painter, frame, colors, self.axes.title)
 
     # Data
@@ -133,7 +148,8 @@ class CurvesPlot(Plot):
         labels : sequence of str
             As long as ``keys``: "λ = 2⁶".
         x_range : tuple of float, optional
-            First and last k to come, so that the axis stands still while the curves grow.
+            First and last k to come, so that the axis stands still while the curves
+            grow.
         """
         self.family = CurveSet(keys, labels)
         self._fixed_x = x_range
@@ -148,7 +164,9 @@ class CurvesPlot(Plot):
         curve.ys.append(y)
         self.mark_dirty()
 
-    def set_curve(self, key: Hashable, xs: Iterable[float], ys: Iterable[float]) -> None:
+    def set_curve(
+        self, key: Hashable, xs: Iterable[float], ys: Iterable[float]
+    ) -> None:
         """Replace a curve's points; NaN leaves a gap."""
         curve = self.family[key]
         curve.xs = [float(x) for x in xs]
@@ -165,10 +183,16 @@ class CurvesPlot(Plot):
         self.mark_dirty()
 
     def set_band(
-        self, xs: Iterable[float], mean: Iterable[float], low: Iterable[float], high: Iterable[float]
+        self,
+        xs: Iterable[float],
+        mean: Iterable[float],
+        low: Iterable[float],
+        high: Iterable[float],
     ) -> None:
         """Show a mean with an interval around it. All of one length."""
-        self.family.band = Band(*(np.array(list(part), float) for part in (xs, mean, low, high)))
+        self.family.band = Band(
+            *(np.array(list(part), float) for part in (xs, mean, low, high))
+        )
         self.mark_dirty()
 
     def set_reference(self, y: float | None, label: str = "") -> None:
@@ -185,7 +209,9 @@ class CurvesPlot(Plot):
 
     # The choice
 
-    def select(self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()) -> None:
+    def select(
+        self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()
+    ) -> None:
         """Mark a point as chosen.
 
         Parameters
@@ -201,7 +227,9 @@ class CurvesPlot(Plot):
         self._note = tuple(note)
         self.mark_dirty()
 
-    def inspect(self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()) -> None:
+    def inspect(
+        self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()
+    ) -> None:
         """Mark another point as inspected, with its note before the chosen one's; as :meth:`select` does."""
         self.family.inspection = _point_or_none(key, x)
         self._inspected_note = tuple(note) if key is not None else ()
@@ -214,7 +242,9 @@ class CurvesPlot(Plot):
 
     def summary(self) -> str:
         """Return in words where the curves are best, and what is chosen."""
-        return spoken(self.family, self.x_name, self.axes.title, least=self.best_is_least)
+        return spoken(
+            self.family, self.x_name, self.axes.title, least=self.best_is_least
+        )
 
     def x_said(self, x: float) -> str:
         """Return in words where something is: "k = 4", "λ = 2⁵"."""
@@ -273,8 +303,21 @@ class CurvesPlot(Plot):
                 neutral.append(Series(curve.label, xs, ys, number=NEUTRAL))
             else:
                 number = keys.index(key)
-                bold = family.choice is not None and family.choice[0] == key and len(keys) > 1
-                series.append(Series(curve.label, xs, ys, number=number, order=number / last, bold=bold))
+                bold = (
+                    family.choice is not None
+                    and family.choice[0] == key
+                    and len(keys) > 1
+                )
+                series.append(
+                    Series(
+                        curve.label,
+                        xs,
+                        ys,
+                        number=number,
+                        order=number / last,
+                        bold=bold,
+                    )
+                )
         if band is not None:
             xs, mean, low, high = map(floats, (band.xs, band.mean, band.low, band.high))
             neutral.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))
@@ -286,7 +329,9 @@ class CurvesPlot(Plot):
             FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
             FigureAxis(axes.title, logarithmic=axes.log_y),
             (*series, *neutral),
-            () if family.reference is None else (Level(family.reference[1], family.reference[0]),),
+            ()
+            if family.reference is None
+            else (Level(family.reference[1], family.reference[0]),),
             tuple(self._marks()),
         )
 
@@ -299,7 +344,9 @@ class CurvesPlot(Plot):
             x = family.choice[1]
             label = ", ".join(part for part in (curve.label, self.x_said(x)) if part)
             if not isnan(y := curve.value_at(x)):
-                yield Mark(tr("chosen: {label}").format(label=label), float(x), float(y))
+                yield Mark(
+                    tr("chosen: {label}").format(label=label), float(x), float(y)
+                )
         if smallest is not None and not isnan(y := family.smallest_value()):
             yield Mark(smallest.in_words(self.x_name), float(smallest.x), float(y))
 
@@ -312,7 +359,10 @@ class CurvesPlot(Plot):
         frame = super().frame_for(size)
         if self.aligned is None or self.aligned.isHidden() or self.aligned.is_empty():
             return frame
-        extra = Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left() - frame.area.left()
+        extra = (
+            Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left()
+            - frame.area.left()
+        )
         return replace(frame, area=frame.area.adjusted(max(0.0, extra), 0, 0, 0))
 
     @Slot()
@@ -391,7 +441,10 @@ class CurvesPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to an end of the curve; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.is_empty():
-            self.step(-len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6, 0)
+            self.step(
+                -len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6,
+                0,
+            )
         elif event.text() == "l":
             self.toggle_scale()
         elif event.text() == "0":
@@ -424,10 +477,18 @@ class CurvesPlot(Plot):
 
     def _choose_scale(self) -> None:
         """Take the scale that the user chose, else a logarithmic one where curves would be flat lines."""
-        spans_decades = self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
-        log = (spans_decades if self._scale is None else self._scale) and self.family.spread() > 0
+        spans_decades = (
+            self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
+        )
+        log = (
+            spans_decades if self._scale is None else self._scale
+        ) and self.family.spread() > 0
         if log != self.axes.log_y:
-            self.axes, self.zoom.log_y, self._zoomed = replace(self.axes, log_y=log), log, False
+            self.axes, self.zoom.log_y, self._zoomed = (
+                replace(self.axes, log_y=log),
+                log,
+                False,
+            )
 
     def _on_zoom(self, *_: object) -> None:
         """Keep the ranges that the user zoomed into, no further out than the data reach."""
@@ -449,7 +510,12 @@ class CurvesPlot(Plot):
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
         max_lines = max(1, min(max_lines, self.box.room_for() - len(beside_lines) - 1))
-        return value_lines(self.family, x, colors, self.under_mouse, self.x_said(x), max_lines) + beside_lines
+        return (
+            value_lines(
+                self.family, x, colors, self.under_mouse, self.x_said(x), max_lines
+            )
+            + beside_lines
+        )
 
     def _say(self) -> None:
         """Show in the box what the cursor is at by now, here or on a linked plot; else the note."""
@@ -460,13 +526,19 @@ class CurvesPlot(Plot):
         elif position is not None:
             candidates = (self._value_lines(x, n_lines) for n_lines in _LINE_LIMITS)
             lines = next(
-                (lines for lines in candidates if self.box.fits(lines, position)), self._value_lines(x, 1)
+                (lines for lines in candidates if self.box.fits(lines, position)),
+                self._value_lines(x, 1),
             )
             chosen = self.family.points(self.family.chosen_key, one_curve=True)
             self.box.say(lines, position, self.frame().pixels(*chosen))
         elif (line := self._value_lines(x)[0]).value:
             position = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
-            self.box.say([line], position, readable_pixels(self.family, self.frame()), dispensable=True)
+            self.box.say(
+                [line],
+                position,
+                readable_pixels(self.family, self.frame()),
+                dispensable=True,
+            )
         else:
             self._say_note()
 
@@ -481,11 +553,15 @@ class CurvesPlot(Plot):
             return
         key, x = point
         y = family[key].value_at(x) if key in family else float("nan")
-        if not np.isfinite(y) or not frame.area.adjusted(-8, -8, 8, 8).contains(frame.point(x, y)):
+        if not np.isfinite(y) or not frame.area.adjusted(-8, -8, 8, 8).contains(
+            frame.point(x, y)
+        ):
             self.box.silence()
             return
         lines = [Line(text, bold=i == 0) for i, text in enumerate(note)]
-        self.box.say(lines, frame.point(x, y), readable_pixels(family, frame), dispensable=True)
+        self.box.say(
+            lines, frame.point(x, y), readable_pixels(family, frame), dispensable=True
+        )
 
     def step(self, right: int, down: int) -> bool:
         """Move along a curve, or to the next curve: upwards they follow each other."""

@@ -52,7 +52,8 @@ _RING_RADIUS = 6.5
 _MAX_NAME_ROWS = 3
 _MODEL_RADIUS = 4.0
 _LONE_MODEL_RADIUS = 8.0  # the ring of a run that has one model
-_MAX_END_NAMES_SHARE = 0.3  # of the width, that names at the ends of curves take at most
+# of the width, that names at the ends of curves take at most
+_MAX_END_NAMES_SHARE = 0.3
 _END_NAME_HEIGHT = 16  # pixels from one of them to the next
 _NARROW_BAND_OPACITY = 0.16  # how opaque a narrow band is, and one that fills the plot
 _LARGE_BAND_OPACITY = 0.06
@@ -81,7 +82,8 @@ class OverlaidCurve:
     model : int or None
         Position of the point that stands for the run in tables.
     own_half : ndarray of shape (K,) or None
-        Of the reference: half the length of the interval of the difference to its own model.
+        Of the reference: half the length of the interval of the difference to its own
+        model.
     """
 
     key: int
@@ -131,9 +133,11 @@ class OverlayPlot(Plot):
     one_band : bool
         Whether only the curve that stands out has a band; else all have.
     names_at_ends : bool
-        Whether names stand at the ends of the curves where there is room; else above them.
+        Whether names stand at the ends of the curves where there is room; else above
+        them.
     better : str
-        "greater" or "less": which values are good; "" where none is better than another.
+        "greater" or "less": which values are good; "" where none is better than
+        another.
     """
 
     picked = Signal(int, int)
@@ -186,7 +190,9 @@ class OverlayPlot(Plot):
         sign = -1.0 if self.higher_is_better is False else 1.0
         points = [
             (sign * float(curve.y[i]), (number, i))
-            for number, curve in enumerate(() if self.higher_is_better is None else self.curves)
+            for number, curve in enumerate(
+                () if self.higher_is_better is None else self.curves
+            )
             for i in np.flatnonzero(np.isfinite(curve.y)).tolist()
         ]
         return max(points, default=(0.0, None), key=lambda point: point[0])[1]
@@ -217,7 +223,10 @@ class OverlayPlot(Plot):
         width = ends_width(self, size)
         if width:
             inner = QSizeF(size.width() - width, size.height())
-            return replace(self.axes.frame(inner, *self.ranges()), outer=QRectF(QPointF(0, 0), size))
+            return replace(
+                self.axes.frame(inner, *self.ranges()),
+                outer=QRectF(QPointF(0, 0), size),
+            )
         return below_names(self, size, *self.ranges())
 
     def is_empty(self) -> bool:
@@ -228,7 +237,11 @@ class OverlayPlot(Plot):
         """Return the range of all curves, and that in which their better part is seen well."""
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
-        x_range = (float(x.min()), float(x.max())) if x.min() < x.max() else padded(float(x[0]), float(x[0]))
+        x_range = (
+            (float(x.min()), float(x.max()))
+            if x.min() < x.max()
+            else padded(float(x[0]), float(x[0]))
+        )
         low, high = readable_range(y, self._best_values())
         if len(self.curves) == 1:  # nothing else would be pressed together by its band
             band = self.curves[0].band
@@ -242,7 +255,10 @@ class OverlayPlot(Plot):
         if self.higher_is_better is None:
             return np.empty(0)
         best = np.nanmax if self.higher_is_better else np.nanmin
-        return np.array([best(curve.y) for curve in self.curves if np.isfinite(curve.y).any()], float)
+        return np.array(
+            [best(curve.y) for curve in self.curves if np.isfinite(curve.y).any()],
+            float,
+        )
 
     def figure(self) -> CurvesFigure:
         """Return curves of runs over each other, with their bands."""
@@ -254,19 +270,38 @@ class OverlayPlot(Plot):
             low = tuple(a - h for a, h in zip(y, half, strict=True)) if banded else ()
             high = tuple(a + h for a, h in zip(y, half, strict=True)) if banded else ()
             kind = "line" if len(y) > 1 else "points"
-            series.append(Series(curve.label, floats(curve.x), y, low, high, kind, curve.key - 1))  # type: ignore[arg-type]
+            series.append(
+                Series(curve.label, floats(curve.x), y, low, high, kind, curve.key - 1)
+            )  # type: ignore[arg-type]
         x = FigureAxis(self.axes.x_label, whole=self.axes.integer_x)
-        reference = next((overlaid.key for overlaid in self.curves if overlaid.reference), None)
+        reference = next(
+            (overlaid.key for overlaid in self.curves if overlaid.reference), None
+        )
         banded = reference is not None and any(drawn.low for drawn in series)
-        text = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
+        text = tr(
+            "band: 95 % interval of the paired difference to run {number}"
+        ).format(number=reference)
         bands = text if banded else ""
         return CurvesFigure(
-            NAME, self.axes.title, "", x, FigureAxis(self.axes.title), tuple(series), bands=bands
+            NAME,
+            self.axes.title,
+            "",
+            x,
+            FigureAxis(self.axes.title),
+            tuple(series),
+            bands=bands,
         )
 
     def numbers(self) -> Numbers:
         """Return one row a point."""
-        header = ["run", self.axes.x_label, self.axes.title, "difference to the reference", "low", "high"]
+        header = [
+            "run",
+            self.axes.x_label,
+            self.axes.title,
+            "difference to the reference",
+            "low",
+            "high",
+        ]
         rows: list[list[str | float | int]] = [
             [
                 curve.label,
@@ -286,28 +321,47 @@ class OverlayPlot(Plot):
         size = self.frame().outer.size()
         look = curve.look(self.theme.colors)
         lines = [
-            Line(curve.label, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size), bold=True),
+            Line(
+                curve.label,
+                f"{curve.y[i]:.4f}",
+                look.color,
+                drawn_dash(self, look, size),
+                bold=True,
+            ),
             Line(curve.notes[i]),
         ]
         if curve.reference:
             lines.append(Line(tr("the reference")))
         elif np.isfinite(curve.half[i]):
-            ends = [signed(float(curve.difference[i] + s * curve.half[i]), 4) for s in (-1, 1)]
-            lines.append(Line(tr("to the reference"), signed(float(curve.difference[i]), 4)))
+            ends = [
+                signed(float(curve.difference[i] + s * curve.half[i]), 4)
+                for s in (-1, 1)
+            ]
+            lines.append(
+                Line(tr("to the reference"), signed(float(curve.difference[i]), 4))
+            )
             lines.append(Line(tr("95 % interval (paired)"), " … ".join(ends)))
         best = self.best_point()
         if best is not None and best != target:
             curve = self.curves[best[0]]
             i = best[1]
             x = plain(float(curve.x[i]))
-            label = tr("best: {name} at {x}").format(name=curve.name or curve.label, x=x)
+            label = tr("best: {name} at {x}").format(
+                name=curve.name or curve.label, x=x
+            )
             look = curve.look(self.theme.colors)
-            lines.append(Line(label, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size)))
+            lines.append(
+                Line(
+                    label, f"{curve.y[i]:.4f}", look.color, drawn_dash(self, look, size)
+                )
+            )
         return lines
 
     def hit_test(self, point: QPointF) -> Point | None:
         """Return the point nearest to a pixel; None far from any."""
-        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _HIT_DISTANCE)
+        return self.frame().nearest(
+            [(curve.x, curve.y) for curve in self.curves], point, _HIT_DISTANCE
+        )
 
     def pick(self, point: Point) -> None:
         """Pick a point."""
@@ -321,7 +375,11 @@ class OverlayPlot(Plot):
         x = self.curves[number].x[max(i, 0)]
         number = max(0, min(len(self.curves) - 1, number + down))
         curve = self.curves[number]
-        i = int(np.abs(curve.x - x).argmin()) if down else max(0, min(curve.x.size - 1, i + right))
+        i = (
+            int(np.abs(curve.x - x).argmin())
+            if down
+            else max(0, min(curve.x.size - 1, i + right))
+        )
         self.picked.emit(number, i)
         return True
 
@@ -355,14 +413,21 @@ class OverlayPlot(Plot):
 
 
 def below_names(
-    plot: OverlayPlot, size: QSizeF, x_range: tuple[float, float], y_range: tuple[float, float]
+    plot: OverlayPlot,
+    size: QSizeF,
+    x_range: tuple[float, float],
+    y_range: tuple[float, float],
 ) -> Frame:
     """Lay out a drawing that has the names of its curves above the plot area."""
     room = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
     if size.height() - room < plot.least_height:
         room = 0.0
-    frame = plot.axes.frame(QSizeF(size.width(), size.height() - room), x_range, y_range)
-    return replace(frame, area=frame.area.translated(0, room), outer=QRectF(QPointF(0, 0), size))
+    frame = plot.axes.frame(
+        QSizeF(size.width(), size.height() - room), x_range, y_range
+    )
+    return replace(
+        frame, area=frame.area.translated(0, room), outer=QRectF(QPointF(0, 0), size)
+    )
 
 
 def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
@@ -371,15 +436,20 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
         return 0.0
     metrics = QFontMetricsF(font(SMALL, bold=True))
     named = [curve for curve in plot.curves if not curve.is_point] or plot.curves
-    width = max(metrics.horizontalAdvance(_end_name(curve)) for curve in named) + 2 * _GAP
+    width = (
+        max(metrics.horizontalAdvance(_end_name(curve)) for curve in named) + 2 * _GAP
+    )
     height = plot.axes.frame(size, (0.0, 1.0), (0.0, 1.0)).area.height()
     has_room = (
-        width <= _MAX_END_NAMES_SHARE * size.width() and scaled(_END_NAME_HEIGHT) * len(plot.curves) <= height
+        width <= _MAX_END_NAMES_SHARE * size.width()
+        and scaled(_END_NAME_HEIGHT) * len(plot.curves) <= height
     )
     return width if has_room else 0.0
 
 
-def drawn_dash(plot: OverlayPlot, look: palettes.Category, size: QSizeF) -> tuple[float, ...]:
+def drawn_dash(
+    plot: OverlayPlot, look: palettes.Category, size: QSizeF
+) -> tuple[float, ...]:
     """Return the dash of a line: none where a name stands at its end, unless colours repeat."""
     return look.dash if look.repeats or not ends_width(plot, size) else ()
 
@@ -388,11 +458,19 @@ def _end_name(curve: OverlaidCurve) -> str:
     return curve.name or curve.label
 
 
-def draw_end_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_end_names(
+    plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write the names at the right, each as high as its curve ends, none over another one."""
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
-    ends = {i: plot.curves[i].y[np.flatnonzero(np.isfinite(plot.curves[i].y))[-1:]] for i in lines}
-    heights = {i: frame.y_px(float(y[0])) if y.size else frame.area.bottom() for i, y in ends.items()}
+    ends = {
+        i: plot.curves[i].y[np.flatnonzero(np.isfinite(plot.curves[i].y))[-1:]]
+        for i in lines
+    }
+    heights = {
+        i: frame.y_px(float(y[0])) if y.size else frame.area.bottom()
+        for i, y in ends.items()
+    }
     order = sorted(heights, key=heights.__getitem__)
     row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
@@ -404,15 +482,25 @@ def draw_end_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=i == plot.outstanding()))
         painter.setPen(curve.look(colors).color)
-        text = painter.fontMetrics().elidedText(_end_name(curve), Qt.TextElideMode.ElideRight, int(room))
+        text = painter.fontMetrics().elidedText(
+            _end_name(curve), Qt.TextElideMode.ElideRight, int(room)
+        )
         painter.drawText(QRectF(left_edge, y - row / 2, room, row), LEFT, text)
 
 
-def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_point_names(
+    plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write the names of runs that have one model beside their markers, none over another one."""
     numbers = [number for number, curve in enumerate(plot.curves) if curve.is_point]
-    points = {i: frame.point(float(plot.curves[i].x[0]), float(plot.curves[i].y[0])) for i in numbers}
-    order = sorted((i for i in numbers if np.isfinite(plot.curves[i].y[0])), key=lambda i: points[i].y())
+    points = {
+        i: frame.point(float(plot.curves[i].x[0]), float(plot.curves[i].y[0]))
+        for i in numbers
+    }
+    order = sorted(
+        (i for i in numbers if np.isfinite(plot.curves[i].y[0])),
+        key=lambda i: points[i].y(),
+    )
     row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
@@ -424,7 +512,9 @@ def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors:
         width = painter.fontMetrics().horizontalAdvance(text) + 4.0
         left_edge = points[i].x() + _LONE_MODEL_RADIUS + 5
         if left_edge + width > frame.outer.right():
-            left_edge = max(frame.area.left(), points[i].x() - _LONE_MODEL_RADIUS - 5 - width)
+            left_edge = max(
+                frame.area.left(), points[i].x() - _LONE_MODEL_RADIUS - 5 - width
+            )
         box = QRectF(left_edge, y - row / 2, width, row)
         ground = colors.q("panel")
         ground.setAlphaF(0.8)
@@ -433,24 +523,42 @@ def draw_point_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors:
         painter.drawText(box, LEFT, text)
 
 
-def draw_models(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_models(
+    plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw a circle around the model of each run that tables are about."""
     for curve in plot.curves:
-        if curve.model is not None and curve.x.size > 1 and not np.isnan(curve.y[curve.model]):
+        if (
+            curve.model is not None
+            and curve.x.size > 1
+            and not np.isnan(curve.y[curve.model])
+        ):
             painter.setPen(pen(curve.look(colors).color, 2.0))
             painter.setBrush(colors.q("panel"))
-            point = frame.point(float(curve.x[curve.model]), float(curve.y[curve.model]))
+            point = frame.point(
+                float(curve.x[curve.model]), float(curve.y[curve.model])
+            )
             painter.drawEllipse(point, _MODEL_RADIUS, _MODEL_RADIUS)
 
 
-def draw_hint(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_hint(
+    plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Explain circles and band beside the title, where there is room."""
-    parts = [tr("○ model of the table")] if any(curve.model is not None for curve in plot.curves) else []
+    parts = (
+        [tr("○ model of the table")]
+        if any(curve.model is not None for curve in plot.curves)
+        else []
+    )
     outstanding = plot.outstanding()
     if plot.one_band and any(np.isfinite(curve.band).any() for curve in plot.curves):
-        is_own = outstanding is not None and plot.curves[outstanding].own_half is not None
+        is_own = (
+            outstanding is not None and plot.curves[outstanding].own_half is not None
+        )
         text = tr("band: paired difference of the selected run")
-        parts.append(tr("band: paired difference to its own ○ model") if is_own else text)
+        parts.append(
+            tr("band: paired difference to its own ○ model") if is_own else text
+        )
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
     room = frame.outer.width() - metrics.horizontalAdvance(plot.axes.title) - 40
@@ -461,7 +569,9 @@ def draw_hint(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
     painter.drawText(box, RIGHT, " · ".join(parts))
 
 
-def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_intervals(
+    plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw each curve's band: half the interval of its difference up and down."""
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
@@ -473,17 +583,22 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
             low = curve.y - curve.band
             high = curve.y + curve.band
             color.setAlphaF(
-                _band_opacity(plot, number, _filled_share(frame, low[is_finite], high[is_finite]))
+                _band_opacity(
+                    plot, number, _filled_share(frame, low[is_finite], high[is_finite])
+                )
             )
             if np.count_nonzero(is_finite) == 1:
                 painter.setPen(pen(color, 6.0))
                 i = int(np.flatnonzero(is_finite)[0])
-                ends = (frame.point(float(curve.x[i]), float(y[i])) for y in (low, high))
+                ends = (
+                    frame.point(float(curve.x[i]), float(y[i])) for y in (low, high)
+                )
                 painter.drawLine(*ends)
                 continue
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
-            # Steps at the edge of so light an area are invisible, and smooth ones take six times as long.
+            # Steps at the edge of so light an area are invisible, and smooth ones take
+            # six times as long.
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
             upper = frame.points(curve.x[is_finite], high[is_finite])
             lower = frame.points(curve.x[is_finite], low[is_finite])
@@ -496,7 +611,9 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
                 painter.drawPolyline(QPolygonF(lower))
 
 
-def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_overlaid(
+    plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the curves; a run that has one model is a marker on a light ring."""
     for number, curve in enumerate(plot.curves):
         look = curve.look(colors)
@@ -519,7 +636,9 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
         draw_line(painter, *frame.pixels(curve.x[is_finite], curve.y[is_finite]))
 
 
-def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_point(
+    plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the point under the mouse, and rings around the chosen and the inspected one."""
     rings = (plot.under_mouse, None), (plot.chosen, ()), (plot.inspected, INSPECTED)
     for point, dash in rings:
@@ -537,7 +656,9 @@ def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
             painter.drawEllipse(center, _RING_RADIUS, _RING_RADIUS)
 
 
-def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_names(
+    plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw the names of the curves, in rows above the plot area, and the number of names without room."""
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
@@ -547,7 +668,10 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         return
     painter.setFont(font(SMALL))
     width = frame.outer.width()
-    if frame.outer.height() - _NAME_ROW_HEIGHT * _n_name_rows(plot, width) < plot.least_height:
+    if (
+        frame.outer.height() - _NAME_ROW_HEIGHT * _n_name_rows(plot, width)
+        < plot.least_height
+    ):
         return
     boxes, rest_box, rest_text = shown_names(plot, width)
     painter.setPen(colors.q("muted"))
@@ -583,30 +707,51 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
     """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large."""
     if plot.one_band:
-        return _NARROW_BAND_OPACITY - (_NARROW_BAND_OPACITY - _LARGE_BAND_OPACITY) * filled
+        return (
+            _NARROW_BAND_OPACITY - (_NARROW_BAND_OPACITY - _LARGE_BAND_OPACITY) * filled
+        )
     return 0.26 if _stands_out(plot, number) else 0.11
 
 
 def _curve_name(curve: OverlaidCurve) -> str:
-    return tr("{label} (reference)").format(label=curve.label) if curve.reference else curve.label
+    return (
+        tr("{label} (reference)").format(label=curve.label)
+        if curve.reference
+        else curve.label
+    )
 
 
-def _name_boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRectF]]:
+def _name_boxes(
+    plot: OverlayPlot, width: float
+) -> Iterator[tuple[OverlaidCurve, QRectF]]:
     """Yield the room of each name, from left to right and row by row; as many as there is room for."""
     metrics = QFontMetricsF(font(SMALL))
     room = width - 8
     widths = [
-        min(room, _SWATCH_WIDTH + _GAP + metrics.horizontalAdvance(_curve_name(curve)) + 2)
+        min(
+            room,
+            _SWATCH_WIDTH + _GAP + metrics.horizontalAdvance(_curve_name(curve)) + 2,
+        )
         for curve in plot.curves
     ]
     for curve, name_width, (x, row) in zip(
         plot.curves, widths, flow(widths, room, _NAME_SPACING), strict=True
     ):
         if row < _MAX_NAME_ROWS:
-            yield curve, QRectF(x, _TITLE_HEIGHT + row * _NAME_ROW_HEIGHT, name_width, _NAME_ROW_HEIGHT)
+            yield (
+                curve,
+                QRectF(
+                    x,
+                    _TITLE_HEIGHT + row * _NAME_ROW_HEIGHT,
+                    name_width,
+                    _NAME_ROW_HEIGHT,
+                ),
+            )
 
 
-def shown_names(plot: OverlayPlot, width: float) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
+def shown_names(
+    plot: OverlayPlot, width: float
+) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
     """Return the curves that are named with their rooms, and room and text for the number of the others."""
     boxes = list(_name_boxes(plot, width))
     text = ""
@@ -615,7 +760,16 @@ def shown_names(plot: OverlayPlot, width: float) -> tuple[list[tuple[OverlaidCur
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
         room = boxes[-1][1]
         if room.right() + _NAME_SPACING + text_width <= width - 8 or len(boxes) == 1:
-            return boxes, QRectF(room.right() + _NAME_SPACING, room.top(), text_width, _NAME_ROW_HEIGHT), text
+            return (
+                boxes,
+                QRectF(
+                    room.right() + _NAME_SPACING,
+                    room.top(),
+                    text_width,
+                    _NAME_ROW_HEIGHT,
+                ),
+                text,
+            )
         boxes.pop()
     return boxes, QRectF(), text
 

@@ -14,8 +14,8 @@ from rankstudio.ui.style.colors import Colors
 class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     """Receives the mouse over a plot area.
 
-    The wheel zooms, the left button draws a rectangle to zoom into, the middle button (or Shift and the
-    left one) moves the picture.
+    The wheel zooms, the left button draws a rectangle to zoom into, the middle button
+    (or Shift and the left one) moves the picture.
     """
 
     def __init__(self) -> None:
@@ -23,14 +23,17 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setMouseMode(ViewBox.RectMode)
         self.disableAutoRange()
         self.setZValue(-20)
-        self.log_x = self.log_y = False  # whether x, or y, is laid out by its power of ten
+        # whether x, or y, is laid out by its power of ten
+        self.log_x = self.log_y = False
 
     def style(self, colors: Colors) -> None:
         """Draw the rectangle in the theme's colours."""
         self.rbScaleBox.setPen(mkPen(colors.q("accent"), width=1))
         self.rbScaleBox.setBrush(colors.q("accent", 0.12))
 
-    def show_ranges(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
+    def show_ranges(
+        self, x_range: tuple[float, float], y_range: tuple[float, float]
+    ) -> None:
         """Show these ranges, without this counting as the user's doing."""
         if self.log_x:
             x_range = log10(x_range[0]), log10(x_range[1])

@@ -36,13 +36,16 @@ from rankstudio.ui.style.theme import Theme
 
 GROUPS_HEIGHT = 18.0
 """Height of the line above the map that names groups of columns, in pixels."""
-_MIN_WIDTH_WITH_NAMES = 620  # pixels of the plot's width, from which on rows are called by names
+# pixels of the plot's width, from which on rows are called by names
+_MIN_WIDTH_WITH_NAMES = 620
 _MAX_NAME_WIDTH = 190.0
 _MAX_BAR_WIDTH = 180.0
 _BAR_DISTANCE = 12.0  # pixels between map and colour bar
 _MIN_LABEL_SPACING = 13.0  # pixels between two row labels at least
-_MAX_LABELED_SHARE = 0.75  # of the labels that have room: with more, many would stand far from their rows
-_MAX_OUTLINED_SHARE = 0.5  # of the rows: where more are selected, outlines would tell nothing
+# of the labels that have room: with more, many would stand far from their rows
+_MAX_LABELED_SHARE = 0.75
+# of the rows: where more are selected, outlines would tell nothing
+_MAX_OUTLINED_SHARE = 0.5
 TICKS_HEIGHT = 16.0
 """Height of the texts under the columns, in pixels."""
 
@@ -131,8 +134,8 @@ def _label_with_rank(name: str, feature_id: int, rank: int) -> str:
 class FeatureMapPlot(HeatMapPlot):
     """One row a feature; those of the model are outlined and labelled at the left.
 
-    Rows are called by their ids, and by their names where there is room. A click or the arrow keys pick a
-    cell, and with it a feature.
+    Rows are called by their ids, and by their names where there is room. A click or the
+    arrow keys pick a cell, and with it a feature.
 
     Parameters
     ----------
@@ -184,7 +187,9 @@ class FeatureMapPlot(HeatMapPlot):
         if self.width() < _MIN_WIDTH_WITH_NAMES:
             return str(row.feature_id)
         metrics = QFontMetricsF(font(TINY))
-        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, _MAX_NAME_WIDTH)
+        name = metrics.elidedText(
+            row.name, Qt.TextElideMode.ElideMiddle, _MAX_NAME_WIDTH
+        )
         return f"{name}  {row.feature_id}"
 
     # Plot
@@ -199,13 +204,21 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None or self.is_empty():
             return frame
         metrics = QFontMetricsF(font(TINY))
-        widths = [metrics.horizontalAdvance(self.label_of(row)) for row in self.features if row.rank]
+        widths = [
+            metrics.horizontalAdvance(self.label_of(row))
+            for row in self.features
+            if row.rank
+        ]
         left = max(widths, default=0.0) + 2 * AIR
         title = metrics.horizontalAdvance(self.shown.title) - 2
-        right = _BAR_DISTANCE + max(color_bar_width([text for _, text in self.shown.bar]), title)
+        right = _BAR_DISTANCE + max(
+            color_bar_width([text for _, text in self.shown.bar]), title
+        )
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
-        area = frame.outer.adjusted(round(left), top, -round(max(right, BAR + AIR)), -below)
+        area = frame.outer.adjusted(
+            round(left), top, -round(max(right, BAR + AIR)), -below
+        )
         width = max(1.0, area.width())
         height = max(1.0, area.height())
         side = min(width, height)
@@ -219,10 +232,15 @@ class FeatureMapPlot(HeatMapPlot):
             return None
         area, (low, high) = frame.area, matrix.limits
         rect = QRectF(
-            area.right() + _BAR_DISTANCE, area.top() + 4, BAR, min(area.height() - 8, _MAX_BAR_WIDTH)
+            area.right() + _BAR_DISTANCE,
+            area.top() + 4,
+            BAR,
+            min(area.height() - 8, _MAX_BAR_WIDTH),
         )
         return ColorBar(
-            rect, [((value - low) / (high - low), text) for value, text in matrix.bar], matrix.title
+            rect,
+            [((value - low) / (high - low), text) for value, text in matrix.bar],
+            matrix.title,
         )
 
     def figure(self) -> MapFigure:
@@ -232,7 +250,10 @@ class FeatureMapPlot(HeatMapPlot):
         if matrix is None:
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
-        columns = [tick or column for tick, column in zip(matrix.ticks, matrix.columns, strict=True)]
+        columns = [
+            tick or column
+            for tick, column in zip(matrix.ticks, matrix.columns, strict=True)
+        ]
         if matrix.square:
             columns = [str(feature.feature_id) for feature in features]
         elif not any(matrix.ticks):
@@ -270,8 +291,12 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None:
             return []
         feature = self.features[row]
-        name = tr("{name} ({id}), selected as {rank}") if feature.rank else "{name} ({id})"
-        name = name.format(name=feature.name, id=feature.feature_id, rank=ordinal(feature.rank))
+        name = (
+            tr("{name} ({id}), selected as {rank}") if feature.rank else "{name} ({id})"
+        )
+        name = name.format(
+            name=feature.name, id=feature.feature_id, rank=ordinal(feature.rank)
+        )
         return [
             Line(name, self.shown.texts[row][column], bold=True),
             Line(self.shown.columns[column]),
@@ -292,7 +317,12 @@ class FeatureMapPlot(HeatMapPlot):
             return False
         rows, columns = self.values.shape
         row, column = self.chosen or (rows - 1 + down, -right)
-        self.pick((min(max(row - down, 0), rows - 1), min(max(column + right, 0), columns - 1)))
+        self.pick(
+            (
+                min(max(row - down, 0), rows - 1),
+                min(max(column + right, 0), columns - 1),
+            )
+        )
         return True
 
     def _at(self, cell: tuple[int, int]) -> tuple[int, int]:
@@ -305,10 +335,14 @@ class FeatureMapPlot(HeatMapPlot):
             return ""
         if self.chosen is None:
             selected = sum(1 for row in self.features if row.rank)
-            return tr("{n_features} features, {selected} of them selected; {title}").format(
+            return tr(
+                "{n_features} features, {selected} of them selected; {title}"
+            ).format(
                 n_features=len(self.features), selected=selected, title=self.shown.title
             )
-        return describe([f"{line.text} {line.value}".strip() for line in self.readout(self.chosen)])
+        return describe(
+            [f"{line.text} {line.value}".strip() for line in self.readout(self.chosen)]
+        )
 
 
 def ordinal(number: int) -> str:
@@ -318,21 +352,30 @@ def ordinal(number: int) -> str:
     return endings.get(last, tr("{number}th")).format(number=number)
 
 
-def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_outlines(
+    plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw frames around the rows of the model's features, and around the row that is inspected."""
     if plot.shown is None or plot.is_empty():
         return
     xs, ys = plot.edges(frame)
-    # In gaps between cells the text's colour is seen, and between empty cells; else white over dark ones.
+    # In gaps between cells the text's colour is seen, and between empty cells; else
+    # white over dark ones.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
-    outline_color = colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
+    outline_color = (
+        colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
+    )
     outline = pen(outline_color, 2.0 if gaps else 1.0)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     selected = [index for index, feature in enumerate(plot.features) if feature.rank]
     if len(selected) > _MAX_OUTLINED_SHARE * len(plot.features):
         selected = []
-    marked = [index for index, feature in enumerate(plot.features) if feature.feature_id == plot.marked]
+    marked = [
+        index
+        for index, feature in enumerate(plot.features)
+        if feature.feature_id == plot.marked
+    ]
     for places, look in ((selected, outline), (marked, pen(colors.q("accent"), 2.0))):
         painter.setPen(look)
         for row in places:
@@ -340,7 +383,9 @@ def draw_outlines(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors:
             painter.drawRect(QRectF(QPointF(xs[0] - 1, ys[row] - 1), corner))
 
 
-def draw_margins(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def draw_margins(
+    plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Draw row labels, column texts and groups of columns."""
     matrix = plot.shown
     if matrix is None or plot.is_empty():
@@ -365,16 +410,21 @@ def spread(targets: list[float], low: float, high: float) -> list[float]:
     return places
 
 
-def _draw_row_labels(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def _draw_row_labels(
+    plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write the labels of the model's features beside their rows, as far apart as they can be read."""
     _, ys = plot.edges(frame)
     painter.setFont(font(TINY))
-    max_rank = max(1, int(_MAX_LABELED_SHARE * frame.area.height() / _MIN_LABEL_SPACING))
+    max_rank = max(
+        1, int(_MAX_LABELED_SHARE * frame.area.height() / _MIN_LABEL_SPACING)
+    )
     marked = plot.marked
     rows = [
         (index, feature)
         for index, feature in enumerate(plot.features)
-        if 0 < feature.rank <= max_rank or (feature.rank and feature.feature_id == marked)
+        if 0 < feature.rank <= max_rank
+        or (feature.rank and feature.feature_id == marked)
     ]
     middles = [float(ys[index] + ys[index + 1]) / 2 - 0.5 for index, _ in rows]
     places = spread(middles, frame.area.top() + 4, frame.area.bottom() - 4)
@@ -382,12 +432,16 @@ def _draw_row_labels(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colo
     for (_, feature), middle, y in zip(rows, middles, places, strict=False):
         painter.setPen(pen(colors.q("faint"), 1.0))
         painter.drawLine(QPointF(edge - AIR + 3, y), QPointF(edge, middle))
-        painter.setPen(colors.q("accent" if feature.feature_id == plot.marked else "text"))
+        painter.setPen(
+            colors.q("accent" if feature.feature_id == plot.marked else "text")
+        )
         box = QRectF(0, y - 9, edge - AIR, 18)
         painter.drawText(box, RIGHT, plot.label_of(feature))
 
 
-def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def _draw_ticks(
+    plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write the texts under the columns, of each group the first and as many more as have room."""
     assert plot.shown is not None  # or nothing is drawn
     xs, _ = plot.edges(frame)
@@ -399,7 +453,9 @@ def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: C
         metrics = QFontMetricsF(font(TINY))
         widest = max(metrics.horizontalAdvance(text) for text in ticks)
         stride = max(1, ceil((widest + 3) * len(ticks) / frame.area.width()))
-        starts = list(accumulate((group.size for group in plot.shown.groups), initial=0))
+        starts = list(
+            accumulate((group.size for group in plot.shown.groups), initial=0)
+        )
         for begin, end in pairwise(starts if len(starts) > 1 else [0, len(ticks)]):
             for column in range(begin, end, stride):
                 middle = float(xs[column] + xs[column + 1]) / 2
@@ -411,7 +467,9 @@ def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: C
     painter.drawText(box, BELOW, plot.shown.x_label)
 
 
-def _draw_groups(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def _draw_groups(
+    plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write above the columns which run they are of, in its colour, and part the groups by lines."""
     assert plot.shown is not None  # or nothing is drawn
     xs, _ = plot.edges(frame)
@@ -423,7 +481,10 @@ def _draw_groups(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: 
         right = float(xs[begin + group.size])
         color = palettes.category(colors, group.category).color
         painter.setPen(pen(color, 2.0))
-        painter.drawLine(QPointF(left + 1, frame.area.top() - 3), QPointF(right - 3, frame.area.top() - 3))
+        painter.drawLine(
+            QPointF(left + 1, frame.area.top() - 3),
+            QPointF(right - 3, frame.area.top() - 3),
+        )
         label = group.label
         room = right - left - 4
         if metrics.horizontalAdvance(label) > room:

@@ -56,14 +56,20 @@ class ColorBar:
 def color_bar_width(texts: Sequence[str]) -> float:
     """Return the width of a bar with these numbers, in pixels."""
     metrics = QFontMetricsF(font(TINY))
-    return BAR + _BESIDE + max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
+    return (
+        BAR
+        + _BESIDE
+        + max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
+    )
 
 
 def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     """Draw viridis from bottom to top, with its numbers at the right; those without room are left out."""
     rect = bar.at
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
-    for share, shade in zip(np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True):
+    for share, shade in zip(
+        np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True
+    ):
         gradient.setColorAt(float(share), QColor(*map(int, shade)))
     painter.setPen(pen(colors.q("line"), 1.0))
     painter.setBrush(gradient)
@@ -74,8 +80,12 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * room >= 1.0:
             y = rect.bottom() - share * rect.height()
-            painter.drawText(QRectF(rect.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text)
-    painter.drawText(QRectF(rect.left() - 2, rect.top() - 24, 120, _LINE), LEFT, bar.title)
+            painter.drawText(
+                QRectF(rect.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text
+            )
+    painter.drawText(
+        QRectF(rect.left() - 2, rect.top() - 24, 120, _LINE), LEFT, bar.title
+    )
 
 
 _LEAST_MAP = 44.0  # pixels for the cells, for which long labels are cut
@@ -94,9 +104,10 @@ _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than lig
 class HeatMapPlot(Plot):
     """Rows from bottom to top (λ ascending), columns from left to right (k), viridis for the value.
 
-    The colours reach no farther beyond the 10th and the 90th percentile than these are apart, so that one bad
-    column does not leave the rest in a single shade; the bar of colours beside the map says by "≤" and "≥"
-    where values lie beyond its ends. A cell without a value shows the ground.
+    The colours reach no farther beyond the 10th and the 90th percentile than these are
+    apart, so that one bad column does not leave the rest in a single shade; the bar of
+    colours beside the map says by "≤" and "≥" where values lie beyond its ends. A cell
+    without a value shows the ground.
 
     Parameters
     ----------
@@ -109,14 +120,16 @@ class HeatMapPlot(Plot):
     decimals : int
         Of the values in the box, and in the cells.
     limits : pair of float, optional
-        The values at the two ends of the colours, where not the values themselves decide.
+        The values at the two ends of the colours, where not the values themselves
+        decide.
     written : bool
         Whether cells with enough room bear their value.
 
     Attributes
     ----------
     note : str
-        What the map comes to, in words, for a screen reader; empty where that is its greatest value.
+        What the map comes to, in words, for a screen reader; empty where that is its
+        greatest value.
     picked : Signal(int, int)
         Row and column of the cell that was clicked, counted from 0.
     """
@@ -155,7 +168,9 @@ class HeatMapPlot(Plot):
         """Return the name of the rows, as it is written beside their labels; "" where the labels say it."""
         return self._names[0] if any(self.row_labels) else ""
 
-    def set_values(self, values: ArrayLike, rows: Sequence[str], columns: Sequence[str]) -> None:
+    def set_values(
+        self, values: ArrayLike, rows: Sequence[str], columns: Sequence[str]
+    ) -> None:
         """Show other values.
 
         Parameters
@@ -209,15 +224,16 @@ class HeatMapPlot(Plot):
     def bar_texts(self) -> tuple[str, ...]:
         """Return the numbers beside the bar of colours, from its lower end up; () for a map that has none.
 
-        Cells with their values written in them need no bar. An end says where cells lie beyond it;
-        where all values are equal there is one number.
+        Cells with their values written in them need no bar. An end says where cells lie
+        beyond it; where all values are equal there is one number.
         """
         finite = self.values[np.isfinite(self.values)]
         if self.written or finite.size == 0:
             return ()
         low, high = self.color_range()
         if self._limits is None and finite.min() == finite.max():
-            return "", fixed(float(finite[0]), self._decimals), ""  # other colours stand for nothing
+            # other colours stand for nothing
+            return "", fixed(float(finite[0]), self._decimals), ""
         below = "≤ " if finite.min() < low else ""
         above = "≥ " if finite.max() > high else ""
         ends = fixed(low, self._decimals), fixed(high, self._decimals)
@@ -236,8 +252,12 @@ class HeatMapPlot(Plot):
         """Return the pixel columns and rows between the cells: C + 1 and R + 1, whole and ascending."""
         n_rows, n_columns = self.values.shape
         area = frame.area
-        xs = np.rint(np.linspace(area.left(), area.right(), n_columns + 1)).astype(np.int64)
-        ys = np.rint(np.linspace(area.top(), area.bottom(), n_rows + 1)).astype(np.int64)
+        xs = np.rint(np.linspace(area.left(), area.right(), n_columns + 1)).astype(
+            np.int64
+        )
+        ys = np.rint(np.linspace(area.top(), area.bottom(), n_rows + 1)).astype(
+            np.int64
+        )
         return xs, ys
 
     def text_of(self, row: int, column: int) -> str:
@@ -249,7 +269,9 @@ class HeatMapPlot(Plot):
         """Return the rectangle of a cell."""
         xs, ys = self.edges(frame)
         top = self.values.shape[0] - 1 - row
-        return QRectF(QPointF(xs[column], ys[top]), QPointF(xs[column + 1], ys[top + 1]))
+        return QRectF(
+            QPointF(xs[column], ys[top]), QPointF(xs[column + 1], ys[top + 1])
+        )
 
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse."""
@@ -284,7 +306,13 @@ class HeatMapPlot(Plot):
         texts = self.bar_texts()
         if texts:
             area.setRight(round(plain.outer.right() - 2 * AIR - color_bar_width(texts)))
-        left_edge = max((metrics.horizontalAdvance(text) for text in self.row_labels), default=0.0) + AIR
+        left_edge = (
+            max(
+                (metrics.horizontalAdvance(text) for text in self.row_labels),
+                default=0.0,
+            )
+            + AIR
+        )
         left_edge += NAME_WIDTH if self.row_name() else 0.0
         if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
             left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
@@ -301,7 +329,11 @@ class HeatMapPlot(Plot):
         n = len(self.row_labels)
         texts = self.bar_texts()
         cells = {tr("chosen"): self.chosen, tr("best"): self.best}
-        marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in cells.items() if cell is not None}
+        marks = {
+            label: (n - 1 - cell[0], cell[1])
+            for label, cell in cells.items()
+            if cell is not None
+        }
         return MapFigure(
             NAME,
             self.axes.title,
@@ -326,14 +358,18 @@ class HeatMapPlot(Plot):
             *(f"{self._names[1]} = {label}" for label in self.column_labels),
         ]
         rows: list[list[CellValue]] = [
-            [label, *map(float, row)] for label, row in zip(self.row_labels, self.values, strict=True)
+            [label, *map(float, row)]
+            for label, row in zip(self.row_labels, self.values, strict=True)
         ]
         return header, rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
         """Return the value of a cell."""
         text = self.text_of(*cell) or tr("no value")
-        return [Line(self._where(*cell), text, bold=True), Line(self.axes.title or tr("value"))]
+        return [
+            Line(self._where(*cell), text, bold=True),
+            Line(self.axes.title or tr("value")),
+        ]
 
     def pick(self, cell: tuple[int, int]) -> None:
         """Pick a cell, if it has a value."""
@@ -346,8 +382,16 @@ class HeatMapPlot(Plot):
         if self.values.size == 0 or not frame.area.contains(point):
             return None
         xs, ys = self.edges(frame)
-        column = int(np.clip(np.searchsorted(xs, point.x(), "right") - 1, 0, self.values.shape[1] - 1))
-        top = int(np.clip(np.searchsorted(ys, point.y(), "right") - 1, 0, self.values.shape[0] - 1))
+        column = int(
+            np.clip(
+                np.searchsorted(xs, point.x(), "right") - 1, 0, self.values.shape[1] - 1
+            )
+        )
+        top = int(
+            np.clip(
+                np.searchsorted(ys, point.y(), "right") - 1, 0, self.values.shape[0] - 1
+            )
+        )
         return self.values.shape[0] - 1 - top, column
 
     def step(self, right: int, down: int) -> bool:
@@ -356,7 +400,12 @@ class HeatMapPlot(Plot):
             return False
         rows, columns = self.values.shape
         row, column = self.inspected_cell or self.chosen or (down, -right)
-        self.pick((min(max(row - down, 0), rows - 1), min(max(column + right, 0), columns - 1)))
+        self.pick(
+            (
+                min(max(row - down, 0), rows - 1),
+                min(max(column + right, 0), columns - 1),
+            )
+        )
         return True
 
     def _where(self, row: int, column: int) -> str:
@@ -366,24 +415,37 @@ class HeatMapPlot(Plot):
 
     def summary(self) -> str:
         """Return the note, else in words where the greatest value is, and the chosen cell."""
-        cell = self.best or np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
+        cell = self.best or np.unravel_index(
+            int(np.nanargmax(self.values)), self.values.shape
+        )
         text = tr("{title}, best {row}") if self.best else tr("{title}, largest {row}")
-        greatest = text.format(title=self.axes.title, row=self._said(int(cell[0]), int(cell[1])))
+        greatest = text.format(
+            title=self.axes.title, row=self._said(int(cell[0]), int(cell[1]))
+        )
         sentences = [self.note or greatest]
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):
-            sentences.append(tr("chosen: {chosen}").format(chosen=self._said(*self.chosen)))
-        if self.inspected_cell is not None and all(np.less(self.inspected_cell, self.values.shape)):
-            sentences.append(tr("inspected: {cell}").format(cell=self._said(*self.inspected_cell)))
+            sentences.append(
+                tr("chosen: {chosen}").format(chosen=self._said(*self.chosen))
+            )
+        if self.inspected_cell is not None and all(
+            np.less(self.inspected_cell, self.values.shape)
+        ):
+            sentences.append(
+                tr("inspected: {cell}").format(cell=self._said(*self.inspected_cell))
+            )
         return describe(sentences)
 
     def _said(self, row: int, column: int) -> str:
         """Return value and place of a cell in words."""
         return tr("{text_of} at {row}").format(
-            text_of=self.text_of(row, column) or tr("no value"), row=self._where(row, column)
+            text_of=self.text_of(row, column) or tr("no value"),
+            row=self._where(row, column),
         )
 
 
-def _draw_best(plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int]) -> None:
+def _draw_best(
+    plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int]
+) -> None:
     """Draw a ring in the best cell, dark in light, which is seen on every shade."""
     rect = plot.cell_rect(frame, *cell)
     radius = min(_RING, rect.width() / 2 - 1, rect.height() / 2 - 1)
@@ -398,7 +460,9 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     values = plot.values
     low, high = plot.color_range()
     shades = np.clip((values - low) / (high - low), 0, 1)
-    numbers = np.where(np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1)
+    numbers = np.where(
+        np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1
+    )
     palette = viridis(np.linspace(0, 1, _SHADES))
     xs, ys = plot.edges(frame)
     gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP else 0
@@ -436,7 +500,9 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
         painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, plot.text_of(row, column))
 
 
-def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
+def _draw_labels(
+    plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors
+) -> None:
     """Write the name of the rows, and as many row and column labels as have room."""
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
@@ -445,9 +511,12 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
     metrics = QFontMetricsF(font(TINY))
     middle = frame.area.center().y()
-    height = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)  # the symbol at its end is kept
+    # the symbol at its end is kept
+    height = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)
     name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, height)
-    painter.drawText(QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, name)
+    painter.drawText(
+        QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, name
+    )
     painter.restore()
     xs, ys = plot.edges(frame)
     n_rows, n_columns = plot.values.shape
@@ -455,8 +524,15 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     start = NAME_WIDTH if plot.row_name() else 0.0
     for row in range(0, n_rows, stride):
         top = n_rows - 1 - row
-        box = QRectF(start, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1 - start, 18)
-        text = metrics.elidedText(plot.row_labels[row], Qt.TextElideMode.ElideMiddle, box.width())
+        box = QRectF(
+            start,
+            (ys[top] + ys[top + 1]) / 2 - 9,
+            frame.area.left() - AIR + 1 - start,
+            18,
+        )
+        text = metrics.elidedText(
+            plot.row_labels[row], Qt.TextElideMode.ElideMiddle, box.width()
+        )
         if box.width() > 1:
             painter.drawText(box, RIGHT, text)
     ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())

@@ -107,7 +107,9 @@ class SetMatrixPlot(Plot):
         self.setAccessibleName(tr("Sets as good as the best"))
         self.add_layer(self._draw, 0.0, clipped=False)
 
-    def show_sets(self, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow], n_sets: int) -> None:
+    def show_sets(
+        self, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow], n_sets: int
+    ) -> None:
         """Show sets.
 
         Parameters
@@ -139,13 +141,21 @@ class SetMatrixPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the feature at a pixel."""
         index = int((point.x() - self._left()) // self._pitch())
-        return index if point.x() >= self._left() and index < self._n_columns() and self.rows else None
+        return (
+            index
+            if point.x() >= self._left() and index < self._n_columns() and self.rows
+            else None
+        )
 
     def readout(self, target: int) -> list[Line]:
         """Return the name of a feature, and in how many sets it is."""
         column = self.columns[target]
-        text = tr("in {share:.0f} % of {n:,} sets").format(share=100 * column.share, n=self.n_sets)
-        state = {REQUIRED: tr("required"), EXCLUDED: tr("excluded"), FREE: ""}[column.wanted]
+        text = tr("in {share:.0f} % of {n:,} sets").format(
+            share=100 * column.share, n=self.n_sets
+        )
+        state = {REQUIRED: tr("required"), EXCLUDED: tr("excluded"), FREE: ""}[
+            column.wanted
+        ]
         lines = [Line(f"{column.feature} {column.name}", bold=True), Line(text)]
         return [*lines, Line(state)] if state else lines
 
@@ -163,7 +173,9 @@ class SetMatrixPlot(Plot):
             return False
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
-        position = QPointF(self._left() + (self.under_mouse + 0.5) * self._pitch(), scaled(_HEAD))
+        position = QPointF(
+            self._left() + (self.under_mouse + 0.5) * self._pitch(), scaled(_HEAD)
+        )
         self.say(self.under_mouse, position)
         self.redraw()
         return True
@@ -181,9 +193,17 @@ class SetMatrixPlot(Plot):
 
     def numbers(self) -> Numbers:
         """Return a row for each set."""
-        header = ["above the best", "set", *(str(column.feature) for column in self.columns)]
+        header = [
+            "above the best",
+            "set",
+            *(str(column.feature) for column in self.columns),
+        ]
         return header, [
-            [row.above, row.label, *(int(column.feature in row.features) for column in self.columns)]
+            [
+                row.above,
+                row.label,
+                *(int(column.feature in row.features) for column in self.columns),
+            ]
             for row in self.rows
         ]
 
@@ -195,9 +215,15 @@ class SetMatrixPlot(Plot):
             NAME,
             tr("Sets as good as the best"),
             "",
-            tuple(" ".join(filter(None, (_share_text(row.above), row.label))) for row in rows),
+            tuple(
+                " ".join(filter(None, (_share_text(row.above), row.label)))
+                for row in rows
+            ),
             tuple(str(column.feature) for column in visible),
-            tuple(tuple(float(column.feature in row.features) for column in visible) for row in rows),
+            tuple(
+                tuple(float(column.feature in row.features) for column in visible)
+                for row in rows
+            ),
             tr("above the best"),
             tr("feature"),
             FigureAxis(tr("in the set"), low=0.0, high=1.0),
@@ -207,7 +233,9 @@ class SetMatrixPlot(Plot):
 
     def summary(self) -> str:
         """Return the most frequent features."""
-        first = [f"{c.feature} {c.name} {percentage(c.share)}" for c in self.columns[:8]]
+        first = [
+            f"{c.feature} {c.name} {percentage(c.share)}" for c in self.columns[:8]
+        ]
         return describe([tr("{n:,} sets").format(n=self.n_sets), *first])
 
     # Places
@@ -218,7 +246,10 @@ class SetMatrixPlot(Plot):
         bold = QFontMetricsF(font(SMALL, bold=True))
         texts = tr("above the best"), self._below()
         widths = [regular.horizontalAdvance(text) for text in texts]
-        widths += [scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label) for row in self.rows]
+        widths += [
+            scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label)
+            for row in self.rows
+        ]
         return max(widths) + 2 * _GAP
 
     def _below(self) -> str:
@@ -265,23 +296,36 @@ class SetMatrixPlot(Plot):
         self._draw_head(painter, colors, columns, left_edge, pitch)
         y = float(scaled(_HEAD))
         for row in rows:
-            self._draw_row(painter, colors, row, QRectF(0, y, left_edge, row_height), columns, pitch)
+            self._draw_row(
+                painter,
+                colors,
+                row,
+                QRectF(0, y, left_edge, row_height),
+                columns,
+                pitch,
+            )
             y += row_height
         top = y + _GAP
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
-        painter.drawText(QRectF(0, top, left_edge - _GAP, scaled(_BARS)), LEFT, self._below())
+        painter.drawText(
+            QRectF(0, top, left_edge - _GAP, scaled(_BARS)), LEFT, self._below()
+        )
         bottom = top + scaled(_BARS)
         for index, column in enumerate(columns):
             middle = left_edge + (index + 0.5) * pitch
             height = column.share * scaled(_BARS)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colors.q("accent" if index == self.under_mouse else "bar", 0.75))
+            painter.setBrush(
+                colors.q("accent" if index == self.under_mouse else "bar", 0.75)
+            )
             painter.drawRect(QRectF(middle - _CELL / 2, bottom - height, _CELL, height))
             painter.setFont(font(TINY))
             painter.setPen(colors.q("muted"))
             box = QRectF(middle - pitch, bottom + 1, 2 * pitch, scaled(_FOOT))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{100 * column.share:.0f}")
+            painter.drawText(
+                box, Qt.AlignmentFlag.AlignCenter, f"{100 * column.share:.0f}"
+            )
 
     def _draw_head(
         self,
@@ -294,24 +338,39 @@ class SetMatrixPlot(Plot):
         """Write the title of the numbers, and the ids of the features."""
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
-        painter.drawText(QRectF(0, 0, left_edge, scaled(_HEAD) - 4), LEFT, tr("above the best"))
+        painter.drawText(
+            QRectF(0, 0, left_edge, scaled(_HEAD) - 4), LEFT, tr("above the best")
+        )
         for index, column in enumerate(columns):
             box = QRectF(left_edge + index * pitch, 0, pitch, scaled(_HEAD) - 4)
             if column.wanted != FREE:
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(colors.q("tint") if column.wanted == REQUIRED else colors.q("line_soft"))
+                painter.setBrush(
+                    colors.q("tint")
+                    if column.wanted == REQUIRED
+                    else colors.q("line_soft")
+                )
                 painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 4, 4)
             is_under_mouse = index == self.under_mouse
-            role = {REQUIRED: "accent", EXCLUDED: "faint", FREE: "accent" if is_under_mouse else "text"}[
-                column.wanted
-            ]
+            role = {
+                REQUIRED: "accent",
+                EXCLUDED: "faint",
+                FREE: "accent" if is_under_mouse else "text",
+            }[column.wanted]
             painter.setFont(font(SMALL, bold=column.selected))
-            painter.setPen(colors.q(role if column.selected or column.wanted or is_under_mouse else "muted"))
+            painter.setPen(
+                colors.q(
+                    role
+                    if column.selected or column.wanted or is_under_mouse
+                    else "muted"
+                )
+            )
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(column.feature))
             if column.wanted == EXCLUDED:
                 painter.setPen(pen(colors.q("error"), 1.3))
                 painter.drawLine(
-                    QPointF(box.left() + 3, box.center().y()), QPointF(box.right() - 3, box.center().y())
+                    QPointF(box.left() + 3, box.center().y()),
+                    QPointF(box.right() - 3, box.center().y()),
                 )
 
     def _draw_row(
@@ -327,22 +386,36 @@ class SetMatrixPlot(Plot):
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("text" if row.label else "muted"))
         painter.drawText(
-            QRectF(label_box.left(), label_box.top(), scaled(_NUMBERS), label_box.height()),
+            QRectF(
+                label_box.left(), label_box.top(), scaled(_NUMBERS), label_box.height()
+            ),
             RIGHT,
             _share_text(row.above),
         )
         if row.label:
             painter.setFont(font(SMALL, bold=True))
             painter.setPen(colors.q("accent"))
-            painter.drawText(label_box.adjusted(scaled(_NUMBERS) + _GAP, 0, 0, 0), LEFT, row.label)
-        full = colors.q("accent") if row.own else colors.q(mix(colors.accent, colors.text, 0.45))
+            painter.drawText(
+                label_box.adjusted(scaled(_NUMBERS) + _GAP, 0, 0, 0), LEFT, row.label
+            )
+        full = (
+            colors.q("accent")
+            if row.own
+            else colors.q(mix(colors.accent, colors.text, 0.45))
+        )
         painter.setPen(Qt.PenStyle.NoPen)
         for index, column in enumerate(columns):
-            middle = QPointF(label_box.right() + (index + 0.5) * pitch, label_box.center().y())
-            painter.setBrush(full if column.feature in row.features else colors.q("line_soft"))
+            middle = QPointF(
+                label_box.right() + (index + 0.5) * pitch, label_box.center().y()
+            )
+            painter.setBrush(
+                full if column.feature in row.features else colors.q("line_soft")
+            )
             height = min(_CELL - 3, label_box.height() - 5)
             painter.drawRoundedRect(
-                QRectF(middle.x() - _CELL / 2, middle.y() - height / 2, _CELL, height), 2.5, 2.5
+                QRectF(middle.x() - _CELL / 2, middle.y() - height / 2, _CELL, height),
+                2.5,
+                2.5,
             )
 
 

@@ -50,7 +50,9 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_method_meets_every_ranker_and_parameters_hold_in_both_roles(file: Path) -> None:
+def test_every_method_meets_every_ranker_and_parameters_hold_in_both_roles(
+    file: Path,
+) -> None:
     assert is_comparison(file)
     made = load_comparison(file)
     assert (made.title, made.data) == ("Two by two", ("A", "B"))
@@ -62,7 +64,10 @@ def test_every_method_meets_every_ranker_and_parameters_hold_in_both_roles(file:
         ("rfe", "ranksvm"),
         ("ranksvm", ""),
     ]
-    assert all(p.data == "A" and p.folds == (1,) and p.measures == ("MAP", "NDCG@10") for p in plans)
+    assert all(
+        p.data == "A" and p.folds == (1,) and p.measures == ("MAP", "NDCG@10")
+        for p in plans
+    )
     assert plans[0].ranker_parameters["regularization"] == (1.0,)
     assert plans[1].ranker_parameters["C"] == plans[4].parameters["C"] == (0.0625, 0.25)
     assert plans[1].ranker_parameters["loss"] == "squared_hinge"
@@ -80,7 +85,9 @@ def test_every_method_meets_every_ranker_and_parameters_hold_in_both_roles(file:
         ('"4^-2..4^-1"', '"-1"', "0 numbers"),
     ],
 )
-def test_what_makes_no_plan_is_told_before_any_work(file: Path, old: str, new: str, message: str) -> None:
+def test_what_makes_no_plan_is_told_before_any_work(
+    file: Path, old: str, new: str, message: str
+) -> None:
     file.write_text(TEXT.replace(old, new))
     with pytest.raises(PlanError, match=naming(message)) as caught:
         load_comparison(file)
@@ -95,20 +102,28 @@ def test_a_plan_is_no_comparison_and_neither_is_anything_else(tmp_path: Path) ->
     assert not is_comparison(tmp_path / "missing.toml")
 
 
-def test_the_shipped_comparison_has_every_selector_with_both_rankers_and_every_ranker() -> None:
+def test_the_shipped_comparison_has_every_selector_with_both_rankers_and_every_ranker() -> (
+    None
+):
     made = load_comparison(resource("plans", "selectors.toml"))
     pairs = {(p.method, p.ranker) for p in made.plans("MQ2008")}
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415
 
-    for m in (one for one in methods() if not one.requires.extra):  # of what every installation has
-        if m.selects and m.key not in ("fsmsvm", "fsmrank-top"):  # the features are those of FSMRank
-            assert {(m.key, "rankrls"), (m.key, "ranksvm")} <= pairs, f"selectors.toml lacks {m.key}"
+    # of what every installation has
+    for m in (one for one in methods() if not one.requires.extra):
+        # the features are those of FSMRank
+        if m.selects and m.key not in ("fsmsvm", "fsmrank-top"):
+            assert {(m.key, "rankrls"), (m.key, "ranksvm")} <= pairs, (
+                f"selectors.toml lacks {m.key}"
+            )
         if not m.selects:
             assert (m.key, "") in pairs, f"selectors.toml lacks {m.key}"
 
 
 def test_the_table_has_a_row_for_every_measure_and_printed_source() -> None:
-    plan = Plan("small", method="ranksvm", parameters={"C": 0.1}, measures=("MAP", "P@10"))
+    plan = Plan(
+        "small", method="ranksvm", parameters={"C": 0.1}, measures=("MAP", "P@10")
+    )
     last = ended(run(plan, dataset(5)))
     header, rows = comparison_table([last])
     assert len(rows) == 2  # nobody printed anything of these data
@@ -142,7 +157,9 @@ def test_the_table_has_a_row_for_every_measure_and_printed_source() -> None:
         ('runs = [{ method = "gas", rnaker = "ranksvm" }]', "rnaker ranker"),
     ],
 )
-def test_what_is_of_the_wrong_kind_is_told(text: str, expected: str, file: Path) -> None:
+def test_what_is_of_the_wrong_kind_is_told(
+    text: str, expected: str, file: Path
+) -> None:
     file.write_text(text)
     assert is_comparison(file)
     with pytest.raises(PlanError) as caught:
@@ -152,7 +169,9 @@ def test_what_is_of_the_wrong_kind_is_told(text: str, expected: str, file: Path)
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("text", ["runs = " + "[" * 5000, "seed = " + "1" * 5000, "seed = \xe9"])
+@pytest.mark.parametrize(
+    "text", ["runs = " + "[" * 5000, "seed = " + "1" * 5000, "seed = \xe9"]
+)
 def test_what_no_reader_of_toml_takes_is_told(text: str, file: Path) -> None:
     file.write_bytes(text.encode("latin-1"))
     assert not is_comparison(file)
@@ -162,7 +181,9 @@ def test_what_no_reader_of_toml_takes_is_told(text: str, file: Path) -> None:
 
 def test_a_run_may_have_several_protocols_for_a_learning_curve(tmp_path: Path) -> None:
     file = tmp_path / "curve.toml"
-    file.write_text('data = "d"\n[[runs]]\nmethod = ["gas", "fsmrank"]\nprotocol = ["train 20%", "given"]\n')
+    file.write_text(
+        'data = "d"\n[[runs]]\nmethod = ["gas", "fsmrank"]\nprotocol = ["train 20%", "given"]\n'
+    )
     plans = load_comparison(file).plans("d")
     assert [(plan.method, plan.protocol) for plan in plans] == [
         ("gas", "train 20%"),
@@ -184,9 +205,16 @@ def test_every_judge_meets_every_method_and_shares_the_data(tmp_path: Path) -> N
         ("bob", "gas"),
         ("bob", "ranksvm"),
     ]
-    path.write_text(head.replace('labels = ["ann", "bob"]', "") + 'label = ["ann", "bob"]\n')
-    assert load_comparison(path).plans("a.csv") == plans, "the label of one judge is no feature for another"
-    for wrong, named in (('label = ["ann", "eve"]\n', "eve"), ("label = 3\n", "label text")):
+    path.write_text(
+        head.replace('labels = ["ann", "bob"]', "") + 'label = ["ann", "bob"]\n'
+    )
+    assert load_comparison(path).plans("a.csv") == plans, (
+        "the label of one judge is no feature for another"
+    )
+    for wrong, named in (
+        ('label = ["ann", "eve"]\n', "eve"),
+        ("label = 3\n", "label text"),
+    ):
         path.write_text(head + wrong)
         with pytest.raises(PlanError, match=naming(named)):
             load_comparison(path)

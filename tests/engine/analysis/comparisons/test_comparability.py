@@ -35,7 +35,12 @@ def folds(numbers: tuple[int, ...] = (1, 2), digest: str = "a") -> list[FoldResu
 def sealed(run: RunResult, *, cross_fitted: bool) -> RunResult:
     """Return a run without its test part, with values of models chosen without each query, or without."""
     values = {"MAP": np.array([0.2, 0.3, 0.7])} if cross_fitted else {}
-    return replace(run, folds=tuple(replace(without_test(one), cross_fitted=values) for one in run.folds))
+    return replace(
+        run,
+        folds=tuple(
+            replace(without_test(one), cross_fitted=values) for one in run.folds
+        ),
+    )
 
 
 PLAIN = result(folds())
@@ -49,7 +54,10 @@ DIFFERENT = {
     "part": (Difference.PART, sealed(PLAIN, cross_fitted=True)),
     "unfinished": (Difference.UNFINISHED, replace(PLAIN, complete=False)),
     "hand-chosen": (Difference.HAND_CHOSEN, result(folds(), hand_chosen="given: 1")),
-    "queries": (Difference.QUERIES, result([*folds((1,)), replace(fold(2, QUERIES[:3]), data_digest="a")])),
+    "queries": (
+        Difference.QUERIES,
+        result([*folds((1,)), replace(fold(2, QUERIES[:3]), data_digest="a")]),
+    ),
 }
 
 
@@ -66,10 +74,14 @@ def test_each_difference_separates_two_runs_and_gives_the_reason(name: str) -> N
 def test_a_seed_counts_where_it_deals_the_folds() -> None:
     runs = [result(folds(), protocol="2-fold", seed=seed) for seed in (0, 1)]
     assert comparable(*runs).difference is Difference.PROTOCOL
-    assert comparable(runs[0], result(folds(), protocol="2-fold, train 50%")).is_comparable
+    assert comparable(
+        runs[0], result(folds(), protocol="2-fold, train 50%")
+    ).is_comparable
 
 
-def test_what_was_chosen_on_the_part_is_comparable_with_nothing_not_even_itself() -> None:
+def test_what_was_chosen_on_the_part_is_comparable_with_nothing_not_even_itself() -> (
+    None
+):
     optimum = sealed(PLAIN, cross_fitted=False)
     assert optimum.part is Part.CHOSEN_ON
     assert comparable(optimum, optimum).difference is Difference.NO_ESTIMATE
@@ -90,10 +102,21 @@ def drawn_runs() -> st.SearchStrategy[dict[int, RunResult]]:
     """Return runs that differ in some of what makes runs comparable."""
 
     def run(
-        data: str, digest: str, numbers: tuple[int, ...], shown: str, complete: bool, **plan: Any
+        data: str,
+        digest: str,
+        numbers: tuple[int, ...],
+        shown: str,
+        complete: bool,
+        **plan: Any,
     ) -> RunResult:
-        made = replace(result(folds(numbers, digest), data=data, **plan), complete=complete)
-        return made if shown == "test" else sealed(made, cross_fitted=shown == "cross-fitted")
+        made = replace(
+            result(folds(numbers, digest), data=data, **plan), complete=complete
+        )
+        return (
+            made
+            if shown == "test"
+            else sealed(made, cross_fitted=shown == "cross-fitted")
+        )
 
     runs = st.builds(
         run,
@@ -105,14 +128,18 @@ def drawn_runs() -> st.SearchStrategy[dict[int, RunResult]]:
         convention=st.sampled_from(["letor4", "mslr"]),
         protocol=st.sampled_from(["given", "2-fold", "2-fold, train 20%"]),
     )
-    return st.lists(runs, min_size=1, max_size=8).map(lambda drawn: dict(enumerate(drawn)))
+    return st.lists(runs, min_size=1, max_size=8).map(
+        lambda drawn: dict(enumerate(drawn))
+    )
 
 
 @given(drawn_runs())
 def test_groups_are_the_classes_of_comparable_runs(runs: dict[int, RunResult]) -> None:
     groups = comparable_groups(runs)
     assert sorted(name for group in groups for name in group.runs) == sorted(runs)
-    group_of = {name: number for number, group in enumerate(groups) for name in group.runs}
+    group_of = {
+        name: number for number, group in enumerate(groups) for name in group.runs
+    }
     for one, other in product(runs, runs):
         together = group_of[one] == group_of[other]
         found = comparable(runs[one], runs[other])
@@ -126,7 +153,8 @@ def test_groups_are_the_classes_of_comparable_runs(runs: dict[int, RunResult]) -
         leaders = [g for g in groups[:number] if g.key.data_name == group.key.data_name]
         assert bool(group.apart) is bool(leaders)
     names = [group.key.data_name for group in groups]
-    assert names == sorted(names, key=list(dict.fromkeys(names)).index)  # datasets stay together
+    # datasets stay together
+    assert names == sorted(names, key=list(dict.fromkeys(names)).index)
 
 
 def test_runs_on_the_same_files_have_one_digest_and_other_data_another() -> None:

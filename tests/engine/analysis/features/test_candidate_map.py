@@ -26,14 +26,20 @@ from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.engine.steps import Step
 
 NAMES = ("a", "b", "c", "d", "e")
-GROUPS = CandidateGroups.of([11, 12, 13, 14, 15], NAMES, checked_groups({"B": (12, 14), "A": (11, 13)}))
+GROUPS = CandidateGroups.of(
+    [11, 12, 13, 14, 15], NAMES, checked_groups({"B": (12, 14), "A": (11, 13)})
+)
 
 
 def path() -> PathResult:
     """Takes B, 25 % ahead of A and then e; then e, far ahead of A."""
     nan = float("nan")
-    first = Step(1, (1, 3), np.zeros(5), 6.0, np.array([7.0, 6.0, 7.0, 6.0, 8.0]), before=10.0)
-    second = Step(2, (1, 3, 4), np.zeros(5), 5.0, np.array([5.9, nan, 5.9, nan, 5.0]), before=6.0)
+    first = Step(
+        1, (1, 3), np.zeros(5), 6.0, np.array([7.0, 6.0, 7.0, 6.0, 8.0]), before=10.0
+    )
+    second = Step(
+        2, (1, 3, 4), np.zeros(5), 5.0, np.array([5.9, nan, 5.9, nan, 5.0]), before=6.0
+    )
     return PathResult(UNIT, HeldSteps((first, second)), {}, 1.0)
 
 
@@ -49,7 +55,9 @@ def test_a_group_has_one_row_and_one_rank():
 
 def test_the_margin_is_to_the_next_group():
     found = margins(GROUPS.path(path()), DROP)
-    assert {GROUPS.names[column]: GROUPS.names[lead.rival] for column, lead in found.items()} == {
+    assert {
+        GROUPS.names[column]: GROUPS.names[lead.rival] for column, lead in found.items()
+    } == {
         "B": "A",
         "e": "A",
     }
@@ -94,7 +102,11 @@ def test_the_map_has_score_share_and_rank_of_every_candidate(seed: int) -> None:
             assert found.taken[row, column] == (step.selected[-1] == feature)
             if np.isnan(value):
                 assert np.isnan(
-                    [found.scores[row, column], found.shares[row, column], found.ranks[row, column]]
+                    [
+                        found.scores[row, column],
+                        found.shares[row, column],
+                        found.ranks[row, column],
+                    ]
                 ).all()
                 continue
             assert found.scores[row, column] == value
@@ -103,24 +115,36 @@ def test_the_map_has_score_share_and_rank_of_every_candidate(seed: int) -> None:
         assert found.shares[found.taken[:, column], column] == 1.0
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(1, 6), st.integers(0, 4), st.integers(0, 7))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 9),
+    st.integers(1, 6),
+    st.integers(0, 4),
+    st.integers(0, 7),
+)
 def test_a_view_has_the_step_and_the_feature_that_are_wanted(
     seed: int, rows: int, columns: int, place: int, feature: int
 ) -> None:
     whole = made(growing(seed))
     part = whole.view(rows, columns, place, feature)
-    assert part.scores.shape == (len(part.features), len(part.places)) == part.taken.shape
+    assert (
+        part.scores.shape == (len(part.features), len(part.places)) == part.taken.shape
+    )
     assert len(part.features) <= rows
     assert len(part.places) == min(columns, 5)
     assert place in part.places
-    assert list(part.places) == list(range(part.places[0], part.places[0] + len(part.places)))
+    assert list(part.places) == list(
+        range(part.places[0], part.places[0] + len(part.places))
+    )
     assert feature in part.features
     for i, f in enumerate(part.features):
         for j, p in enumerate(part.places):
             expected = whole.scores[whole.features.index(f), p]
             assert part.scores[i, j] == expected or np.isnan(expected)
     order = [f for f in part.features if f != feature]
-    came = [f for f in whole.features[part.places[0] : part.places[-1] + 1] if f in order]
+    came = [
+        f for f in whole.features[part.places[0] : part.places[-1] + 1] if f in order
+    ]
     assert order[: len(came)] == came
 
 
@@ -133,7 +157,11 @@ def test_of_iterations_the_first_and_the_last_are_seen() -> None:
     assert list(part.features) == list(weights(3).steps[-1].selected[:4])
     for column, place in enumerate(whole.places):
         best = int(np.abs(weights(3).steps[place].coef).argmax())
-        assert [f for f, new in zip(whole.features, whole.taken[:, column], strict=True) if new] == [best]
+        assert [
+            f
+            for f, new in zip(whole.features, whole.taken[:, column], strict=True)
+            if new
+        ] == [best]
 
 
 @pytest.mark.parametrize("columns", range(1, 8))
@@ -152,7 +180,9 @@ def test_scores_without_a_zero_are_shares_of_the_way_from_the_worst() -> None:
     found = made(growing(1, low=-1.0), CandidateScore("score", "", from_zero=False))
     for column in range(5):
         values, of = found.scores[:, column], found.shares[:, column]
-        expected = (values - np.nanmin(values)) / (np.nanmax(values) - np.nanmin(values))
+        expected = (values - np.nanmin(values)) / (
+            np.nanmax(values) - np.nanmin(values)
+        )
         np.testing.assert_allclose(of, expected)
 
 
@@ -161,7 +191,9 @@ def test_shares_of_drops_and_of_the_least() -> None:
     assert shares(SCORE, np.array([2.0, 1.0, -1.0])).tolist() == [1.0, 0.5, 0.0]
     assert shares(DROP, np.array([-1.0, -3.0, -2.0])).tolist() == [1.0, 0.0, 0.5]
     least = CandidateScore("weight", "", least=True)
-    np.testing.assert_array_equal(shares(least, np.array([4.0, 2.0, nan])), [0.5, 1.0, nan])
+    np.testing.assert_array_equal(
+        shares(least, np.array([4.0, 2.0, nan])), [0.5, 1.0, nan]
+    )
     assert np.isnan(shares(SCORE, np.array([nan, nan]))).all()
     assert shares(SCORE, np.zeros(2)).tolist() == [1.0, 1.0]
 
@@ -180,10 +212,18 @@ def test_margins_are_to_the_best_of_the_others(seed: int) -> None:
     assert list(found) == list(path.steps[-1].selected)
     for step in path.steps:
         taken = step.selected[-1]
-        others = {j: v for j, v in enumerate(step.candidates.tolist()) if np.isfinite(v) and j != taken}
+        others = {
+            j: v
+            for j, v in enumerate(step.candidates.tolist())
+            if np.isfinite(v) and j != taken
+        }
         rival = max(others, key=lambda j: (others[j], -j))
         margin = found[taken]
-        assert (margin.number, margin.score, margin.rival) == (step.number, step.candidates[taken], rival)
+        assert (margin.number, margin.score, margin.rival) == (
+            step.number,
+            step.candidates[taken],
+            rival,
+        )
         assert margin.share == pytest.approx(1 - others[rival] / step.candidates[taken])
 
 
@@ -205,7 +245,12 @@ def test_a_pinned_feature_is_behind_and_what_came_with_it_is_no_rival() -> None:
     candidates = np.array([6.0, 8.0, 9.0])
     step = Step(1, (1,), np.zeros(3), 8.0, candidates, before=10.0)
     margin = step_margin(DROP, step, divisor=2.0)
-    assert (margin.feature, margin.rival, margin.score, margin.rival_score) == (1, 0, 1.0, 2.0)
+    assert (margin.feature, margin.rival, margin.score, margin.rival_score) == (
+        1,
+        0,
+        1.0,
+        2.0,
+    )
     assert margin.share == pytest.approx(-0.5)
     both = Step(1, (0, 2), np.zeros(3), 1.0, np.array([0.9, 0.6, 0.9]))
     assert step_margin(SCORE, both, 0).rival == 1

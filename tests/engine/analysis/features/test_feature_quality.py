@@ -20,16 +20,22 @@ from rankstudio.engine.data.summary import describe
 from rankstudio.engine.metrics.evaluation import evaluate
 
 
-def documents(seed: int = 0, n_queries: int = 20, size: int = 12, n: int = 5) -> RankingDataset:
+def documents(
+    seed: int = 0, n_queries: int = 20, size: int = 12, n: int = 5
+) -> RankingDataset:
     rng = np.random.default_rng(seed)
     m = n_queries * size
     return RankingDataset.from_arrays(
-        rng.normal(size=(m, n)), rng.integers(0, 3, size=m), np.repeat(np.arange(n_queries), size)
+        rng.normal(size=(m, n)),
+        rng.integers(0, 3, size=m),
+        np.repeat(np.arange(n_queries), size),
     )
 
 
 def with_columns(data: RankingDataset, **columns: object) -> RankingDataset:
-    X = np.column_stack([data.X, *(np.asarray(c, dtype=np.float64) for c in columns.values())])
+    X = np.column_stack(
+        [data.X, *(np.asarray(c, dtype=np.float64) for c in columns.values())]
+    )
     return RankingDataset.from_arrays(X, data.y, data.qid)
 
 
@@ -59,7 +65,10 @@ def test_of_one_ranking_the_auc_comes_first_and_tells_the_direction() -> None:
     data = documents(n_queries=1, size=60)
     for column, feature in enumerate(quality(data).features):
         scores = data.X[:, column]
-        up, down = (evaluate(data.y, s, data.qid, measures=["AUC"])["AUC"] for s in (scores, -scores))
+        up, down = (
+            evaluate(data.y, s, data.qid, measures=["AUC"])["AUC"]
+            for s in (scores, -scores)
+        )
         assert list(feature.alone) == ["AUC", "MAP"]
         assert feature.alone["AUC"] == pytest.approx(max(up, down))
         assert feature.ascending == (down > up)
@@ -68,7 +77,9 @@ def test_of_one_ranking_the_auc_comes_first_and_tells_the_direction() -> None:
 @given(st.integers(0, 10_000), st.sampled_from([1e-300, 1.0, 1e9, 1e306]))
 def test_every_document_is_counted_once(seed: int, scale: float) -> None:
     data = documents(seed, n_queries=3, size=4, n=2)
-    data = with_columns(data, wide=np.clip(data.X[:, 0], -1.7, 1.7) * scale, flat=np.full(12, scale))
+    data = with_columns(
+        data, wide=np.clip(data.X[:, 0], -1.7, 1.7) * scale, flat=np.full(12, scale)
+    )
     for feature in quality(data).features:
         counts = feature.histogram.counts
         assert counts.shape == (2, BINS)
@@ -82,7 +93,10 @@ def test_bins_are_those_of_numpy_where_there_are_no_tails() -> None:
     edges = np.linspace(histogram.low, histogram.high, BINS + 1)
     inside = np.clip(data.X[:, 0], histogram.low, histogram.high)
     assert histogram.counts[0].tolist() == np.histogram(inside, edges)[0].tolist()
-    assert histogram.counts[1].tolist() == np.histogram(inside[data.y > 0], edges)[0].tolist()
+    assert (
+        histogram.counts[1].tolist()
+        == np.histogram(inside[data.y > 0], edges)[0].tolist()
+    )
 
 
 def test_one_value_far_out_does_not_take_the_bins_of_all_others() -> None:
@@ -126,7 +140,9 @@ def test_constant_duplicated_leaking_and_badly_scaled() -> None:
     assert "wider" in report.features[8].findings[0].text
 
 
-def test_a_good_feature_is_not_called_leaking_nor_any_where_all_rankings_are_alike() -> None:
+def test_a_good_feature_is_not_called_leaking_nor_any_where_all_rankings_are_alike() -> (
+    None
+):
     data = documents()
     rng = np.random.default_rng(1)
     good = with_columns(data, good=data.y + rng.normal(0, 0.7, data.n_documents))

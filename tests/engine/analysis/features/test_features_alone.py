@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.analysis.features import features_alone as module
-from rankstudio.engine.analysis.features.features_alone import FeaturesAlone, measuring_alone
+from rankstudio.engine.analysis.features.features_alone import (
+    FeaturesAlone,
+    measuring_alone,
+)
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.metrics.evaluation import evaluate
@@ -17,7 +20,13 @@ from rankstudio.engine.support.work import finish
 
 def data(seed: int = 0) -> Fold:
     made = make_ranking(
-        24, n_informative=2, n_redundant=2, n_noise=2, n_constant=1, documents=(3, 8), seed=seed
+        24,
+        n_informative=2,
+        n_redundant=2,
+        n_noise=2,
+        n_constant=1,
+        documents=(3, 8),
+        seed=seed,
     )
     return made.folds[0]
 
@@ -36,7 +45,12 @@ def test_every_feature_is_measured_as_evaluate_does(seed: int, measure: str) -> 
             scores = -part.X[:, j] if found.ascending[j] else part.X[:, j]
             grade = part.greatest_grade  # of the whole dataset: a part may lack it
             wanted = evaluate(
-                part.y, scores, part.qid, convention="letor4", measures=[measure], greatest_grade=grade
+                part.y,
+                scores,
+                part.qid,
+                convention="letor4",
+                measures=[measure],
+                greatest_grade=grade,
             )
             assert found.parts[name][j] == pytest.approx(wanted[measure], abs=1e-12)
 
@@ -44,7 +58,9 @@ def test_every_feature_is_measured_as_evaluate_does(seed: int, measure: str) -> 
 def test_it_agrees_with_the_profile_of_each_feature() -> None:
     fold = data()
     profiles = pytest.importorskip("rankstudio.plugins.features.feature_profile")
-    inspector = profiles.Inspector(fold.train, "letor4", {"validation": fold.vali, "test": fold.test})
+    inspector = profiles.Inspector(
+        fold.train, "letor4", {"validation": fold.vali, "test": fold.test}
+    )
     for measure in ("MAP", "NDCG@10"):
         found = features_alone(fold, measure)
         for j in range(fold.train.n_features):
@@ -71,4 +87,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sealed_test_part_is_not_measured() -> None:
-    assert list(features_alone(data(), "MAP", sealed=True).parts) == ["train", "validation"]
+    assert list(features_alone(data(), "MAP", sealed=True).parts) == [
+        "train",
+        "validation",
+    ]

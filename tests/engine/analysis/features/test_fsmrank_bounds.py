@@ -25,7 +25,9 @@ def train() -> RankingDataset:
     return open_data(Plan("sample")).folds[0].train
 
 
-@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning")
+@pytest.mark.filterwarnings(
+    "ignore::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning"
+)
 def test_they_hold_and_the_last_is_far_from_tight(train: RankingDataset) -> None:
     fold = open_data(Plan("sample")).folds[0]
     s = importance(group_training(fold).whole("test"), "pearson")
@@ -38,20 +40,32 @@ def test_they_hold_and_the_last_is_far_from_tight(train: RankingDataset) -> None
     )  # of the last model, which stands for the best one
     for step in steps:
         assert step.criterion - minimum <= norm / (step.number + 1) ** 2
-    assert (last.objective, round(last.unseen, -2)) == (pytest.approx(0.68, abs=0.005), 4500.0)
+    assert (last.objective, round(last.unseen, -2)) == (
+        pytest.approx(0.68, abs=0.005),
+        4500.0,
+    )
 
 
 def test_theorem_3_is_the_sum_of_its_terms() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.uniform(size=(6, 2)), np.array([0.0, 1, 2, 0, 0, 1])
     data = RankingDataset.from_arrays(X, y, ["a"] * 3 + ["b"] * 3)  # 3 + 2 pairs
-    model = replace(next(FSMRank().steps(X, y, qid=["a"] * 3 + ["b"] * 3)), coef=np.array([0.3, -0.2]))
+    model = replace(
+        next(FSMRank().steps(X, y, qid=["a"] * 3 + ["b"] * 3)),
+        coef=np.array([0.3, -0.2]),
+    )
     s = np.array([0.5, 0.4, 0.25, 0.8])
     C = 0.3 / 0.5 + 0.2 / 0.8
-    terms = 2 * C * sqrt(4 / 5) + C**2 * sqrt(2 * log(8) / 5) + LAMBDA1 / 2 * C**2 * sqrt(2 * log(8) / 5)
+    terms = (
+        2 * C * sqrt(4 / 5)
+        + C**2 * sqrt(2 * log(8) / 5)
+        + LAMBDA1 / 2 * C**2 * sqrt(2 * log(8) / 5)
+    )
     rest = ((1 + C) ** 2 + LAMBDA1 / 2 * C**2 - 1) * sqrt(log(1 / 0.05) / 10)
     found = fsmrank_bounds(data, model, s, LAMBDA1)
-    assert found.unseen == pytest.approx(2 * (4 + 2 * LAMBDA1) * 2 * terms + rest, rel=1e-12)
+    assert found.unseen == pytest.approx(
+        2 * (4 + 2 * LAMBDA1) * 2 * terms + rest, rel=1e-12
+    )
     with pytest.raises(PlanError, match="scaled"):
         fsmrank_bounds(replace(data, X=3 * X), model, s, LAMBDA1)
     with pytest.raises(PlanError, match="importance"):

@@ -23,7 +23,12 @@ def test_places_and_reversed_pairs() -> None:
         4: {"x": nan, "y": 0.0},
     }
     rows = convention_rows(methods, means, "MAP")
-    assert [row.places for row in rows] == [{"x": 1, "y": 3}, {"x": 2, "y": 2}, {"x": 2, "y": 1}, {"y": 4}]
+    assert [row.places for row in rows] == [
+        {"x": 1, "y": 3},
+        {"x": 2, "y": 2},
+        {"x": 2, "y": 1},
+        {"y": 4},
+    ]
     assert reversed_pairs(rows, "x", "y") == (2, 3)
     assert reversed_pairs(rows, "x", "x") == (0, 3)
     lower = convention_rows(methods, means, "Disagreement")
@@ -38,7 +43,14 @@ def test_labels_above_two_are_named_with_the_convention_that_knows_them() -> Non
 
 @pytest.mark.parametrize(
     ("known", "greatest", "key"),
-    [("mslr", 4.0, "letor4"), (None, 2.0, "letor4"), (None, 4.0, "mslr"), (None, 4.0, "ranklib")],
+    [
+        ("mslr", 4.0, "letor4"),
+        (None, 2.0, "letor4"),
+        (None, 4.0, "mslr"),
+        (None, 4.0, "ranklib"),
+    ],
 )
-def test_nothing_is_said_of_labels_that_are_in_order(known: str | None, greatest: float, key: str) -> None:
+def test_nothing_is_said_of_labels_that_are_in_order(
+    known: str | None, greatest: float, key: str
+) -> None:
     assert not convention_note(known, greatest, key)

@@ -11,8 +11,14 @@ from experiment.small import assert_same, dataset, ended, part, partly_stored, v
 from representatives import every
 
 from rankstudio.engine import cross_fitted
-from rankstudio.engine.analysis.measurements.cross_fitting import fitted_in_study, with_cross_fitted
-from rankstudio.engine.analysis.measurements.measurement import Measurement, without_test
+from rankstudio.engine.analysis.measurements.cross_fitting import (
+    fitted_in_study,
+    with_cross_fitted,
+)
+from rankstudio.engine.analysis.measurements.measurement import (
+    Measurement,
+    without_test,
+)
 from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.errors import DatasetError
@@ -26,16 +32,37 @@ from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.metrics.evaluator import average
 
-GREEDY = Plan("small", parameters={"regularization": (0.25, 4.0)}, measures=("MAP", "P@2"), select_by="MAP")
-TREES = Plan("small", "lambdamart", {"n_rounds": 4, "min_data_in_leaf": 5}, measures=("MAP", "P@2"))
-RULES = {rule: GREEDY.changed(rule=rule) for rule in ("best", "at most 2", "one-se", "smallest")}
-KINDS = {**RULES, "trees": TREES, "boosting": TREES.changed(method="rankboost", parameters={"n_rounds": 5})}
+GREEDY = Plan(
+    "small",
+    parameters={"regularization": (0.25, 4.0)},
+    measures=("MAP", "P@2"),
+    select_by="MAP",
+)
+TREES = Plan(
+    "small",
+    "lambdamart",
+    {"n_rounds": 4, "min_data_in_leaf": 5},
+    measures=("MAP", "P@2"),
+)
+RULES = {
+    rule: GREEDY.changed(rule=rule)
+    for rule in ("best", "at most 2", "one-se", "smallest")
+}
+KINDS = {
+    **RULES,
+    "trees": TREES,
+    "boosting": TREES.changed(method="rankboost", parameters={"n_rounds": 5}),
+}
 
 
 def of_earlier_version(run: RunResult) -> RunResult:
     """A run as a study of a version without cross-fitted measures has it."""
     folds = [
-        replace(fold, cross_fitted={}, paths=tuple(replace(path, choices=None) for path in fold.paths))
+        replace(
+            fold,
+            cross_fitted={},
+            paths=tuple(replace(path, choices=None) for path in fold.paths),
+        )
         for fold in run.folds
     ]
     return replace(run, folds=tuple(folds))
@@ -51,14 +78,20 @@ def by_loop(fold: FoldResult, data: Fold, plan: Plan) -> np.ndarray:
 
     assert data.vali is not None
     evaluator = Evaluator(
-        data.vali.y, data.vali.query_ptr, plan.convention, ("MAP",), grading=data.vali.grading
+        data.vali.y,
+        data.vali.query_ptr,
+        plan.convention,
+        ("MAP",),
+        grading=data.vali.grading,
     )
     columns = np.ascontiguousarray(data.vali.X.T)
     rows = []
     known = None
     for path in fold.paths:
         for step in path.steps:
-            known = step.scores(columns, known) if step.additive else step.scores(columns)
+            known = (
+                step.scores(columns, known) if step.additive else step.scores(columns)
+            )
             rows.append(evaluator.per_query(known)["MAP"])
     values = np.array(rows)
     groups, subsets = query_groups(values.shape[1]), query_subsets(values.shape[1])
@@ -66,7 +99,9 @@ def by_loop(fold: FoldResult, data: Fold, plan: Plan) -> np.ndarray:
     for split, row in enumerate(groups):
         for query, group in enumerate(row):
             subset = subsets[split * 5 + group]
-            fitted[query] += values[average(np.ascontiguousarray(values[:, subset])).argmax(), query]
+            fitted[query] += values[
+                average(np.ascontiguousarray(values[:, subset])).argmax(), query
+            ]
     return fitted / len(groups)
 
 
@@ -74,7 +109,9 @@ def by_loop(fold: FoldResult, data: Fold, plan: Plan) -> np.ndarray:
 def test_a_run_has_the_values_of_a_plain_loop(plan: Plan) -> None:
     data = dataset(2)
     for fold, parts in zip(run_plan(plan, data).folds, data.folds, strict=True):
-        np.testing.assert_allclose(fold.cross_fitted["MAP"], by_loop(fold, parts, plan), rtol=1e-12)
+        np.testing.assert_allclose(
+            fold.cross_fitted["MAP"], by_loop(fold, parts, plan), rtol=1e-12
+        )
 
 
 @every("plan", KINDS)
@@ -89,7 +126,9 @@ def test_computed_later_it_is_that_of_the_run(plan: Plan) -> None:
         assert later.test == fold.test
 
 
-def test_only_the_cross_fitted_values_are_added_to_a_run_of_an_earlier_version() -> None:
+def test_only_the_cross_fitted_values_are_added_to_a_run_of_an_earlier_version() -> (
+    None
+):
     data = dataset(2)
     run = run_plan(GREEDY, data)
     earlier = of_earlier_version(run)
@@ -126,7 +165,9 @@ def test_a_sealed_study_of_an_earlier_version_is_measured_where_its_data_are() -
     run = run_plan(GREEDY, data)
     earlier = of_earlier_version(run)
     assert sealed(earlier).part is Part.CHOSEN_ON
-    measured = Remeasurement().run(earlier, data, Measurement("letor4", "MAP", sealed=True))
+    measured = Remeasurement().run(
+        earlier, data, Measurement("letor4", "MAP", sealed=True)
+    )
     assert measured.part is Part.CROSS_FITTED
     assert measured.average == sealed(run).average
 
@@ -137,10 +178,14 @@ def test_models_that_are_not_stored_are_no_reason_for_an_optimistic_value() -> N
     first = cross_fitted(of_earlier_version(partly), data).folds[0]
     assert not first.cross_fitted
     assert sealed(cross_fitted(of_earlier_version(partly), data)).part is Part.CHOSEN_ON
-    anew = Remeasurement().run(partly, data, Measurement("letor4", "ERR", chooses=True, sealed=True))
+    anew = Remeasurement().run(
+        partly, data, Measurement("letor4", "ERR", chooses=True, sealed=True)
+    )
     assert not anew.folds[0].cross_fitted
     # What chooses is known by query, and the values that the path keeps are those of the run.
-    kept = replace(partly, folds=tuple(replace(fold, cross_fitted={}) for fold in partly.folds))
+    kept = replace(
+        partly, folds=tuple(replace(fold, cross_fitted={}) for fold in partly.folds)
+    )
     again = cross_fitted(kept, data)
     for fold, later in zip(partly.folds, again.folds, strict=True):
         assert values_of(later.cross_fitted) == values_of(fold.cross_fitted)
@@ -148,12 +193,16 @@ def test_models_that_are_not_stored_are_no_reason_for_an_optimistic_value() -> N
 
 def test_other_data_are_refused() -> None:
     run = run_plan(GREEDY, dataset(2))
-    other = FoldedDataset("Other", None, tuple(Fold(n, part(9), part(10), part(11)) for n in (1, 2)))
+    other = FoldedDataset(
+        "Other", None, tuple(Fold(n, part(9), part(10), part(11)) for n in (1, 2))
+    )
     with pytest.raises(DatasetError):
         cross_fitted(run, other)
 
 
-def test_values_are_those_of_the_model_where_nothing_was_chosen_by_these_queries() -> None:
+def test_values_are_those_of_the_model_where_nothing_was_chosen_by_these_queries() -> (
+    None
+):
     data = dataset(2)
     one_model = Plan("small", "rankrls", {"regularization": (1.0,)}, measures=("MAP",))
     for plan in (
@@ -169,7 +218,9 @@ def test_values_are_those_of_the_model_where_nothing_was_chosen_by_these_queries
 
 def few_queries() -> FoldedDataset:
     """A part of four queries, which any protocol divides."""
-    return FoldedDataset("Four queries", None, (Fold(1, part(5, queries=4), None, None),))
+    return FoldedDataset(
+        "Four queries", None, (Fold(1, part(5, queries=4), None, None),)
+    )
 
 
 def test_without_validation_queries_to_choose_by_nothing_is_claimed() -> None:
@@ -187,10 +238,12 @@ def test_without_validation_queries_to_choose_by_nothing_is_claimed() -> None:
     forgotten = tuple(replace(one, n_validation_queries=0) for one in earlier.folds)
     again = with_cross_fitted(replace(earlier, folds=forgotten), single)
     assert again.unfitted is Unfitted.TOO_FEW
-    assert run_plan(GREEDY.changed(protocol="leave-query-out, nested 2-fold"), few_queries()).unfitted is (
-        Unfitted.LEFT_OUT_ONE_BY_ONE
+    assert run_plan(
+        GREEDY.changed(protocol="leave-query-out, nested 2-fold"), few_queries()
+    ).unfitted is (Unfitted.LEFT_OUT_ONE_BY_ONE)
+    few = FoldedDataset(
+        "Three queries", None, (replace(fold, vali=part(4, queries=3)),)
     )
-    few = FoldedDataset("Three queries", None, (replace(fold, vali=part(4, queries=3)),))
     assert sealed(run_plan(GREEDY, few)).part is Part.CROSS_FITTED
 
 

@@ -10,7 +10,10 @@ import pytest
 from experiment.small import dataset, ended
 
 from rankstudio.engine.analysis.measurements import remeasurement
-from rankstudio.engine.analysis.measurements.measurement import Measurement, without_test
+from rankstudio.engine.analysis.measurements.measurement import (
+    Measurement,
+    without_test,
+)
 from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -19,12 +22,21 @@ from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluation import evaluate
 
-GREEDY = Plan("small", parameters={"regularization": (0.25, 4.0)}, measures=("MAP",), select_by="MAP")
+GREEDY = Plan(
+    "small",
+    parameters={"regularization": (0.25, 4.0)},
+    measures=("MAP",),
+    select_by="MAP",
+)
 OTHERS = {
-    "all features at once": Plan("small", "rankrls", {"regularization": (0.5, 8.0)}, measures=("MAP",)),
+    "all features at once": Plan(
+        "small", "rankrls", {"regularization": (0.5, 8.0)}, measures=("MAP",)
+    ),
     "within one standard error": GREEDY.changed(rule="one-se"),
     "not significantly worse": GREEDY.changed(rule="smallest"),
-    "trees": Plan("small", "lambdamart", {"n_rounds": 3, "min_data_in_leaf": 5}, measures=("MAP",)),
+    "trees": Plan(
+        "small", "lambdamart", {"n_rounds": 3, "min_data_in_leaf": 5}, measures=("MAP",)
+    ),
 }
 
 
@@ -51,11 +63,15 @@ def same(one: RunResult, other: RunResult) -> None:
         assert its.cross_fitted
         assert set(mine.cross_fitted) == set(its.cross_fitted)
         for name in its.cross_fitted:
-            np.testing.assert_array_equal(mine.cross_fitted[name], its.cross_fitted[name])
+            np.testing.assert_array_equal(
+                mine.cross_fitted[name], its.cross_fitted[name]
+            )
         for path, its_path in zip(mine.paths, its.paths, strict=True):
             assert path.validation
             for name in path.validation:
-                np.testing.assert_array_equal(path.validation[name], its_path.validation[name])
+                np.testing.assert_array_equal(
+                    path.validation[name], its_path.validation[name]
+                )
 
 
 def same_tests(one: RunResult, other: RunResult) -> None:
@@ -77,8 +93,12 @@ def same_tests(one: RunResult, other: RunResult) -> None:
 def test_a_run_measured_anew_is_the_run_measured_so(
     data: FoldedDataset, first: Plan, key: str, name: str
 ) -> None:
-    again = Remeasurement().run(finished(first, data), data, Measurement(key, name, chooses=True))
-    expected = finished(first.changed(measures=("MAP", name), convention=key, select_by=name), data)
+    again = Remeasurement().run(
+        finished(first, data), data, Measurement(key, name, chooses=True)
+    )
+    expected = finished(
+        first.changed(measures=("MAP", name), convention=key, select_by=name), data
+    )
     # Which single feature is the best one is chosen by the plan's own measure, and stays.
     for mine, its in zip(again.folds, expected.folds, strict=True):
         if mine.baseline.feature != its.baseline.feature:
@@ -93,7 +113,10 @@ def test_the_choice_stays_where_nobody_asks_for_another(data: FoldedDataset) -> 
     assert again.plan == GREEDY.changed(convention="trec_eval", measures=("MAP", "RR"))
     for one, other in zip(first.folds, again.folds, strict=True):
         assert other.chosen is one.chosen
-    assert Remeasurement().run(first, data, Measurement("standard", "MAP")).folds == first.folds
+    assert (
+        Remeasurement().run(first, data, Measurement("standard", "MAP")).folds
+        == first.folds
+    )
 
 
 @pytest.mark.parametrize("key", list(CONVENTIONS))
@@ -109,7 +132,9 @@ def test_test_measures_are_those_of_evaluate(data: FoldedDataset, key: str) -> N
             assert one.test[name] == pytest.approx(found[name], rel=1e-14, nan_ok=True)
 
 
-def test_without_inner_folds_models_there_is_no_other_validation(data: FoldedDataset) -> None:
+def test_without_inner_folds_models_there_is_no_other_validation(
+    data: FoldedDataset,
+) -> None:
     plan = GREEDY.changed(protocol="nested 2-fold")
     first = finished(plan, data) if plan.inner else None
     assert first is not None
@@ -131,28 +156,39 @@ def test_rankings_go_with_the_paths(data: FoldedDataset) -> None:
     assert not anew._models
 
 
-def test_nothing_of_the_test_part_is_left_while_it_is_sealed(data: FoldedDataset) -> None:
+def test_nothing_of_the_test_part_is_left_while_it_is_sealed(
+    data: FoldedDataset,
+) -> None:
     first = finished(GREEDY, data)
-    for wanted in (Measurement("letor4", "MAP", sealed=True), Measurement("mslr", "P@3", sealed=True)):
+    for wanted in (
+        Measurement("letor4", "MAP", sealed=True),
+        Measurement("mslr", "P@3", sealed=True),
+    ):
         sealed = Remeasurement().run(first, data, wanted)
         assert sealed.average == sealed.folds[0].validation or len(sealed.folds) > 1
         for one, fold in zip(sealed.folds, data.folds, strict=True):
             assert fold.vali is not None
             assert (one.test, one.baseline.test) == ({}, {})
             assert one.per_query[wanted.measure].size == fold.vali.n_queries
-            assert np.nanmean(one.per_query[wanted.measure]) == pytest.approx(one.validation[wanted.measure])
+            assert np.nanmean(one.per_query[wanted.measure]) == pytest.approx(
+                one.validation[wanted.measure]
+            )
     bare = without_test(first.folds[0])
     assert (bare.test, bare.baseline.test, bare.per_query) == ({}, {}, {})
     assert bare.validation == first.folds[0].validation
 
 
-def test_a_plan_that_is_measured_as_it_stands_stays_the_very_same_though_another_is_equal() -> None:
+def test_a_plan_that_is_measured_as_it_stands_stays_the_very_same_though_another_is_equal() -> (
+    None
+):
     plans = [Plan(data="sample"), Plan(data="sample")]
     wanted = Measurement(plans[0].convention, plans[0].measures[0])
     assert all(wanted.plan(plan) is plan for plan in plans)
 
 
-@pytest.mark.parametrize("plan", [GREEDY, *OTHERS.values(), GREEDY.changed(protocol="nested 2-fold")])
+@pytest.mark.parametrize(
+    "plan", [GREEDY, *OTHERS.values(), GREEDY.changed(protocol="nested 2-fold")]
+)
 def test_rankings_that_are_prepared_are_all_there_are(
     data: FoldedDataset, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,7 +207,9 @@ def test_rankings_that_are_prepared_are_all_there_are(
         assert dict(mine.baseline.test) == dict(its.baseline.test)
         for path, its_path in zip(mine.paths, its.paths, strict=True):
             for name in its_path.validation:
-                np.testing.assert_array_equal(path.validation[name], its_path.validation[name])
+                np.testing.assert_array_equal(
+                    path.validation[name], its_path.validation[name]
+                )
 
 
 @pytest.mark.parametrize("left_out", ["_MAX_SCORES", "_MAX_RANKING_BYTES"])

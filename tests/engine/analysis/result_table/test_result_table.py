@@ -24,13 +24,23 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.result_table.formats import FORMATS, latex_table
-from rankstudio.engine.export.result_table.table import NO_ESTIMATE, ResultTable, TableStyle
+from rankstudio.engine.export.result_table.table import (
+    NO_ESTIMATE,
+    ResultTable,
+    TableStyle,
+)
 from rankstudio.engine.statistics.paired import holm, paired_t, signed_ranks
 
 
 def ran(method: str = "greedy-rankrls", **plan: Any) -> RunResult:
     parameters = {"regularization": 1.0, **plan.pop("parameters", {})}
-    made = Plan("nowhere", method, parameters=parameters, measures=("MAP", "Disagreement"), **plan)
+    made = Plan(
+        "nowhere",
+        method,
+        parameters=parameters,
+        measures=("MAP", "Disagreement"),
+        **plan,
+    )
     return ended(run(made, dataset(3)))
 
 
@@ -41,7 +51,8 @@ def runs() -> list[RunResult]:
 
 def table(runs: Sequence[RunResult], *names: str, **query: Any) -> ResultTable:
     return result_table(
-        [TableRun(one, documents=lambda: dataset(3)) for one in runs], TableQuery(names, **query)
+        [TableRun(one, documents=lambda: dataset(3)) for one in runs],
+        TableQuery(names, **query),
     )
 
 
@@ -70,7 +81,9 @@ def test_every_column_is_a_family_of_the_tests_of_the_terminal(runs, against) ->
     for at, name in enumerate(("MAP", "Disagreement")):
         compared = compare_runs(runs, name, 2, seed=3)
         expected = [test.p_holm for test in compared.tests if test]
-        assert [row.cells[at].p for row in found.rows if not isnan(row.cells[at].p)] == expected
+        assert [
+            row.cells[at].p for row in found.rows if not isnan(row.cells[at].p)
+        ] == expected
     assert naming("Greedy RankRLS Fisher").search(found.mark_note)
     assert naming("36 Holm 2").search(found.mark_note)
 
@@ -79,12 +92,16 @@ def test_the_reference_is_the_best_of_the_first_column(runs) -> None:
     for names in (("MAP",), ("Disagreement",)):
         found = table(runs, *names)
         best = [
-            row.title for row, ranks in zip(found.rows, found.ranks(15), strict=True) if ranks[0] == "best"
+            row.title
+            for row, ranks in zip(found.rows, found.ranks(15), strict=True)
+            if ranks[0] == "best"
         ]
         assert best == [row.title for row in found.rows if isnan(row.cells[0].p)]
 
 
-def test_a_measure_that_was_not_stored_is_computed_from_the_scores_of_the_models(runs) -> None:
+def test_a_measure_that_was_not_stored_is_computed_from_the_scores_of_the_models(
+    runs,
+) -> None:
     found = table(runs, "NDCG@3", "MAP", "ERR")
     data = dataset(3)
     for row, one in zip(found.rows, runs, strict=True):
@@ -105,7 +122,9 @@ def test_columns_can_be_folds_with_their_mean(runs) -> None:
     found = table(runs, by="folds")
     assert [c.title for c in found.columns] == ["Fold 1", "Fold 2", "Fold 3", "Mean"]
     for row, one in zip(found.rows, runs, strict=True):
-        assert [cell.mean for cell in row.cells[:3]] == [f.test["MAP"] for f in one.folds]
+        assert [cell.mean for cell in row.cells[:3]] == [
+            f.test["MAP"] for f in one.folds
+        ]
         assert row.cells[3].mean == one.average["MAP"]
         assert all(isnan(cell.sd) and isnan(cell.p) for cell in row.cells[:3])
     assert naming("MAP Small test fold").search(found.caption)
@@ -126,7 +145,9 @@ def test_a_method_on_several_datasets_stands_in_one_row(runs) -> None:
     assert naming("1 2 hypotheses").search(by_data.mark_note)
 
 
-def test_runs_of_a_method_are_told_apart_and_those_that_are_the_same_stand_once(runs) -> None:
+def test_runs_of_a_method_are_told_apart_and_those_that_are_the_same_stand_once(
+    runs,
+) -> None:
     two = ran(parameters={"n_features_to_select": 2})
     again = replace(runs[1], plan=runs[1].plan.changed(data="elsewhere"))
     found = table([runs[1], two, again, runs[2]], "MAP")
@@ -155,10 +176,15 @@ def covered(run: RunResult) -> RunResult:
 
 
 def test_nothing_of_a_sealed_test_part_is_in_a_table(runs) -> None:
-    sealed = [TableRun(covered(one), documents=lambda: dataset(3), sealed=True) for one in runs]
+    sealed = [
+        TableRun(covered(one), documents=lambda: dataset(3), sealed=True)
+        for one in runs
+    ]
     found = result_table(sealed, TableQuery(("MAP",)))
     for row, one in zip(found.rows, runs, strict=True):
-        values = [float(np.mean(fold_result.cross_fitted["MAP"])) for fold_result in one.folds]
+        values = [
+            float(np.mean(fold_result.cross_fitted["MAP"])) for fold_result in one.folds
+        ]
         assert row.cells[0].mean == pytest.approx(mean(values))
         assert row.cells[0].is_estimate
     assert naming("MAP Small validation cross-fitted 3").search(found.caption)
@@ -166,13 +192,20 @@ def test_nothing_of_a_sealed_test_part_is_in_a_table(runs) -> None:
     assert found.mark_note
 
 
-def test_runs_that_are_not_comparable_stand_in_blocks_and_the_best_is_of_a_block() -> None:
+def test_runs_that_are_not_comparable_stand_in_blocks_and_the_best_is_of_a_block() -> (
+    None
+):
     """A set on fold 5 only was bold above runs on all five folds."""
     whole = [
-        result([fold(f, [0.1 * k, 0.5, 0.4]) for f in range(1, 6)], method="gas", seed=k) for k in (1, 2)
+        result(
+            [fold(f, [0.1 * k, 0.5, 0.4]) for f in range(1, 6)], method="gas", seed=k
+        )
+        for k in (1, 2)
     ]
     part = result([fold(5, [0.9, 0.9, 0.9])], method="rankrls", folds=(5,))
-    found = result_table([TableRun(one) for one in (part, *whole)], TableQuery(("MAP",)))
+    found = result_table(
+        [TableRun(one) for one in (part, *whole)], TableQuery(("MAP",))
+    )
     assert [row.block for row in found.rows] == [0, 0, 1]
     assert titles(found)[2] == "RankRLS"
     assert [ranks[0] for ranks in found.ranks(4)] == ["second", "best", ""]
@@ -191,13 +224,23 @@ def cross_fitted(run: RunResult, queries: list[float]) -> RunResult:
     return replace(run, folds=tuple(folds))
 
 
-def test_what_was_chosen_on_its_own_part_is_never_bold_and_cross_fitted_values_are_ranked() -> None:
+def test_what_was_chosen_on_its_own_part_is_never_bold_and_cross_fitted_values_are_ranked() -> (
+    None
+):
     """The method with the greatest mean on the part that chose it is the worst by cross-fitted values."""
     flattered, honest = (
-        covered(replace(run, folds=tuple(replace(f, validation={"MAP": mean}) for f in run.folds)))
+        covered(
+            replace(
+                run,
+                folds=tuple(replace(f, validation={"MAP": mean}) for f in run.folds),
+            )
+        )
         for run, mean in (
             (result([fold(1, [0.2, 0.4]), fold(2, [0.3, 0.1])], method="gas"), 0.4902),
-            (result([fold(1, [0.5, 0.4]), fold(2, [0.6, 0.1])], method="rankrls"), 0.4864),
+            (
+                result([fold(1, [0.5, 0.4]), fold(2, [0.6, 0.1])], method="rankrls"),
+                0.4864,
+            ),
         )
     )
     chosen_on = [TableRun(run, sealed=True) for run in (flattered, honest)]
@@ -209,11 +252,16 @@ def test_what_was_chosen_on_its_own_part_is_never_bold_and_cross_fitted_values_a
     assert r"\textbf" not in text and r"\textit{0.4902}" in text
     assert found.notes_of(TableStyle(bold=True))[-1] == NO_ESTIMATE
     fitted = [cross_fitted(flattered, [0.2, 0.3]), cross_fitted(honest, [0.4, 0.3])]
-    ranked = result_table([TableRun(run, sealed=True) for run in fitted], TableQuery(("MAP",)))
+    ranked = result_table(
+        [TableRun(run, sealed=True) for run in fitted], TableQuery(("MAP",))
+    )
     assert [ranks[0] for ranks in ranked.ranks(4)] == ["second", "best"]
     assert [row.cells[0].mean for row in ranked.rows] == pytest.approx([0.25, 0.35])
     assert naming("cross-fitted 2 4").search(ranked.caption)
-    mixed = result_table([TableRun(run, sealed=True) for run in (flattered, fitted[1])], TableQuery(("MAP",)))
+    mixed = result_table(
+        [TableRun(run, sealed=True) for run in (flattered, fitted[1])],
+        TableQuery(("MAP",)),
+    )
     assert [ranks[0] for ranks in mixed.ranks(4)] == ["", ""]
     assert [row.cells[0].is_muted for row in mixed.rows] == [False, True]
 
@@ -226,20 +274,33 @@ def test_notes_say_what_has_to_be_known() -> None:
     found = result_table(runs, TableQuery(("MAP",)))
     assert found.notes == ("Measures follow the Standard convention.",)
     assert found.notes_of(TableStyle()) == found.notes
-    assert found.notes_of(TableStyle(sd=True))[1:] == ("± is the standard deviation over the folds.",)
+    assert found.notes_of(TableStyle(sd=True))[1:] == (
+        "± is the standard deviation over the folds.",
+    )
     better = result_table(
-        [runs[0], TableRun(result([fold(1, [0.9, 0.9, 0.9]), fold(2, [0.9])]))], TableQuery()
+        [runs[0], TableRun(result([fold(1, [0.9, 0.9, 0.9]), fold(2, [0.9])]))],
+        TableQuery(),
     )
     noted = better.notes_of(TableStyle(bold=True, marks=True))
     assert naming("bold underlined").search(noted[1])
-    assert noted[2].startswith("† p < 0.05, ‡ p < 0.01 for the difference from Greedy RankRLS: ")
+    assert noted[2].startswith(
+        "† p < 0.05, ‡ p < 0.01 for the difference from Greedy RankRLS: "
+    )
 
 
 @pytest.mark.parametrize(
     ("test", "by_hand", "called"),
     [
-        ("wilcoxon", lambda a, b: signed_ranks(a, b).p, "Wilcoxon's signed-rank test, two-sided, over"),
-        ("t", lambda a, b: paired_t(a, b).p, "Student's paired t-test, two-sided, over"),
+        (
+            "wilcoxon",
+            lambda a, b: signed_ranks(a, b).p,
+            "Wilcoxon's signed-rank test, two-sided, over",
+        ),
+        (
+            "t",
+            lambda a, b: paired_t(a, b).p,
+            "Student's paired t-test, two-sided, over",
+        ),
     ],
 )
 def test_marks_are_of_the_test_that_is_chosen(runs, test, by_hand, called) -> None:
@@ -260,12 +321,16 @@ def test_what_makes_no_table_is_told(runs) -> None:
         table(runs, "MOP")
     with pytest.raises(PlanError, match=naming("against 1 3 4")):
         table(runs, against=4)
-    with pytest.raises(PlanError, match=naming("against rankrls greedy-rankrls gas svm")):
+    with pytest.raises(
+        PlanError, match=naming("against rankrls greedy-rankrls gas svm")
+    ):
         table(runs, against="svm")
     with pytest.raises(PlanError, match=naming("by measures folds")):
         table(runs, by="queries")
 
 
 def test_no_test_is_made_for_somebody_who_has_gone(runs) -> None:
-    found = result_table([TableRun(one) for one in runs], TableQuery(("MAP",)), lambda: True)
+    found = result_table(
+        [TableRun(one) for one in runs], TableQuery(("MAP",)), lambda: True
+    )
     assert all(isnan(cell.p) for row in found.rows for cell in row.cells)

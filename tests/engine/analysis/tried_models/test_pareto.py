@@ -35,10 +35,18 @@ def runs() -> list[RunResult]:
     return [ended(run(plan, DATA)) for plan in plans]
 
 
-def every_model(runs: list[RunResult], name: str) -> list[tuple[int, float, int, float, float]]:
+def every_model(
+    runs: list[RunResult], name: str
+) -> list[tuple[int, float, int, float, float]]:
     """Run, λ, size, mean and standard error of everything."""
     return [
-        (number, folds[0].unit.values[0], int(folds[0].sizes[k]), mean(values), stdev(values) / sqrt(3))
+        (
+            number,
+            folds[0].unit.values[0],
+            int(folds[0].sizes[k]),
+            mean(values),
+            stdev(values) / sqrt(3),
+        )
         for number, one in enumerate(runs)
         for folds in zip(*(f.paths for f in one.folds), strict=True)
         for k in range(len(folds[0].steps))
@@ -66,13 +74,18 @@ def test_every_size_has_its_best_setting_and_the_front_is_what_nothing_beats(
     assert [m.size for m in on_front] == sorted(m.size for m in on_front)
 
 
-def test_the_smallest_model_within_a_standard_error_is_suggested(runs: list[RunResult]) -> None:
+def test_the_smallest_model_within_a_standard_error_is_suggested(
+    runs: list[RunResult],
+) -> None:
     found = pareto_front_of(runs, "MAP")
     assert found is not None
     tried = every_model(runs, "MAP")
     top = max(m[3] for m in tried)
     best = min((m for m in tried if m[3] == top), key=lambda m: m[2])
-    assert (found.models[found.best].size, found.models[found.best].mean) == (best[2], pytest.approx(top))
+    assert (found.models[found.best].size, found.models[found.best].mean) == (
+        best[2],
+        pytest.approx(top),
+    )
     assert found.levels == pytest.approx([best[3] - best[4]] * len(found.optimal))
     assert not found.paired
     smallest = min(m[2] for m in tried if m[3] >= best[3] - best[4] - 1e-12)
@@ -80,12 +93,18 @@ def test_the_smallest_model_within_a_standard_error_is_suggested(runs: list[RunR
 
 
 @pytest.mark.parametrize("milliseconds", [True, False])
-def test_by_cost_the_front_is_what_no_model_at_all_beats(runs: list[RunResult], milliseconds: bool) -> None:
+def test_by_cost_the_front_is_what_no_model_at_all_beats(
+    runs: list[RunResult], milliseconds: bool
+) -> None:
     """Also of models of one size with different features, of which only one is the best of its size."""
     n = runs[0].feature_ids.size
     times = [(i, 0.01 * (i % 3), float(i % 2)) for i in range(1, n + 1)]
     costs = FeatureCosts(tuple(times), 20.0)
-    told = {"costs": costs.plain()} if milliseconds else {"parameters": {"costs": ((1, 5.0), (3, 0.5))}}
+    told = (
+        {"costs": costs.plain()}
+        if milliseconds
+        else {"parameters": {"costs": ((1, 5.0), (3, 0.5))}}
+    )
     priced = [replace(runs[0], plan=runs[0].plan.changed(**told)), runs[1]]
     each = [
         20.0 * 0.01 * (i % 3) + i % 2 if milliseconds else {1: 5.0, 3: 0.5}.get(i, 1.0)
@@ -101,11 +120,16 @@ def test_by_cost_the_front_is_what_no_model_at_all_beats(runs: list[RunResult], 
         for k in range(len(folds[0].steps))
     ]
     found = pareto_front_of(priced, "MAP", by="cost")
-    assert found is not None and found.by == ("milliseconds" if milliseconds else "cost")
+    assert found is not None and found.by == (
+        "milliseconds" if milliseconds else "cost"
+    )
     expected = {
         (round(x, 9), round(y, 9))
         for x, y in tried
-        if not any((a <= x + 1e-12 and b > y + 1e-12) or (a < x - 1e-12 and b >= y - 1e-12) for a, b in tried)
+        if not any(
+            (a <= x + 1e-12 and b > y + 1e-12) or (a < x - 1e-12 and b >= y - 1e-12)
+            for a, b in tried
+        )
     }
     on_front = [found.models[i] for i in found.optimal]
     assert {(round(m.x, 9), round(m.mean, 9)) for m in on_front} == expected
@@ -123,8 +147,12 @@ def by_query(one: RunResult, model: ParetoModel, name: str) -> list[np.ndarray]:
     for done, data in zip(one.folds, DATA.folds, strict=True):
         path_there = done.paths[at]
         step = path_there.steps[path_there.x_values.tolist().index(model.step)]
-        measuring = Evaluator(data.vali.y, data.vali.query_ptr, one.plan.convention, (name,))
-        found.append(measuring.per_query(step.scores(np.ascontiguousarray(data.vali.X.T)))[name])
+        measuring = Evaluator(
+            data.vali.y, data.vali.query_ptr, one.plan.convention, (name,)
+        )
+        found.append(
+            measuring.per_query(step.scores(np.ascontiguousarray(data.vali.X.T)))[name]
+        )
     return found
 
 
@@ -153,9 +181,16 @@ def test_with_documents_the_smallest_model_not_distinguished_from_the_best_is_su
 
 def test_with_a_model_that_is_not_stored_of_each_fold_folds_are_compared() -> None:
     single = ended(run(Plan("small", parameters={"regularization": 1.0}), DATA))
-    whole, partly = (pareto_front_of([one], "MAP", [DATA]) for one in (single, partly_stored(single)))
+    whole, partly = (
+        pareto_front_of([one], "MAP", [DATA]) for one in (single, partly_stored(single))
+    )
     over_folds = pareto_front_of([single], "MAP")
-    assert whole is not None and partly is not None and over_folds is not None and len(whole.optimal) > 1
+    assert (
+        whole is not None
+        and partly is not None
+        and over_folds is not None
+        and len(whole.optimal) > 1
+    )
     assert whole.paired and not partly.paired and partly.levels == over_folds.levels
 
 
@@ -169,7 +204,12 @@ def test_folds_that_are_hard_for_all_models_hide_no_difference() -> None:
         X = np.stack([better + rng.normal(0, 0.3, y.size), better], axis=1)
         ptr = np.arange(0, y.size + 1, 6)
         ids = tuple(str(q) for q in range(60))
-        parts.append(Fold(number, *[RankingDataset(X, y, ptr, ids, np.array([1, 2]), ("a", "b"))] * 3))
+        parts.append(
+            Fold(
+                number,
+                *[RankingDataset(X, y, ptr, ids, np.array([1, 2]), ("a", "b"))] * 3,
+            )
+        )
     data = FoldedDataset("Hard", None, tuple(parts))
     folds = []
     for one in data.folds:
@@ -183,11 +223,18 @@ def test_folds_that_are_hard_for_all_models_hide_no_difference() -> None:
         unit = Unit(one.number, 0, ParameterCombination(values=(1.0,)))
         folds.append(
             fold(
-                one.number, [0.5], paths=(PathResult(unit, HeldSteps(steps), {"MAP": np.array(worth)}, 1.0),)
+                one.number,
+                [0.5],
+                paths=(
+                    PathResult(unit, HeldSteps(steps), {"MAP": np.array(worth)}, 1.0),
+                ),
             )
         )
     results = [result(folds, convention="letor4")]
-    over_folds, over_queries = pareto_front_of(results, "MAP"), pareto_front_of(results, "MAP", [data])
+    over_folds, over_queries = (
+        pareto_front_of(results, "MAP"),
+        pareto_front_of(results, "MAP", [data]),
+    )
     assert over_folds is not None
     assert over_queries is not None
     assert over_folds.models[over_folds.suggested].size == 1
@@ -202,12 +249,16 @@ def test_of_an_error_the_front_goes_down() -> None:
             p.validation["Disagreement"] = p.validation["MAP"]  # type: ignore[index]
     found = pareto_front_of([result(folds)], "Disagreement")
     assert found is not None
-    assert [found.models[i].mean for i in found.optimal] == pytest.approx([0.45, 0.325, 0.31])
+    assert [found.models[i].mean for i in found.optimal] == pytest.approx(
+        [0.45, 0.325, 0.31]
+    )
     assert found.levels[0] == pytest.approx(0.31 + stdev([0.32, 0.3]) / sqrt(2))
 
 
 def test_one_fold_has_no_standard_error_so_the_best_is_suggested() -> None:
-    found = pareto_front_of([result([fold(1, [0.5], paths=(path(1, [0.4, 0.6, 0.6]),))])], "MAP")
+    found = pareto_front_of(
+        [result([fold(1, [0.5], paths=(path(1, [0.4, 0.6, 0.6]),))])], "MAP"
+    )
     assert found is not None
     assert np.isnan(found.models[0].error)
     assert (found.best, found.suggested, found.levels) == (1, 1, (0.6, 0.6))
@@ -216,7 +267,12 @@ def test_one_fold_has_no_standard_error_so_the_best_is_suggested() -> None:
 def test_folds_in_which_a_measure_is_not_defined_do_not_count() -> None:
     values = ([0.4, np.nan], [0.6, np.nan], [np.nan, np.nan])
     found = pareto_front_of(
-        [result([fold(i, [0.5], paths=(path(i, v),)) for i, v in enumerate(values, 1)])], "MAP"
+        [
+            result(
+                [fold(i, [0.5], paths=(path(i, v),)) for i, v in enumerate(values, 1)]
+            )
+        ],
+        "MAP",
     )
     assert found is not None
     [model] = found.models
@@ -224,16 +280,22 @@ def test_folds_in_which_a_measure_is_not_defined_do_not_count() -> None:
     assert model.error == pytest.approx(stdev([0.4, 0.6]) / sqrt(2))
 
 
-def test_an_optimiser_s_last_iteration_is_its_model_though_folds_have_unequal_many() -> None:
+def test_an_optimiser_s_last_iteration_is_its_model_though_folds_have_unequal_many() -> (
+    None
+):
     plan = Plan("small", "ranksvm", {"C": 1.0, "max_iter": 40})
     one = ended(run(plan, dataset()))
     found = pareto_front_of([one], "MAP")
     assert found is not None
     [model] = found.models
     assert model.size == 6
-    assert model.mean == pytest.approx(mean(float(f.paths[0].validation["MAP"][-1]) for f in one.folds))
+    assert model.mean == pytest.approx(
+        mean(float(f.paths[0].validation["MAP"][-1]) for f in one.folds)
+    )
 
 
-def test_without_a_validation_part_there_is_nothing_to_hold_against_size(runs: list[RunResult]) -> None:
+def test_without_a_validation_part_there_is_nothing_to_hold_against_size(
+    runs: list[RunResult],
+) -> None:
     assert pareto_front_of(runs, "P@3") is None
     assert pareto_front_of([], "MAP") is None

@@ -21,7 +21,9 @@ def height(A: np.ndarray, b: np.ndarray, w: np.ndarray) -> float:
     return 0.5 * float(w @ w) + max(0.0, float((b - A @ w).max()))
 
 
-def at_random(seed: int, most: int, n: int, length: float) -> tuple[np.ndarray, np.ndarray]:
+def at_random(
+    seed: int, most: int, n: int, length: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Planes of very different lengths, some of them equal, opposite or level."""
     rng = np.random.default_rng(seed)
     k = int(rng.integers(1, most + 1))
@@ -41,7 +43,9 @@ def at_random(seed: int, most: int, n: int, length: float) -> tuple[np.ndarray, 
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.sampled_from([0.1, 1.0, 10.0]))
-def test_the_minimum_is_that_of_a_general_optimiser(seed: int, n: int, length: float) -> None:
+def test_the_minimum_is_that_of_a_general_optimiser(
+    seed: int, n: int, length: float
+) -> None:
     A, b = at_random(seed, 6, n, length)
     planes = Planes(n)
     for a, offset in zip(A, b, strict=True):
@@ -62,7 +66,9 @@ def test_the_minimum_is_that_of_a_general_optimiser(seed: int, n: int, length: f
     assert height(A, b, w) == pytest.approx(value, rel=1e-9, abs=1e-12)
 
 
-@given(st.integers(0, 10_000), st.integers(1, 60), st.integers(0, 6), st.integers(-3, 3))
+@given(
+    st.integers(0, 10_000), st.integers(1, 60), st.integers(0, 6), st.integers(-3, 3)
+)
 def test_the_value_is_the_height_at_the_minimum_whatever_the_lengths(
     seed: int, n: int, exponent: int, scale: int
 ) -> None:
@@ -86,7 +92,9 @@ def test_no_planes_have_their_minimum_at_zero() -> None:
     assert value == 0.0
 
 
-def lowered(function: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Iterator[Any]:
+def lowered(
+    function: Callable[[Floats], tuple[float, Floats]], start: Floats
+) -> Iterator[Any]:
     """Yield the iterations for a function that is known at once."""
 
     def objective(point: Floats) -> Generator[WorkProgress, None, tuple[float, Floats]]:
@@ -101,7 +109,9 @@ def test_a_quadratic_is_solved() -> None:
     A = rng.normal(size=(30, 30))
     A = A @ A.T + 0.1 * np.eye(30)
     b = rng.normal(size=30)
-    iterations = list(islice(lowered(lambda x: (x @ A @ x / 2 - b @ x, A @ x - b), 0 * b), 300))
+    iterations = list(
+        islice(lowered(lambda x: (x @ A @ x / 2 - b @ x, A @ x - b), 0 * b), 300)
+    )
     point, _, gradient = iterations[-1]
     assert np.linalg.norm(gradient) < 1e-6
     np.testing.assert_allclose(point, np.linalg.solve(A, b), atol=1e-7)
@@ -109,7 +119,9 @@ def test_a_quadratic_is_solved() -> None:
 
 
 def test_it_ends_at_the_minimum_by_itself() -> None:
-    points = list(lowered(lambda x: (float(np.cosh(x).sum()), np.sinh(x)), np.array([3.0, -40.0])))
+    points = list(
+        lowered(lambda x: (float(np.cosh(x).sum()), np.sinh(x)), np.array([3.0, -40.0]))
+    )
     assert len(points) < 100
     np.testing.assert_allclose(points[-1][0], 0, atol=1e-7)
     assert len(list(lowered(lambda x: (0.0, 0 * x), np.zeros(2)))) == 1

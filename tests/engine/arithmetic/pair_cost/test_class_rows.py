@@ -17,7 +17,9 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterEr
 
 
 @given(problems(), st.sampled_from(LOSSES))
-def test_rows_have_the_products_of_all_pairs(problem: Problem, loss: tuple[str, bool, str]) -> None:
+def test_rows_have_the_products_of_all_pairs(
+    problem: Problem, loss: tuple[str, bool, str]
+) -> None:
     data = group(problem.X, problem.y, problem.qid)
     rows, targets, ptr = class_rows(data.X, data.y, data.ptr, PairCost(*loss))
     assert (np.diff(ptr) >= 1).all()
@@ -28,8 +30,12 @@ def test_rows_have_the_products_of_all_pairs(problem: Problem, loss: tuple[str, 
         mine = owners == query
         expected = np.column_stack((M[mine] @ problem.X, N[mine]))
         both = np.column_stack((rows, targets))[ptr[q] : ptr[q + 1]]
-        scale = 1e-11 * max(1.0, float(np.sum(expected**2)), float(np.sum(M[mine] ** 2)))
-        np.testing.assert_allclose(both.T @ both, expected.T @ expected, rtol=1e-10, atol=scale)
+        scale = 1e-11 * max(
+            1.0, float(np.sum(expected**2)), float(np.sum(M[mine] ** 2))
+        )
+        np.testing.assert_allclose(
+            both.T @ both, expected.T @ expected, rtol=1e-10, atol=scale
+        )
 
 
 @given(problems(), st.sampled_from(LOSSES))
@@ -37,13 +43,17 @@ def test_a_feature_that_no_pair_sees_is_zero_in_all_rows(
     problem: Problem, loss: tuple[str, bool, str]
 ) -> None:
     data = group(problem.X, problem.y, problem.qid)
-    constant = np.repeat(np.random.default_rng(0).random(data.ptr.size - 1), np.diff(data.ptr))
+    constant = np.repeat(
+        np.random.default_rng(0).random(data.ptr.size - 1), np.diff(data.ptr)
+    )
     rows, _, _ = class_rows(constant[:, None], data.y, data.ptr, PairCost(*loss))
     assert (rows == 0).all()
 
 
 @given(problems(), st.sampled_from(LOSSES))
-def test_factors_of_queries_say_the_same_of_any_scores(problem: Problem, loss: tuple[str, bool, str]) -> None:
+def test_factors_of_queries_say_the_same_of_any_scores(
+    problem: Problem, loss: tuple[str, bool, str]
+) -> None:
     data = group(problem.X, problem.y, problem.qid)
     M, N, owners = listed_pairs(problem.y, problem.qid, *loss)
     scores = problem.X[:, 0]
@@ -53,7 +63,9 @@ def test_factors_of_queries_say_the_same_of_any_scores(problem: Problem, loss: t
         mine = owners == problem.qid[first]
         expected = float(np.sum((N[mine] - M[mine] @ scores) ** 2))
         error = float(np.sum((targets - factor @ scores[first:last]) ** 2))
-        assert error == pytest.approx(expected, rel=1e-8, abs=1e-11 * (1.0 + float(np.sum(N[mine] ** 2))))
+        assert error == pytest.approx(
+            expected, rel=1e-8, abs=1e-11 * (1.0 + float(np.sum(N[mine] ** 2)))
+        )
 
 
 @given(problems(), st.sampled_from(LOSSES))
@@ -67,7 +79,9 @@ def test_mirrored_rows_are_centred_and_have_the_same_products(
         return
     mirrored = rows.mirrored
     scale = 1e-12 * (1.0 + float(np.sum(rows.X**2)) + float(np.sum(rows.y**2)))
-    np.testing.assert_allclose(mirrored.statistics.gram, rows.statistics.gram, rtol=1e-9, atol=scale)
+    np.testing.assert_allclose(
+        mirrored.statistics.gram, rows.statistics.gram, rtol=1e-9, atol=scale
+    )
 
 
 def test_the_default_cost_leaves_data_as_they_are() -> None:
@@ -77,7 +91,9 @@ def test_the_default_cost_leaves_data_as_they_are() -> None:
 
 def test_rows_are_made_once_for_all_regularizations() -> None:
     data = group(np.eye(3), np.arange(3.0), [1, 1, 2])
-    assert PairRows.of(data, PairCost("unit", ties=False)) is PairRows.of(data, PairCost("unit", ties=False))
+    assert PairRows.of(data, PairCost("unit", ties=False)) is PairRows.of(
+        data, PairCost("unit", ties=False)
+    )
 
 
 def test_there_are_no_more_rows_than_documents_and_labels() -> None:
@@ -99,7 +115,9 @@ def test_there_are_no_more_rows_than_documents_and_labels() -> None:
         (("unit", False, "all"), "weighting: expected size, pairs or none, got 'all'."),
     ],
 )
-def test_costs_that_there_are_not_are_refused(arguments: tuple[str, ...], sentence: str) -> None:
+def test_costs_that_there_are_not_are_refused(
+    arguments: tuple[str, ...], sentence: str
+) -> None:
     with pytest.raises(ParameterError) as refused:
         PairCost(*arguments)  # type: ignore[arg-type]
     assert str(refused.value) == sentence
@@ -107,12 +125,22 @@ def test_costs_that_there_are_not_are_refused(arguments: tuple[str, ...], senten
 
 def test_labels_that_all_but_coincide_have_no_relative_difference() -> None:
     data = QueryData(np.eye(2), np.array([0.0, 1e-200]), np.array([0, 2]))
-    with pytest.raises(DatasetError, match="differ by at least 1e-30 with the cost inverse, found two that"):
+    with pytest.raises(
+        DatasetError,
+        match="differ by at least 1e-30 with the cost inverse, found two that",
+    ):
         PairRows.of(data, PairCost("inverse", ties=False))
 
 
-def test_weights_of_too_many_labels_are_refused_with_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_of_too_many_labels_are_refused_with_what_would_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module.memory, "available", lambda: 1e5)
     with pytest.raises(OutOfMemoryError) as refused:
-        class_rows(np.ones((100, 1)), np.arange(100.0), np.array([0, 100]), PairCost("inverse", ties=False))
+        class_rows(
+            np.ones((100, 1)),
+            np.arange(100.0),
+            np.array([0, 100]),
+            PairCost("inverse", ties=False),
+        )
     assert naming("inverse 100 0.3 MB 0.1 MB magnitude unit").search(str(refused.value))

@@ -23,19 +23,30 @@ from rankstudio.engine.data.preferences import Preferences
 EPS = float(np.finfo(float).eps)
 
 
-def scaled(weights: dict[tuple[int, int], float], targets: dict[tuple[int, int], float]) -> ScaledPreferences:
+def scaled(
+    weights: dict[tuple[int, int], float], targets: dict[tuple[int, int], float]
+) -> ScaledPreferences:
     """Preferences of one query, whose squared scales are (nearly) the weights."""
     winner, loser = np.array(list(weights)).T
     scale = np.sqrt(np.array(list(weights.values())))
     return ScaledPreferences(
-        np.zeros(winner.size, dtype=np.int64), winner, loser, scale, np.array(list(targets.values()))
+        np.zeros(winner.size, dtype=np.int64),
+        winner,
+        loser,
+        scale,
+        np.array(list(targets.values())),
     )
 
 
 def eliminated(m: int, given_: ScaledPreferences) -> list[list[Fraction]]:
     """The squared entries e_ij² of the factor, by elimination in rational numbers."""
     w = [[Fraction(0)] * m for _ in range(m)]
-    for a, b, scale in zip(given_.winner.tolist(), given_.loser.tolist(), given_.scale.tolist(), strict=True):
+    for a, b, scale in zip(
+        given_.winner.tolist(),
+        given_.loser.tolist(),
+        given_.scale.tolist(),
+        strict=True,
+    ):
         w[a][b] += Fraction(scale) ** 2
         w[b][a] += Fraction(scale) ** 2
     squared = [[Fraction(0)] * m for _ in range(m)]
@@ -51,7 +62,9 @@ def eliminated(m: int, given_: ScaledPreferences) -> list[list[Fraction]]:
 
 
 graphs = st.dictionaries(
-    st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] != pair[1]),
+    st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(
+        lambda pair: pair[0] != pair[1]
+    ),
     st.floats(-80, 80).map(lambda e: 2.0**e),
     min_size=1,
     max_size=15,
@@ -75,7 +88,11 @@ def test_every_entry_keeps_its_digits_however_different_the_weights_are(
             assert abs(-row[j] - exact) <= 120 * EPS * exact
 
 
-@given(preferred(), st.sampled_from(["magnitude", "unit", "inverse"]), st.sampled_from(["size", "none"]))
+@given(
+    preferred(),
+    st.sampled_from(["magnitude", "unit", "inverse"]),
+    st.sampled_from(["size", "none"]),
+)
 def test_products_of_the_rows_are_those_of_listed_preferences(
     drawn: tuple[Problem, Preferences], cost: str, weighting: str
 ) -> None:
@@ -87,22 +104,37 @@ def test_products_of_the_rows_are_those_of_listed_preferences(
     # Each preference very often, with as much less weight: no query can keep them as they are.
     many = 2 * problem.qid.size
     often = Preferences(
-        *(np.repeat(v, many) for v in (inner.winner, inner.loser, inner.magnitude, inner.weight / many))
+        *(
+            np.repeat(v, many)
+            for v in (inner.winner, inner.loser, inner.magnitude, inner.weight / many)
+        )
     )
-    blocks = list(preference_blocks(grouped.ptr, often, PairCost(cost, False, weighting)))
+    blocks = list(
+        preference_blocks(grouped.ptr, often, PairCost(cost, False, weighting))
+    )
     assert all(isinstance(block, LaplacianFactor) for block in blocks)
-    for own in (blocks, list(laplacian_runs(grouped.ptr, often, PairCost(cost, False, weighting)))):
+    for own in (
+        blocks,
+        list(laplacian_runs(grouped.ptr, often, PairCost(cost, False, weighting))),
+    ):
         S = np.vstack([spread(block, problem.qid.size) for block in own])
         t = np.concatenate([block.targets for block in own])
         size = float(np.sum(M**2))
-        digits = 1e3 * many * EPS  # of sums of `many` equal terms, and of a solve of |q| unknowns
-        np.testing.assert_allclose(S.T @ S, (M.T @ M)[np.ix_(order, order)], rtol=0, atol=digits * size)
+        # of sums of `many` equal terms, and of a solve of |q| unknowns
+        digits = 1e3 * many * EPS
+        np.testing.assert_allclose(
+            S.T @ S, (M.T @ M)[np.ix_(order, order)], rtol=0, atol=digits * size
+        )
         scale = float(np.abs(M).sum() * np.abs(N).max())
-        np.testing.assert_allclose(S.T @ t, (M.T @ N)[order], rtol=0, atol=digits * scale)
+        np.testing.assert_allclose(
+            S.T @ t, (M.T @ N)[order], rtol=0, atol=digits * scale
+        )
         assert abs(float(t @ t - N @ N)) <= digits * float(N @ N)
 
 
-def laplacian_runs(ptr: np.ndarray, preferences: Preferences, cost: PairCost) -> list[LaplacianFactor]:
+def laplacian_runs(
+    ptr: np.ndarray, preferences: Preferences, cost: PairCost
+) -> list[LaplacianFactor]:
     """The same factors, a query at a time."""
     return list(laplacian_factors(ptr, module._scaled(preferences, ptr, cost)))
 
@@ -129,4 +161,8 @@ def test_a_constant_feature_is_zero_and_the_last_target_what_contradicts() -> No
     assert abs(targets[-1]) <= 100 * EPS * float(np.linalg.norm(consistent.magnitude))
     rows, targets, _ = preference_rows(X, ptr, both, cost)
     # Each preference and its opposite: the best scores are equal, and every pair errs by 1.
-    assert targets[-1] == np.sqrt(20.0) and (targets[:-1] == 0).all() and (rows[-1] == 0).all()
+    assert (
+        targets[-1] == np.sqrt(20.0)
+        and (targets[:-1] == 0).all()
+        and (rows[-1] == 0).all()
+    )

@@ -28,7 +28,12 @@ from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.table_builder import Treatment
 from rankstudio.engine.data.table_preview import preview_table
 from rankstudio.engine.data.tabular.recognition import clean_name
-from rankstudio.engine.errors import ColumnValueError, DataError, DatasetError, MissingValueError
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DataError,
+    DatasetError,
+    MissingValueError,
+)
 from rankstudio.engine.support.name_lists import split_names
 
 
@@ -68,15 +73,22 @@ def test_what_people_have_in_such_files(tmp_path: Path) -> None:
     ]
 
 
-def test_common_names_are_known_with_blanks_and_nameless_columns_by_their_place(tmp_path: Path) -> None:
+def test_common_names_are_known_with_blanks_and_nameless_columns_by_their_place(
+    tmp_path: Path,
+) -> None:
     data = read(tmp_path, ",Query ID,relevance-label,,x,\n0,7,1,5,2,\n1,7,0,6,3,\n")
     assert data.query_ids == ("7",) and data.y.tolist() == [1, 0]
-    assert data.feature_names == ("column 4", "x") and data.X.tolist() == [[5, 2], [6, 3]]
+    assert data.feature_names == ("column 4", "x") and data.X.tolist() == [
+        [5, 2],
+        [6, 3],
+    ]
 
 
 def test_a_table_is_known_by_its_header_whatever_its_name(tmp_path: Path) -> None:
     assert read(tmp_path, "qid\tlabel\tx\n1\t0\t5\n", "train.txt").X.tolist() == [[5]]
-    assert read(tmp_path, "a,b,x\n1,0,5\n", "train.dat", qid="a", label="b").X.tolist() == [[5]]
+    assert read(
+        tmp_path, "a,b,x\n1,0,5\n", "train.dat", qid="a", label="b"
+    ).X.tolist() == [[5]]
 
 
 def test_without_a_header_columns_are_counted(tmp_path: Path) -> None:
@@ -104,9 +116,17 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ),
         ("qid,b,x\n1,2,3\n", {}, 'found no column for the label among "qid", "b", "x"'),
         ("qid,label\n1,2\n", {}, "found only query and label columns"),
-        ('qid,label,x\n1,2,"1,784.70"\n', {}, "expected a number with a decimal point and without commas"),
+        (
+            'qid,label,x\n1,2,"1,784.70"\n',
+            {},
+            "expected a number with a decimal point and without commas",
+        ),
         ('qid,label,x\n1,2,"a,b"\n', {}, 'expected a number (ignore the column "x"'),
-        ("qid,label,x,label\n1,2,3,2\n", {}, 'found two columns named "label", expected one'),
+        (
+            "qid,label,x,label\n1,2,3,2\n",
+            {},
+            'found two columns named "label", expected one',
+        ),
         (
             "qid,label,x\n1,2,3\n",
             {"qid": "quid"},
@@ -134,13 +154,21 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ("qid,label,x\n1,1,1e999\n", {}, 'line 2: found inf in column "x"'),
         ("qid,label,x\n1,1,1_000\n", {}, 'line 2: found "1_000" in column "x"'),
         ("qid,label,x\n1,1,١\n", {}, 'line 2: found "١" in column "x"'),
-        ("qid,label,x\n,1,1\n", {}, 'line 2: found nothing in column "qid", expected the id of a query.'),
+        (
+            "qid,label,x\n,1,1\n",
+            {},
+            'line 2: found nothing in column "qid", expected the id of a query.',
+        ),
         (
             "qid;label;x;y\n1;1;0,5;1.5\n",
             {},
             'line 2: found "0,5" in column "x", expected a number with a decimal point',
         ),
-        ("qid,label,x\n1,1,\0\n", {}, "found binary data (a zero byte), expected text."),
+        (
+            "qid,label,x\n1,1,\0\n",
+            {},
+            "found binary data (a zero byte), expected text.",
+        ),
         (b"\xff\xfeq\0i\0d\0", {}, "found text in UTF-16, expected UTF-8"),
     ],
 )
@@ -149,12 +177,18 @@ def test_what_is_wrong_is_told_in_a_sentence(
 ) -> None:
     with pytest.raises(DataError) as error:
         read(tmp_path, text, **told)
-    assert sentence in str(error.value) and str(tmp_path / "some.csv") in str(error.value)
+    assert sentence in str(error.value) and str(tmp_path / "some.csv") in str(
+        error.value
+    )
 
 
 @pytest.mark.parametrize("name", ["some.xlsx", "some.txt", "some.csv"])
-@pytest.mark.parametrize("begin", [b"PK\3\4\x14\0\6\0", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"])
-def test_a_workbook_is_refused_whatever_its_name(tmp_path: Path, begin: bytes, name: str) -> None:
+@pytest.mark.parametrize(
+    "begin", [b"PK\3\4\x14\0\6\0", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"]
+)
+def test_a_workbook_is_refused_whatever_its_name(
+    tmp_path: Path, begin: bytes, name: str
+) -> None:
     with pytest.raises(DataError, match="Save the sheet as CSV"):
         read(tmp_path, begin + b"rest", name)
 
@@ -198,12 +232,18 @@ class CsvFile:
     @property
     def told(self) -> DataColumns:
         """Which columns are query and label; the last one is a text."""
-        return DataColumns(clean_name(self.names[0]), clean_name(self.names[1]), ignore=("note",))
+        return DataColumns(
+            clean_name(self.names[0]), clean_name(self.names[1]), ignore=("note",)
+        )
 
     def documents(self) -> list[list[str]]:
         """Return the cells of each document by Python's reader; a line of blanks is none."""
         text = self.content.decode("utf-8-sig")
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, skipinitialspace=True)
+        rows = csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=self.delimiter,
+            skipinitialspace=True,
+        )
         return [row for row in rows if len(row) > 1][1:]
 
 
@@ -212,7 +252,10 @@ def csv_files(draw: st.DrawFn) -> CsvFile:
     """Draw a file with breaks, quotation marks, separators and blanks in its header and its cells."""
     delimiter = draw(st.sampled_from(DELIMITERS))
     end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
-    names = (*draw(st.lists(NAMES, min_size=3, max_size=5, unique_by=clean_name)), "note")
+    names = (
+        *draw(st.lists(NAMES, min_size=3, max_size=5, unique_by=clean_name)),
+        "note",
+    )
     blank = st.sampled_from(["", "", "", end, end + end, " " + end])
 
     def cell(value: str) -> str:
@@ -226,9 +269,14 @@ def csv_files(draw: st.DrawFn) -> CsvFile:
 
     rows = [names]
     for _ in range(draw(st.integers(1, 12))):
-        query, label = draw(st.sampled_from(["7", "q 8", "09"])), draw(st.sampled_from("0123"))
+        query, label = (
+            draw(st.sampled_from(["7", "q 8", "09"])),
+            draw(st.sampled_from("0123")),
+        )
         rows.append((query, label, *(number() for _ in names[3:]), draw(ODD)))
-    text = draw(blank) + "".join(delimiter.join(map(cell, row)) + end + draw(blank) for row in rows)
+    text = draw(blank) + "".join(
+        delimiter.join(map(cell, row)) + end + draw(blank) for row in rows
+    )
     if draw(st.booleans()):
         text = text.removesuffix(end)
     mark = draw(st.sampled_from(["", "\ufeff"]))
@@ -245,7 +293,9 @@ def read_file(file: CsvFile, *, on_disk: bool, chunk: int) -> Table:
         if on_disk:
             part = part_of((path,), format_of_key("csv"), file.told, refuse=False)
             return read_to_disk(part, ReadProgress(), Treatment("zero", False)).table
-        return read_files((path,), ReadProgress(), file.told, refuse=False, cache=False).table
+        return read_files(
+            (path,), ReadProgress(), file.told, refuse=False, cache=False
+        ).table
 
 
 def hold(file: CsvFile, table: Table) -> None:
@@ -256,7 +306,9 @@ def hold(file: CsvFile, table: Table) -> None:
     by_query = sorted(rows, key=lambda row: ids.index(row[0].strip()))
     values: Floats = np.array([[float(cell) for cell in row[1:-1]] for row in by_query])
     assert np.asarray(table.y).tolist() == values[:, 0].tolist()
-    assert np.diff(table.query_ptr).tolist() == [sum(row[0].strip() == name for row in rows) for name in ids]
+    assert np.diff(table.query_ptr).tolist() == [
+        sum(row[0].strip() == name for row in rows) for name in ids
+    ]
     assert table.X.sum() == pytest.approx(values[:, 1:].sum())
     assert np.asarray(table.X).tolist() == values[:, 1:].tolist()
     assert table.feature_names == tuple(map(clean_name, file.names[2:-1]))
@@ -264,7 +316,9 @@ def hold(file: CsvFile, table: Table) -> None:
 
 def of(text: str) -> CsvFile:
     """Return a file with commas, four columns, and the names that its header has."""
-    names = next(row for row in csv.reader(io.StringIO(text, newline="")) if len(row) > 1)
+    names = next(
+        row for row in csv.reader(io.StringIO(text, newline="")) if len(row) > 1
+    )
     return CsvFile(text.encode(), ",", tuple(names))
 
 
@@ -274,7 +328,9 @@ SEPARATORS_IN_HEADER = of('c,d,"e;;;;;;",note\n1,1,1,\n1,0,2,\n')
 MARK_IN_CELL = of('c,d,e,note\n1,1,1,12" pipe\n1,0,2,"a\nb"\n2,1,3,\n2,0,4,""\n')
 
 
-@pytest.mark.parametrize(("on_disk", "chunk"), [(False, 1 << 20), (False, 30), (True, 30)])
+@pytest.mark.parametrize(
+    ("on_disk", "chunk"), [(False, 1 << 20), (False, 30), (True, 30)]
+)
 @given(file=csv_files())
 @example(file=BREAK_IN_HEADER)
 @example(file=CARRIAGE_RETURNS)
@@ -284,7 +340,9 @@ def test_every_document_is_read(on_disk: bool, chunk: int, file: CsvFile) -> Non
     hold(file, read_file(file, on_disk=on_disk, chunk=chunk))
 
 
-def test_the_preview_shows_the_documents_below_a_header_of_several_lines(tmp_path: Path) -> None:
+def test_the_preview_shows_the_documents_below_a_header_of_several_lines(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "some.csv").write_bytes(BREAK_IN_HEADER.content)
     preview = preview_table(tmp_path / "some.csv")
     assert preview.names == ("c", "d", "e e e", "note")
@@ -307,8 +365,13 @@ def test_decimal_commas_are_the_numbers_that_decimal_points_are(
     folder = tmp_path_factory.mktemp("decimal")
     rows = [f"1{delimiter}1{delimiter}{value:f}" for value in values]
     points = read(folder, "\n".join([delimiter.join(("qid", "label", "x")), *rows]))
-    commas = read(folder, "\n".join([delimiter.join(("qid", "label", "x")), *rows]).replace(".", ","))
-    assert commas.X.tolist() == points.X.tolist() == [[float(value)] for value in values]
+    commas = read(
+        folder,
+        "\n".join([delimiter.join(("qid", "label", "x")), *rows]).replace(".", ","),
+    )
+    assert (
+        commas.X.tolist() == points.X.tolist() == [[float(value)] for value in values]
+    )
     assert len(commas.warnings) == len(points.warnings) + 1
 
 
@@ -329,7 +392,9 @@ def test_all_columns_that_are_no_numbers_are_named_at_once(tmp_path: Path) -> No
     words = shlex.split(caught.value.terminal_text)
     assert split_names(words[words.index("--ignore") + 1]) == ["a", "c,d"]
     assert words[words.index("--missing-text") + 1] == "n.v."
-    data = read(tmp_path, "qid,label,a,b\n1,1,n.v.,1\n1,0,2,2\n", missing_texts=["n.v."])
+    data = read(
+        tmp_path, "qid,label,a,b\n1,1,n.v.,1\n1,0,2,2\n", missing_texts=["n.v."]
+    )
     assert data.feature_names == ("a", "b") and data.X[1].tolist() == [2.0, 2.0]
 
 
@@ -341,5 +406,12 @@ def test_columns_of_one_name_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_the_document_id_may_have_any_name(tmp_path: Path) -> None:
-    data = read(tmp_path, "qid,label,url,docid,x\n1,1,a.org,7,2\n1,0,b.org,8,3\n", document="url")
-    assert data.document_ids == ("a.org", "b.org") and data.feature_names == ("docid", "x")
+    data = read(
+        tmp_path,
+        "qid,label,url,docid,x\n1,1,a.org,7,2\n1,0,b.org,8,3\n",
+        document="url",
+    )
+    assert data.document_ids == ("a.org", "b.org") and data.feature_names == (
+        "docid",
+        "x",
+    )

@@ -60,7 +60,11 @@ def test_what_a_dataset_holds(path: Path) -> None:
 
 
 def test_missing_as_zero(path: Path) -> None:
-    assert load_letor(path, missing="zero").X.tolist() == [[0.5, 0, 3], [0.25, 4, 1], [0, 0, 7]]
+    assert load_letor(path, missing="zero").X.tolist() == [
+        [0.5, 0, 3],
+        [0.25, 4, 1],
+        [0, 0, 7],
+    ]
 
 
 def test_normalize(path: Path) -> None:
@@ -78,7 +82,11 @@ def test_more_features_than_the_file_has(path: Path) -> None:
 @pytest.mark.parametrize("members", [1, 3])
 def test_gzip(path: Path, members: int) -> None:
     lines = TEXT.splitlines(keepends=True)
-    content = gzip.compress(TEXT) if members == 1 else (b"\0" * 9).join(map(gzip.compress, lines))
+    content = (
+        gzip.compress(TEXT)
+        if members == 1
+        else (b"\0" * 9).join(map(gzip.compress, lines))
+    )
     packed = path.with_name("train.letor.gz")
     packed.write_bytes(content + b"\0" * 10)
     d = load_letor(packed)
@@ -89,7 +97,9 @@ def test_gzip(path: Path, members: int) -> None:
 
 def test_queries_that_are_scattered_are_put_together(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_bytes(b"# header\n1 qid:b 1:1\n1 qid:a 1:2\n\n1 qid:b 1:3\n1 qid:c 1:4\n1 qid:a 1:5\n")
+    path.write_bytes(
+        b"# header\n1 qid:b 1:1\n1 qid:a 1:2\n\n1 qid:b 1:3\n1 qid:c 1:4\n1 qid:a 1:5\n"
+    )
     for _ in range(2):  # from the text, then from the cache
         d = load_letor(path)
         assert d.X[:, 0].tolist() == [1, 3, 2, 5, 4]
@@ -115,7 +125,9 @@ def test_a_file_of_names_without_names_is_a_warning(path: Path) -> None:
 
 
 def test_a_table_of_something_else_names_no_feature(path: Path) -> None:
-    path.with_name("features.csv").write_text("fold,rank,id,feature,chosen\n1,1,3,BM25,1\n2,1,2,TF,1\n")
+    path.with_name("features.csv").write_text(
+        "fold,rank,id,feature,chosen\n1,1,3,BM25,1\n2,1,2,TF,1\n"
+    )
     d = load_letor(path)
     assert d.feature_names == ("feature 1", "feature 2", "feature 3")
     assert naming("features.csv 12,BM25").search(d.warnings[0])
@@ -124,7 +136,8 @@ def test_a_table_of_something_else_names_no_feature(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["", "id,name\n", "Feature ID,Description\n", "feature,name\n", "#,name\n"]
+    "header",
+    ["", "id,name\n", "Feature ID,Description\n", "feature,name\n", "#,name\n"],
 )
 def test_headers_of_names(path: Path, header: str) -> None:
     path.with_name("features.csv").write_text(f"{header}3,BM25\n")
@@ -132,7 +145,9 @@ def test_headers_of_names(path: Path, header: str) -> None:
 
 
 @pytest.mark.parametrize("cache", [False, True])
-def test_progress_comes_from_the_calling_thread_and_ends_at_the_total(tmp_path: Path, cache: bool) -> None:
+def test_progress_comes_from_the_calling_thread_and_ends_at_the_total(
+    tmp_path: Path, cache: bool
+) -> None:
     path = tmp_path / "a.txt"
     content = b"1 qid:1 1:0.25 2:0.5\n" * 200_000
     path.write_bytes(content)
@@ -175,7 +190,11 @@ def test_cancelled_before_anything_is_read(path: Path) -> None:
 matrices = st.integers(1, 12).flatmap(
     lambda m: st.tuples(
         st.lists(
-            st.lists(st.one_of(st.just(np.nan), st.floats(-1e308, 1e308)), min_size=3, max_size=3),
+            st.lists(
+                st.one_of(st.just(np.nan), st.floats(-1e308, 1e308)),
+                min_size=3,
+                max_size=3,
+            ),
             min_size=m,
             max_size=m,
         ),
@@ -185,19 +204,25 @@ matrices = st.integers(1, 12).flatmap(
 
 
 @given(matrices)
-def test_query_min_is_the_least_value_within_the_query(data: tuple[list[list[float]], list[int]]) -> None:
+def test_query_min_is_the_least_value_within_the_query(
+    data: tuple[list[list[float]], list[int]],
+) -> None:
     X, qid = np.array(data[0]), np.array(data[1])
     ptr = np.flatnonzero(np.diff(qid, prepend=-1, append=-1))
     filled = X.copy()
     fill_missing(filled, ptr, np.isnan(X).sum(axis=0), "query_min")
     for row, column in np.ndindex(*X.shape):
         inside = [x for x in X[qid == qid[row], column] if not np.isnan(x)]
-        expected = X[row, column] if not np.isnan(X[row, column]) else min(inside, default=0.0)
+        expected = (
+            X[row, column] if not np.isnan(X[row, column]) else min(inside, default=0.0)
+        )
         assert filled[row, column] == expected
 
 
 @given(matrices)
-def test_normalized_features_lie_in_the_unit_interval(data: tuple[list[list[float]], list[int]]) -> None:
+def test_normalized_features_lie_in_the_unit_interval(
+    data: tuple[list[list[float]], list[int]],
+) -> None:
     X, qid = np.nan_to_num(np.array(data[0])), np.array(data[1])
     ptr = np.flatnonzero(np.diff(qid, prepend=-1, append=-1))
     scaled = X.copy()
@@ -209,7 +234,9 @@ def test_normalized_features_lie_in_the_unit_interval(data: tuple[list[list[floa
                 assert (s == 0).all()
                 continue
             exact = [Fraction(value) for value in x.tolist()]
-            expected = [float((v - min(exact)) / (max(exact) - min(exact))) for v in exact]
+            expected = [
+                float((v - min(exact)) / (max(exact) - min(exact))) for v in exact
+            ]
             np.testing.assert_allclose(s, expected, rtol=1e-12, atol=1e-12)
             assert s.min() == 0.0
             assert s.max() == 1.0

@@ -21,7 +21,9 @@ from rankstudio.engine.errors import DataError, DatasetError, FormatError
 TEXT = "1 1:0.5 3:2\n0 2:1 # a comment\n\n2 1:3\n"
 
 
-@pytest.mark.parametrize("name", ["train.txt.group", "train.group", "train.txt.query", "train.query"])
+@pytest.mark.parametrize(
+    "name", ["train.txt.group", "train.group", "train.txt.query", "train.query"]
+)
 @pytest.mark.parametrize("sizes", ["2\n1\n", "2 0 1", "\ufeff2\r\n1"])
 def test_sizes_tell_the_queries(tmp_path: Path, name: str, sizes: str) -> None:
     (tmp_path / "train.txt").write_text(TEXT)
@@ -52,7 +54,9 @@ def test_queries_that_the_text_tells_are_its_own(tmp_path: Path) -> None:
         ("0\n0\n", "query sizes"),
     ],
 )
-def test_sizes_that_do_not_fit_are_told(tmp_path: Path, sizes: str, sentence: str) -> None:
+def test_sizes_that_do_not_fit_are_told(
+    tmp_path: Path, sizes: str, sentence: str
+) -> None:
     (tmp_path / "train.txt").write_text(TEXT)
     (tmp_path / "train.txt.group").write_text(sizes)
     with pytest.raises(DataError) as error:
@@ -78,14 +82,20 @@ def test_an_id_0_tells_that_ids_begin_there(tmp_path: Path) -> None:
     assert data.folds[0].train.X.tolist() == [[0.5, 0, 5], [0, 7, 0]]
     test = data.folds[0].test
     assert test is not None and test.X.tolist() == [[0, 3, 0]]
-    assert data.feature_names == ("id 0", "id 1", "id 2") and data.feature_ids.tolist() == [1, 2, 3]
+    assert data.feature_names == (
+        "id 0",
+        "id 1",
+        "id 2",
+    ) and data.feature_ids.tolist() == [1, 2, 3]
     (tmp_path / "features.csv").write_text("id,name\n0,tf\n1,idf\n")
     assert open_dataset(tmp_path).feature_names == ("tf", "idf", "id 2")
 
 
 def test_where_ids_begin_can_be_told(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("1 qid:1 1:5\n")
-    assert load_data(tmp_path / "train.txt", columns={"ids_from": 0}).X.tolist() == [[0, 5]]
+    assert load_data(tmp_path / "train.txt", columns={"ids_from": 0}).X.tolist() == [
+        [0, 5]
+    ]
     (tmp_path / "train.txt").write_text("1 qid:1 0:5\n")
     with pytest.raises(FormatError, match=naming("1 feature id")):
         load_data(tmp_path / "train.txt", columns={"ids_from": 1})
@@ -109,7 +119,8 @@ def test_sizes_are_opened_with_their_data(tmp_path: Path) -> None:
         (tmp_path / name).write_text(TEXT)
         (tmp_path / f"{name}.query").write_text("3")
     every = [
-        str(tmp_path / name) for name in ("rank.train", "rank.train.query", "rank.test.query", "rank.test")
+        str(tmp_path / name)
+        for name in ("rank.train", "rank.train.query", "rank.test.query", "rank.test")
     ]
     assert one_of(every) == str(tmp_path)
     assert one_of(every[:2]) == str(tmp_path / "rank.train")
@@ -128,7 +139,8 @@ def test_lightgbm_reads_what_is_written_for_it(tmp_path: Path) -> None:
     }
     read = lightgbm.Dataset(str(tmp_path / "rank.train"), params=quiet).construct()
     given = lightgbm.Dataset(
-        np.column_stack([np.zeros(data.n_documents), data.X]),  # its columns are counted from 0
+        # its columns are counted from 0
+        np.column_stack([np.zeros(data.n_documents), data.X]),
         data.y,
         group=np.diff(data.query_ptr),
         params=quiet,

@@ -13,11 +13,20 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import format_catalog, joined_files, recognised_form
 from rankstudio.engine.data.formats.built_in import FORMATS
-from rankstudio.engine.data.formats.joined_files import formats_to_record, holds_logs, logs_in, marked_formats
+from rankstudio.engine.data.formats.joined_files import (
+    formats_to_record,
+    holds_logs,
+    logs_in,
+    marked_formats,
+)
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.support.resources import resource
 
-LOG = {"_id": "d1", "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 0.5}]}]}, "qid": "1"}
+LOG = {
+    "_id": "d1",
+    "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 0.5}]}]},
+    "qid": "1",
+}
 ABSENT = naming("search-engines absent")
 
 
@@ -39,8 +48,13 @@ def without(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_logs_are_told_by_name_and_beginning(logs: Path) -> None:
     assert logs_in(logs) == (logs / "log.json",)
     assert not holds_logs(logs) and not holds_logs(logs / "none.json")
-    assert not any(form.is_begun_by(b'1 qid:1 1:2 # "_ltrlog"\n') for form in marked_formats())
-    assert all(form.is_begun_by('{"_ltrlog": []}'.encode("utf-16")) for form in marked_formats())
+    assert not any(
+        form.is_begun_by(b'1 qid:1 1:2 # "_ltrlog"\n') for form in marked_formats()
+    )
+    assert all(
+        form.is_begun_by('{"_ltrlog": []}'.encode("utf-16"))
+        for form in marked_formats()
+    )
 
 
 @pytest.mark.usefixtures("without")
@@ -67,7 +81,9 @@ def test_without_the_ability_it_is_named(logs: Path, name: str) -> None:
         ("train.jsonl.gz", gzip.compress(b'{"qid": 1}\n'), "tables"),
     ],
 )
-def test_without_an_ability_tables_are_told(tmp_path: Path, name: str, content: bytes, plugin: str) -> None:
+def test_without_an_ability_tables_are_told(
+    tmp_path: Path, name: str, content: bytes, plugin: str
+) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DatasetError, match=naming(f"{plugin} absent")):
         open_dataset(tmp_path / name)
@@ -83,5 +99,9 @@ def test_what_another_format_certainly_is_is_read(tmp_path: Path) -> None:
 
 
 def test_marked_formats_are_recorded_for_where_a_folder_is_absent() -> None:
-    recorded = json.loads(resource("abilities", "data_formats.json").read_text(encoding="utf-8"))
-    assert all(one in recorded for one in formats_to_record()), "python packaging/abilities.py"
+    recorded = json.loads(
+        resource("abilities", "data_formats.json").read_text(encoding="utf-8")
+    )
+    assert all(one in recorded for one in formats_to_record()), (
+        "python packaging/abilities.py"
+    )

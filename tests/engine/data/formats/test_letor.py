@@ -35,15 +35,22 @@ pieces = st.sampled_from([1, 7, 40, 1 << 20])
 
 def parsed(content: bytes, piece: int) -> Table:
     path, progress = Path("a.txt"), ReadProgress()
-    file = LoadedFile(path, np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8), progress)
+    file = LoadedFile(
+        path, np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8), progress
+    )
     builder = TableInMemory(path)
     with mock.patch.multiple(letor, _PIECE=piece, _WINDOW=5, _PEEK=piece):
-        return builder.finish(letor.read_letor(PartFiles((path,), LETOR), [file], builder, progress))
+        return builder.finish(
+            letor.read_letor(PartFiles((path,), LETOR), [file], builder, progress)
+        )
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     nan = np.isnan(a)
-    return bool((nan == np.isnan(b)).all() and (a[~nan].view(np.uint64) == b[~nan].view(np.uint64)).all())
+    return bool(
+        (nan == np.isnan(b)).all()
+        and (a[~nan].view(np.uint64) == b[~nan].view(np.uint64)).all()
+    )
 
 
 def check(content: bytes, piece: int) -> None:
@@ -68,7 +75,9 @@ def check(content: bytes, piece: int) -> None:
     assert query.tolist() == [d.query for d in documents]
     assert len(set(table.query_ids)) == len(table.query_ids)
     assert list(table.comments) == [d.comment for d in documents]
-    assert [table.comments[i] for i in range(len(documents))] == [d.comment for d in documents]
+    assert [table.comments[i] for i in range(len(documents))] == [
+        d.comment for d in documents
+    ]
     assert table.missing.tolist() == np.isnan(X).sum(axis=0).tolist()
     assert table.dense == all(len(d.features) == contents.width for d in documents)
     moved = [d.query for d in contents.documents] != [d.query for d in documents]
@@ -79,7 +88,8 @@ def check(content: bytes, piece: int) -> None:
 
 @many
 @given(texts(), pieces)
-@example(b"1 qid:12 1:1\n0 qid:13 1:2\n2 qid:3 1:3\n0 qid:4 1:4\n", 1 << 20)  # which differ in the last digit
+# which differ in the last digit
+@example(b"1 qid:12 1:1\n0 qid:13 1:2\n2 qid:3 1:3\n0 qid:4 1:4\n", 1 << 20)
 def test_every_flavour(content: bytes, piece: int) -> None:
     check(content, piece)
 
@@ -117,7 +127,9 @@ def test_any_bytes(content: bytes, piece: int) -> None:
         st.from_regex(r"[1-9][0-9]{0,20}[eE][+-]?[1-3]?[0-9]{1,2}", fullmatch=True),
         # Half way between two doubles, where rounding is to even.
         st.integers(2**52, 2**53 - 1).map(lambda m: str(2 * m + 1)),
-        st.tuples(st.integers(2**52, 2**53 - 1), st.integers(1, 12)).map(lambda p: _exact(*p)),
+        st.tuples(st.integers(2**52, 2**53 - 1), st.integers(1, 12)).map(
+            lambda p: _exact(*p)
+        ),
     )
 )
 def test_numbers_are_those_of_float(token: str) -> None:
@@ -179,7 +191,9 @@ def test_round_trip(content: bytes) -> None:
 
 
 def made(**options: object) -> RankingDataset:
-    return RankingDataset.from_arrays([[1, 0.1], [-0.0, 1e300]], [2, 0.5], [7, 8], **options)  # type: ignore[arg-type]
+    return RankingDataset.from_arrays(
+        [[1, 0.1], [-0.0, 1e300]], [2, 0.5], [7, 8], **options
+    )  # type: ignore[arg-type]
 
 
 def test_the_text(tmp_path: Path) -> None:
@@ -226,6 +240,12 @@ def test_more_documents_than_are_written_at_once(tmp_path: Path) -> None:
 
 def test_data_that_were_made_without_comments_are_written(tmp_path: Path) -> None:
     ids = np.array([1], dtype=np.int64)
-    X, y, ptr = np.array([[0.5], [0.25]]), np.array([1.0, 0.0]), np.array([0, 2], dtype=np.int64)
-    save_letor(RankingDataset(X, y, ptr, ("7",), ids, ("feature 1",)), tmp_path / "made.txt")
+    X, y, ptr = (
+        np.array([[0.5], [0.25]]),
+        np.array([1.0, 0.0]),
+        np.array([0, 2], dtype=np.int64),
+    )
+    save_letor(
+        RankingDataset(X, y, ptr, ("7",), ids, ("feature 1",)), tmp_path / "made.txt"
+    )
     assert (tmp_path / "made.txt").read_text() == "1 qid:7 1:0.5\n0 qid:7 1:0.25\n"

@@ -23,7 +23,12 @@ def counts(d: FoldedDataset, fold: int) -> list[tuple[int, int]]:
 
 def test_mq2008(letor_dir: Path) -> None:
     d = open_dataset(letor_dir / "MQ2008")
-    assert (d.name, d.origin.known, d.convention, len(d.folds)) == ("MQ2008", "letor4", "letor4", 5)
+    assert (d.name, d.origin.known, d.convention, len(d.folds)) == (
+        "MQ2008",
+        "letor4",
+        "letor4",
+        5,
+    )
     assert counts(d, 1) == [(9630, 471), (2707, 157), (2874, 156)]
     tests = [f.test for f in d.folds if f.test is not None]
     assert sum(t.n_documents for t in tests) == 15211
@@ -42,7 +47,11 @@ def test_mq2008(letor_dir: Path) -> None:
 
 def test_ohsumed(letor_dir: Path) -> None:
     d = open_dataset(letor_dir / "OHSUMED" / "QueryLevelNorm")
-    assert (d.name, d.origin.known, d.convention) == ("OHSUMED QueryLevelNorm", "ohsumed", "letor3")
+    assert (d.name, d.origin.known, d.convention) == (
+        "OHSUMED QueryLevelNorm",
+        "ohsumed",
+        "letor3",
+    )
     tests = [f.test for f in d.folds if f.test is not None]
     assert sum(t.n_documents for t in tests) == 16140
     assert sum(t.n_queries for t in tests) == 106
@@ -66,7 +75,9 @@ def test_the_null_values_of_ohsumed(letor_dir: Path) -> None:
         for column in range(45):
             values = raw[rows, column]
             absent = np.isnan(values)
-            expected = np.where(absent, values[~absent].min() if (~absent).any() else 0.0, values)
+            expected = np.where(
+                absent, values[~absent].min() if (~absent).any() else 0.0, values
+            )
             assert (a.X[rows, column] == expected).all()
             assert (b.X[rows, column] == np.where(absent, 0.0, values)).all()
     with pytest.raises(MissingValueError, match=naming("train.txt NULL")):
@@ -75,14 +86,21 @@ def test_the_null_values_of_ohsumed(letor_dir: Path) -> None:
 
 def test_the_features_of_ohsumed_are_what_their_names_say(letor_dir: Path) -> None:
     """BM25 and its logarithm stand where the table has them, and title and abstract add up."""
-    d = open_dataset(letor_dir / "OHSUMED" / "Feature-null", missing="zero").folds[0].train
+    d = (
+        open_dataset(letor_dir / "OHSUMED" / "Feature-null", missing="zero")
+        .folds[0]
+        .train
+    )
     column = {name: d.X[:, i] for i, name in enumerate(d.feature_names)}
     for stream in ("title", "abstract", "title and abstract"):
         there = column[f"BM25 of {stream}"] > 0
         logs = np.log(column[f"BM25 of {stream}"][there])
-        np.testing.assert_allclose(logs, column[f"log(BM25) of {stream}"][there], atol=1e-5)
+        np.testing.assert_allclose(
+            logs, column[f"log(BM25) of {stream}"][there], atol=1e-5
+        )
     np.testing.assert_array_equal(
-        column["TF of title"] + column["TF of abstract"], column["TF of title and abstract"]
+        column["TF of title"] + column["TF of abstract"],
+        column["TF of title and abstract"],
     )
 
 
@@ -97,7 +115,9 @@ def test_mslr(letor_dir: Path) -> None:
     assert train.X[0, 127] == 11089534.0
 
 
-@pytest.mark.parametrize("name", ["MQ2008/Fold1/vali.txt", "MSLR-WEB10K_sample/Fold1/vali_sample.txt"])
+@pytest.mark.parametrize(
+    "name", ["MQ2008/Fold1/vali.txt", "MSLR-WEB10K_sample/Fold1/vali_sample.txt"]
+)
 def test_every_number_against_the_oracle(letor_dir: Path, name: str) -> None:
     d = load_letor(letor_dir / name, cache=False)
     documents = oracle.read((letor_dir / name).read_bytes()).documents

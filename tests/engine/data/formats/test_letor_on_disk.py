@@ -29,14 +29,21 @@ from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import StreamedFile
 from rankstudio.engine.data.table import Source, Table
 from rankstudio.engine.data.table_builder import PartFiles, TableInMemory, Treatment
-from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
+from rankstudio.engine.errors import (
+    Cancelled,
+    DatasetError,
+    FileAccessError,
+    FormatError,
+)
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.memory import within
 
 thorough = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-treatments = st.builds(Treatment, st.sampled_from(["query_min", "zero", "refuse"]), st.booleans())
+treatments = st.builds(
+    Treatment, st.sampled_from(["query_min", "zero", "refuse"]), st.booleans()
+)
 
 
 @pytest.fixture(autouse=True)
@@ -66,17 +73,25 @@ def to_disk(
     return found.table, found.source
 
 
-def by_pieces(path: Path, treatment: Treatment, chunk: int, piece: int = 7) -> tuple[Table, Source]:
+def by_pieces(
+    path: Path, treatment: Treatment, chunk: int, piece: int = 7
+) -> tuple[Table, Source]:
     with pieces_of(chunk, piece):
         return to_disk((path,), treatment)
 
 
 def put_together(path: Path, treatment: Treatment, chunk: int, piece: int) -> Table:
     """Read a file piece by piece into memory."""
-    part, progress, builder = letor((path,), treatment), ReadProgress(), TableInMemory(path)
+    part, progress, builder = (
+        letor((path,), treatment),
+        ReadProgress(),
+        TableInMemory(path),
+    )
     with pieces_of(chunk, piece), ThreadPoolExecutor(1) as pool:
         return builder.finish(
-            parser.read_letor(part, [StreamedFile(path, progress, pool)], builder, progress)
+            parser.read_letor(
+                part, [StreamedFile(path, progress, pool)], builder, progress
+            )
         )
 
 
@@ -144,8 +159,13 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def test_a_table_is_found_again_without_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path / "train.txt", "".join(f"1 qid:{i // 3} 1:{i} 2:0.5 # {i}\n" for i in range(50)))
+def test_a_table_is_found_again_without_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(
+        tmp_path / "train.txt",
+        "".join(f"1 qid:{i // 3} 1:{i} 2:0.5 # {i}\n" for i in range(50)),
+    )
     monkeypatch.setattr(store, "_MIN_AGE_NANOSECONDS", 0)
     first = by_pieces(path, Treatment(), 64)
     monkeypatch.setattr(StreamedFile, "pieces", None)
@@ -174,7 +194,9 @@ def test_a_file_that_was_just_changed_is_read_again(tmp_path: Path) -> None:
     assert by_pieces(path, Treatment(), 64)[0].X.tolist() == [[2.0]]
 
 
-def test_a_copied_table_is_believed_by_its_digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copied_table_is_believed_by_its_digests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write(tmp_path / "train.txt", "1 qid:1 1:1\n0 qid:1 1:3\n")
     by_pieces(path, Treatment(), 64)
     (entry,) = kept_tables.mapped_folder().iterdir()
@@ -186,7 +208,10 @@ def test_a_copied_table_is_believed_by_its_digests(tmp_path: Path, monkeypatch: 
 
 
 EMPTY = "feature_ids", "parts"
-FILES = ["manifest.json", *(f"{name}.array" for name in kept_tables.ARRAYS if name not in EMPTY)]
+FILES = [
+    "manifest.json",
+    *(f"{name}.array" for name in kept_tables.ARRAYS if name not in EMPTY),
+]
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -194,7 +219,10 @@ def test_no_damage_of_the_cache_reaches_a_number(
     tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sizes and times stay as they were: only what stands in the file is other."""
-    lines = "".join(f"{i % 3} qid:{(7 * i) % 5} 1:{i} 3:{i * i}.5 # document {i}\n" for i in range(40))
+    lines = "".join(
+        f"{i % 3} qid:{(7 * i) % 5} 1:{i} 3:{i * i}.5 # document {i}\n"
+        for i in range(40)
+    )
     path = write(tmp_path / "train.txt", lines)
     expected = by_pieces(path, Treatment(), 64)[1] and whole(path, Treatment())
     (entry,) = kept_tables.mapped_folder().iterdir()
@@ -214,18 +242,30 @@ def test_no_damage_of_the_cache_reaches_a_number(
 
 
 def test_ids_that_become_larger_widen_what_was_written(tmp_path: Path) -> None:
-    path = write(tmp_path / "train.txt", "".join(f"1 qid:{i // 4} {i + 1}:1\n" for i in range(40)))
+    path = write(
+        tmp_path / "train.txt",
+        "".join(f"1 qid:{i // 4} {i + 1}:1\n" for i in range(40)),
+    )
     assert_equal(by_pieces(path, Treatment(), 20), whole(path, Treatment()))
 
 
 def test_several_files_are_one_text(tmp_path: Path) -> None:
-    lines = [f"{i % 3} qid:{i // 7} 1:{i} 3:{'NULL' if i % 5 == 1 else i / 7} # {i}\n" for i in range(60)]
-    paths = tuple(write(tmp_path / f"train-{k}.txt", "".join(lines[k * 20 : k * 20 + 20])) for k in range(3))
+    lines = [
+        f"{i % 3} qid:{i // 7} 1:{i} 3:{'NULL' if i % 5 == 1 else i / 7} # {i}\n"
+        for i in range(60)
+    ]
+    paths = tuple(
+        write(tmp_path / f"train-{k}.txt", "".join(lines[k * 20 : k * 20 + 20]))
+        for k in range(3)
+    )
     with pieces_of(50, 9):
         table, source = to_disk(paths, Treatment())
     expected, _ = whole(write(tmp_path / "all.txt", "".join(lines)), Treatment())
     assert table.X.tobytes() == expected.X.tobytes()
-    assert (table.query_ids, list(table.comments)) == (expected.query_ids, list(expected.comments))
+    assert (table.query_ids, list(table.comments)) == (
+        expected.query_ids,
+        list(expected.comments),
+    )
     assert source.size == sum(path.stat().st_size for path in paths)
     write(paths[1], lines[0] + "1 qid:9 1:x\n")
     with pytest.raises(FormatError, match=naming("train-1.txt 2 11")):
@@ -248,7 +288,9 @@ def test_what_does_not_fit_is_refused_with_what_would_help(
     assert list(kept_tables.mapped_folder().iterdir()) == []
 
 
-def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -284,14 +326,25 @@ def test_text_of_a_table_that_was_changed_is_not_believed(tmp_path: Path) -> Non
         assert by_pieces(path, Treatment(), 64)[0].query_ids == ("17",)
 
 
-def test_tables_unused_for_longest_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_unused_for_longest_make_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number, age in enumerate((9000, 8000, 7000, 10)):
-        by_pieces(write(tmp_path / "train.txt", f"1 qid:1 1:{number}\n"), Treatment(), 64)
-        newest = max(kept_tables.mapped_folder().iterdir(), key=lambda entry: entry.stat().st_mtime)
+        by_pieces(
+            write(tmp_path / "train.txt", f"1 qid:1 1:{number}\n"), Treatment(), 64
+        )
+        newest = max(
+            kept_tables.mapped_folder().iterdir(),
+            key=lambda entry: entry.stat().st_mtime,
+        )
         os.utime(newest, (time.time() - age,) * 2)
-    entries = sorted(kept_tables.mapped_folder().iterdir(), key=lambda entry: entry.stat().st_mtime)
+    entries = sorted(
+        kept_tables.mapped_folder().iterdir(), key=lambda entry: entry.stat().st_mtime
+    )
     free = iter([1e3, 1e3, 1e12])
-    monkeypatch.setattr(store.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free, 1e12)))
+    monkeypatch.setattr(
+        store.shutil, "disk_usage", lambda _: SimpleNamespace(free=next(free, 1e12))
+    )
     store.make_room(kept_tables.mapped_folder(), tmp_path, 1e4, "documents")
     assert set(kept_tables.mapped_folder().iterdir()) == set(entries[2:])
     monkeypatch.setattr(store.shutil, "disk_usage", lambda _: SimpleNamespace(free=3e8))
@@ -299,4 +352,5 @@ def test_tables_unused_for_longest_make_room(tmp_path: Path, monkeypatch: pytest
     assert set(kept_tables.mapped_folder().iterdir()) == set(entries[2:])
     with pytest.raises(DatasetError, match="documents exceed the memory limit"):
         store.make_room(kept_tables.mapped_folder(), tmp_path, 1e9, "documents")
-    assert set(kept_tables.mapped_folder().iterdir()) == {entries[3]}  # which may be in use
+    # which may be in use
+    assert set(kept_tables.mapped_folder().iterdir()) == {entries[3]}

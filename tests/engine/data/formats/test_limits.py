@@ -48,7 +48,9 @@ def test_zero_bytes_take_no_more_than_the_file(compiled: None, tmp_path: Path) -
     assert peak(path) < 80 * MEGABYTE  # it was 9 times the file
 
 
-def test_what_begins_with_zero_bytes_is_not_read_to_its_end(compiled: None, tmp_path: Path) -> None:
+def test_what_begins_with_zero_bytes_is_not_read_to_its_end(
+    compiled: None, tmp_path: Path
+) -> None:
     path = tmp_path / "zeros.txt"
     path.write_bytes(bytes(8 * MEGABYTE))
     read: list[int] = []
@@ -57,7 +59,9 @@ def test_what_begins_with_zero_bytes_is_not_read_to_its_end(compiled: None, tmp_
     assert max(read, default=0) <= 2 * MEGABYTE
 
 
-def test_packed_zero_bytes_are_not_unpacked_to_their_end(compiled: None, tmp_path: Path) -> None:
+def test_packed_zero_bytes_are_not_unpacked_to_their_end(
+    compiled: None, tmp_path: Path
+) -> None:
     path = tmp_path / "zeros.txt.gz"
     path.write_bytes(gzip.compress(bytes(64 * MEGABYTE)))
     assert peak(path) < 16 * MEGABYTE
@@ -93,17 +97,25 @@ def test_lines_and_columns_that_do_not_fit_are_refused_before_they_are_made(
 ) -> None:
     path = tmp_path / "wide.txt"
     path.write_bytes(
-        b"1 qid:1" + b"".join(b" %d:1" % i for i in range(1, 1001)) + b"\n" + b"1 qid:1 1:1\n" * 499
+        b"1 qid:1"
+        + b"".join(b" %d:1" % i for i in range(1, 1001))
+        + b"\n"
+        + b"1 qid:1 1:1\n" * 499
     )
     monkeypatch.setattr(memory, "available", lambda: 2e6)
-    needed = r"500 documents with 1000 features need 0\.0 GB of memory, but 2\.0 MB are free"
+    needed = (
+        r"500 documents with 1000 features need 0\.0 GB of memory, but 2\.0 MB are free"
+    )
     with pytest.raises(DatasetError, match=needed):
         load_letor(path)
 
 
-def test_the_cache_grows_by_no_more_than_a_multiple_of_the_file(tmp_path: Path, folder: Path) -> None:
+def test_the_cache_grows_by_no_more_than_a_multiple_of_the_file(
+    tmp_path: Path, folder: Path
+) -> None:
     path = tmp_path / "wide.txt"
-    path.write_bytes(b"1 qid:1 5000:1\n" * 100)  # whose zeros are kept, as so few take little memory
+    # whose zeros are kept, as so few take little memory
+    path.write_bytes(b"1 qid:1 5000:1\n" * 100)
     assert load_letor(path).n_features == 5000
     assert not folder.exists()
     path.write_bytes(b"1 qid:1 100:1\n" * 1000)

@@ -13,7 +13,12 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_file import load_data
-from rankstudio.engine.errors import DataError, FormatError, ParameterError, UnknownColumnsError
+from rankstudio.engine.errors import (
+    DataError,
+    FormatError,
+    ParameterError,
+    UnknownColumnsError,
+)
 from rankstudio.engine.support import memory
 
 ONE = {"no_queries": True}
@@ -45,7 +50,8 @@ def test_text_is_one_ranking(tmp_path: Path, text: str, sizes: bool) -> None:
     assert dataset.origin.columns.no_queries
     assert dataset.origin.read_as.qid == ""
     with_queries = load_data(tmp_path / "docs.txt") if sizes or "qid" in text else None
-    assert with_queries is None or with_queries.n_queries == 2  # the cache keeps both readings apart
+    # the cache keeps both readings apart
+    assert with_queries is None or with_queries.n_queries == 2
 
 
 @pytest.mark.parametrize("text", [TABLE, QUERY_TABLE])
@@ -57,23 +63,43 @@ def test_a_table_is_one_ranking(tmp_path: Path, text: str, suffix: str) -> None:
         pytest.importorskip("pyarrow")
         pd.read_csv(tmp_path / "docs.csv").to_parquet(path)
     data = load_data(path, columns=ONE)
-    check(data, [[0.5, 2], [1, 0.25], [3, 0.25]])  # a missing value becomes the least of the ranking
+    # a missing value becomes the least of the ranking
+    check(data, [[0.5, 2], [1, 0.25], [3, 0.25]])
     assert data.feature_names == ("a", "b")  # an id of queries is none
     assert data.document_ids == ("x", "y", "z")
     frame = pd.read_csv(tmp_path / "docs.csv")
-    np.testing.assert_array_equal(RankingDataset.from_frame(frame, no_queries=True).X, data.X)
+    np.testing.assert_array_equal(
+        RankingDataset.from_frame(frame, no_queries=True).X, data.X
+    )
 
 
-def test_a_large_file_is_one_ranking_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_is_one_ranking_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     for name, lines in (
-        ("docs.txt", [f"{i % 3} 1:{rng.random():.3f} 2:{rng.random():.3f}" for i in range(4000)]),
-        ("docs.csv", ["y,a,b", *(f"{i % 3},{rng.random():.3f},{rng.random():.3f}" for i in range(4000))]),
+        (
+            "docs.txt",
+            [f"{i % 3} 1:{rng.random():.3f} 2:{rng.random():.3f}" for i in range(4000)],
+        ),
+        (
+            "docs.csv",
+            [
+                "y,a,b",
+                *(
+                    f"{i % 3},{rng.random():.3f},{rng.random():.3f}"
+                    for i in range(4000)
+                ),
+            ],
+        ),
     ):
         (tmp_path / name).write_text("\n".join(lines) + "\n")
         whole = load_data(tmp_path / name, columns=ONE)
         with monkeypatch.context() as patch:
-            patch.setattr("rankstudio.engine.data.formats.part_reader.exceeds_budget", lambda *_: True)
+            patch.setattr(
+                "rankstudio.engine.data.formats.part_reader.exceeds_budget",
+                lambda *_: True,
+            )
             mapped = load_data(tmp_path / name, columns=ONE)
         assert mapped.from_disk
         assert mapped.query_ids == whole.query_ids == ("1",)
@@ -90,7 +116,9 @@ def test_parts_named_by_a_column_are_parts_of_the_ranking(tmp_path: Path) -> Non
     assert fold.train.y.tolist() == [1, 2]
     assert fold.test.y.tolist() == [0]
     assert fold.train.query_ids == fold.test.query_ids == ("1",)
-    assert not [warning for warning in dataset.warnings if "more than one part" in warning]
+    assert not [
+        warning for warning in dataset.warnings if "more than one part" in warning
+    ]
 
 
 def test_what_to_do_is_told_where_no_query_is_found(tmp_path: Path) -> None:

@@ -45,7 +45,9 @@ def test_folds_are_the_same_mapped_and_in_memory(tmp_path: Path, key: str) -> No
     whole = open_dataset(tmp_path / "data")
     with within(LITTLE):
         mapped = open_dataset(tmp_path / "data")
-    assert not any(in_file(part.X) for fold in whole.folds for part in fold.parts.values())
+    assert not any(
+        in_file(part.X) for fold in whole.folds for part in fold.parts.values()
+    )
     assert all(in_file(part.X) for fold in mapped.folds for part in fold.parts.values())
     assert_same(mapped, whole)
     notes = [warning for warning in mapped.warnings if naming("disk").search(warning)]
@@ -67,7 +69,9 @@ def test_a_part_that_leaves_the_last_features_out_is_widened(tmp_path: Path) -> 
 def test_equal_files_share_their_arrays(tmp_path: Path) -> None:
     for fold, test in ((1, "a"), (2, "b")):
         (tmp_path / f"Fold{fold}").mkdir()
-        (tmp_path / f"Fold{fold}" / "train.txt").write_text("1 qid:1 1:NULL\n0 qid:1 1:2\n")
+        (tmp_path / f"Fold{fold}" / "train.txt").write_text(
+            "1 qid:1 1:NULL\n0 qid:1 1:2\n"
+        )
         (tmp_path / f"Fold{fold}" / "test.txt").write_text(f"1 qid:{test} 1:1\n")
     first, second = open_dataset(tmp_path, normalize="query_minmax").folds
     assert np.shares_memory(first.train.X, second.train.X)
@@ -88,8 +92,12 @@ def test_several_files_are_one_part(tmp_path: Path, kind: str, below: bool) -> N
     folder.mkdir(parents=True)
     for number, rows in enumerate(frames):
         texts = [data.comments[i] for i in rows.tolist()]
-        piece = RankingDataset.from_arrays(data.X[rows], data.y[rows], data.qid[rows], comments=texts)
-        save_dataset(piece, folder / f"{'part' if below else 'train'}-{number}{ending}", form)
+        piece = RankingDataset.from_arrays(
+            data.X[rows], data.y[rows], data.qid[rows], comments=texts
+        )
+        save_dataset(
+            piece, folder / f"{'part' if below else 'train'}-{number}{ending}", form
+        )
     (opened,) = open_dataset(tmp_path / "data").folds
     assert opened.train.X.tobytes() == data.X.tobytes()
     assert opened.train.query_ptr.tolist() == data.query_ptr.tolist()

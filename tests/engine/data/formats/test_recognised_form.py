@@ -14,16 +14,45 @@ from rankstudio.engine.data.file_access import ARROW, PARQUET, is_packed, read_b
 from rankstudio.engine.data.formats.format_catalog import format_of_name
 from rankstudio.engine.data.formats.joined_files import marked_formats
 from rankstudio.engine.data.formats.query_sizes import sizes_file
-from rankstudio.engine.data.formats.recognised_form import recognised_form, refuse_other_binary
+from rankstudio.engine.data.formats.recognised_form import (
+    recognised_form,
+    refuse_other_binary,
+)
 from rankstudio.engine.data.formats.trec import is_judgment
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
 from rankstudio.engine.errors import FileAccessError
 
 LINES = [
-    *(b"1 qid:1 1:0.5 2:3\n", b"1 1:0.5 2:3\n", b"qid,label,f1\n1,2,3\n", b"query_id;label;x;y\n"),
-    *(b"1 0 d1 2\n", b"# c\n", b"\n", b"PAR1xxxx\0\0", b"ARROW1\0\0aa", b"PK\x03\x04abc", b"\0\0\0"),
-    *(b'{"qid": 1, "label": 2}\n', b'[{"a":1}]', b'{"_ltrlog": [{}]}\n', b'{"hits": {}}\n', b' { "a" : 5\n'),
-    *(b"1\n", b"x y z\n", b"2 x qid:1 4\n", b"qid\tlabel\ttf\n", b"a,b,c\n", b"\xff\xfe"),
+    *(
+        b"1 qid:1 1:0.5 2:3\n",
+        b"1 1:0.5 2:3\n",
+        b"qid,label,f1\n1,2,3\n",
+        b"query_id;label;x;y\n",
+    ),
+    *(
+        b"1 0 d1 2\n",
+        b"# c\n",
+        b"\n",
+        b"PAR1xxxx\0\0",
+        b"ARROW1\0\0aa",
+        b"PK\x03\x04abc",
+        b"\0\0\0",
+    ),
+    *(
+        b'{"qid": 1, "label": 2}\n',
+        b'[{"a":1}]',
+        b'{"_ltrlog": [{}]}\n',
+        b'{"hits": {}}\n',
+        b' { "a" : 5\n',
+    ),
+    *(
+        b"1\n",
+        b"x y z\n",
+        b"2 x qid:1 4\n",
+        b"qid\tlabel\ttf\n",
+        b"a,b,c\n",
+        b"\xff\xfe",
+    ),
 ]
 NAMES = [
     *("x.txt", "x.csv", "x.tsv", "x.parquet", "x.feather", "x"),
@@ -58,7 +87,10 @@ def as_before(path: Path, told: DataColumns) -> str:
         words = line.split()
         return "sizes" if len(words) <= 1 or re.match(rb"[0-9]+:", words[1]) else "csv"
     names = re.split(rb'[",;|\t]+', line.lower())
-    named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names) and len(names) > 2
+    named = (
+        any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
+        and len(names) > 2
+    )
     return "csv" if told.qid or told.label or named else "letor"
 
 
@@ -83,7 +115,11 @@ def test_the_same_bytes_have_the_same_form(seed: int, tmp_path: Path) -> None:
         name = draw.choice(NAMES)
         text = b"".join(draw.choice(LINES) for _ in range(draw.randint(0, 3)))
         path = folder / name
-        path.write_bytes(gzip.compress(text) if name.endswith(".gz") and draw.random() < 0.8 else text)
+        path.write_bytes(
+            gzip.compress(text)
+            if name.endswith(".gz") and draw.random() < 0.8
+            else text
+        )
         if draw.random() < 0.3:
             (folder / f"{name}{draw.choice(['.group', '.query'])}").write_text("1\n")
         told = DataColumns.of(draw.choice(TOLD))

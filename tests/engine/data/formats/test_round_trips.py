@@ -20,7 +20,11 @@ from rankstudio.engine.data.formats import dataset_writer
 from rankstudio.engine.data.formats import dataset_writer as writer
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset
-from rankstudio.engine.data.formats.format_catalog import format_of_key, format_of_name, written_formats
+from rankstudio.engine.data.formats.format_catalog import (
+    format_of_key,
+    format_of_name,
+    written_formats,
+)
 from rankstudio.engine.data.splitting.splits import select_features
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.data.table_preview import preview_table
@@ -53,7 +57,9 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
 
 @EVERY
 @pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
-def test_what_is_written_reads_back_as_the_same_bits(tmp_path: Path, form: DataFormat, packed: str) -> None:
+def test_what_is_written_reads_back_as_the_same_bits(
+    tmp_path: Path, form: DataFormat, packed: str
+) -> None:
     if packed and form.extra:
         pytest.skip("its own compression")
     data = made()
@@ -63,7 +69,9 @@ def test_what_is_written_reads_back_as_the_same_bits(tmp_path: Path, form: DataF
     for cache in (False, True, True):
         again = load_data(path, cache=cache)
         assert same_bits(again.X, data.X) and same_bits(again.y, data.y)
-        assert again.query_ids == data.query_ids and same_bits(again.query_ptr, data.query_ptr)
+        assert again.query_ids == data.query_ids and same_bits(
+            again.query_ptr, data.query_ptr
+        )
         assert again.feature_ids.tolist() == data.feature_ids.tolist()
         assert again.warnings == ()
         if "names of features" not in form.loses:
@@ -86,7 +94,9 @@ def test_data_on_the_disk_are_written_piece_by_piece(
     monkeypatch.setattr(dataset_writer, "_DOCUMENTS_AT_ONCE", 7)
     monkeypatch.setattr(writer, "_DOCUMENTS_AT_ONCE", 7)
     if form.key in ("parquet", "arrow"):
-        monkeypatch.setattr("rankstudio.plugins.tables.arrow._BATCH_VALUES", 5 * data.n_features)
+        monkeypatch.setattr(
+            "rankstudio.plugins.tables.arrow._BATCH_VALUES", 5 * data.n_features
+        )
     pieces = tmp_path / f"pieces{form.ending}{packed}"
     save_dataset(mapped, pieces, form)
     content = pieces.read_bytes()
@@ -95,16 +105,27 @@ def test_data_on_the_disk_are_written_piece_by_piece(
         pieces.write_bytes(content)
         again = load_data(pieces, cache=False)
         assert same_bits(again.X, data.X) and same_bits(again.y, data.y)
-        assert (again.query_ids, list(again.comments)) == (data.query_ids, list(data.comments))
+        assert (again.query_ids, list(again.comments)) == (
+            data.query_ids,
+            list(data.comments),
+        )
     else:
         assert content == whole.read_bytes()
     some = select_features(mapped, [2, 3])
-    assert in_file(some.X) and same_bits(np.array(some.X), np.ascontiguousarray(data.X[:, [1, 2]]))
+    assert in_file(some.X) and same_bits(
+        np.array(some.X), np.ascontiguousarray(data.X[:, [1, 2]])
+    )
 
 
 @EVERY
-@given(rows=st.lists(st.tuples(DOUBLES, DOUBLES, DOUBLES, st.integers(1, 3)), min_size=1, max_size=8))
-def test_any_double_survives(form: DataFormat, rows: list[tuple[float, float, float, int]]) -> None:
+@given(
+    rows=st.lists(
+        st.tuples(DOUBLES, DOUBLES, DOUBLES, st.integers(1, 3)), min_size=1, max_size=8
+    )
+)
+def test_any_double_survives(
+    form: DataFormat, rows: list[tuple[float, float, float, int]]
+) -> None:
     rows = sorted(rows, key=lambda row: row[3])
     data = RankingDataset.from_arrays(
         [row[:2] for row in rows], [row[2] for row in rows], [row[3] for row in rows]
@@ -116,14 +137,25 @@ def test_any_double_survives(form: DataFormat, rows: list[tuple[float, float, fl
     assert same_bits(again.X, data.X) and same_bits(again.y, data.y)
 
 
-TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=8)
+TEXT = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]),
+    max_size=8,
+)
 
 
 @pytest.mark.parametrize("key", ["csv", "tsv", "parquet", "arrow"])
-@given(names=st.lists(TEXT, min_size=2, max_size=2), query=TEXT.filter(str.strip), comment=TEXT)
-def test_texts_survive_in_tables(key: str, names: list[str], query: str, comment: str) -> None:
+@given(
+    names=st.lists(TEXT, min_size=2, max_size=2),
+    query=TEXT.filter(str.strip),
+    comment=TEXT,
+)
+def test_texts_survive_in_tables(
+    key: str, names: list[str], query: str, comment: str
+) -> None:
     query = query.strip()
-    data = RankingDataset.from_arrays([[1, 2], [3, 4]], [0, 1], [query] * 2, names, [comment, 'a, "b"\tc'])
+    data = RankingDataset.from_arrays(
+        [[1, 2], [3, 4]], [0, 1], [query] * 2, names, [comment, 'a, "b"\tc']
+    )
     with TemporaryDirectory() as folder:
         path = file_of(Path(folder), format_of_key(key))
         save_dataset(data, path, format_of_key(key))
@@ -133,7 +165,11 @@ def test_texts_survive_in_tables(key: str, names: list[str], query: str, comment
     plain = [clean_name(name) for name in names]
     assert len(set(again.feature_names)) == 2
     for name, found in zip(plain, again.feature_names, strict=True):
-        assert found == name or (found.startswith("feature ") and name in found) or found == f"{name} (again)"
+        assert (
+            found == name
+            or (found.startswith("feature ") and name in found)
+            or found == f"{name} (again)"
+        )
 
 
 def test_what_a_format_loses_is_said() -> None:
@@ -145,14 +181,24 @@ def test_what_a_format_loses_is_said() -> None:
     )
     assert losses(data, format_of_key("letor")) == ("names of features",)
     assert losses(data, format_of_key("csv")) == ()
-    assert losses(data, format_of_key("xgboost")) == ("names of features", "ids of queries", "comments")
+    assert losses(data, format_of_key("xgboost")) == (
+        "names of features",
+        "ids of queries",
+        "comments",
+    )
     others = replace(data, feature_ids=data.feature_ids + 1)
     assert losses(others, format_of_key("parquet")) == ("ids of features",)
 
 
 @pytest.mark.ability("tables")
 def test_names_tell_formats() -> None:
-    told = {"a.CSV.gz": "csv", "a.tsv": "tsv", "a.pq": "parquet", "a.feather": "arrow", "rank.train": "letor"}
+    told = {
+        "a.CSV.gz": "csv",
+        "a.tsv": "tsv",
+        "a.pq": "parquet",
+        "a.feather": "arrow",
+        "rank.train": "letor",
+    }
     assert {name: format_of_name(name).key for name in told} == told
     for form in written_formats():
         assert form.sizes or format_of_name(f"some{form.ending}") is form
@@ -173,7 +219,9 @@ def test_other_columns_are_other_data(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["some.parquet", "some.arrow", "some.feather"])
 @pytest.mark.parametrize("content", [bytes(range(256)) * 9, b"\xff\xfe\xfd" * 7])
-def test_other_binary_data_named_as_a_table_are_told_apart(tmp_path: Path, name: str, content: bytes) -> None:
+def test_other_binary_data_named_as_a_table_are_told_apart(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     for read in (load_data, open_dataset, preview_table):

@@ -37,11 +37,15 @@ QUERY = "1 qid:1 3:0.5 2147483647:2\n0 qid:1 3:0.25\n2 qid:2 7:1 2147483647:-1\n
 
 def table_of(content: bytes, piece: int, *, sparse: bool) -> Table:
     path, progress = Path("a.txt"), ReadProgress()
-    file = LoadedFile(path, np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8), progress)
+    file = LoadedFile(
+        path, np.frombuffer(content + b"\n" * PADDING, dtype=np.uint8), progress
+    )
     builder = TableInMemory(path)
     decided = mock.patch.object(letor, "worth_it", lambda *_: sparse)
     with decided, mock.patch.multiple(letor, _PIECE=piece, _WINDOW=5, _PEEK=piece):
-        return builder.finish(letor.read_letor(PartFiles((path,), LETOR), [file], builder, progress))
+        return builder.finish(
+            letor.read_letor(PartFiles((path,), LETOR), [file], builder, progress)
+        )
 
 
 def widened(table: Table, width: int) -> Floats:
@@ -56,7 +60,9 @@ def widened(table: Table, width: int) -> Floats:
     st.sampled_from([1, 7, 1 << 20]),
     st.sampled_from(["zero", "query_min"]),
 )
-def test_values_and_errors_are_those_of_dense_reading(content: bytes, piece: int, missing: str) -> None:
+def test_values_and_errors_are_those_of_dense_reading(
+    content: bytes, piece: int, missing: str
+) -> None:
     try:
         dense = table_of(content, piece, sparse=False)
     except DataError as refused:
@@ -71,26 +77,42 @@ def test_values_and_errors_are_those_of_dense_reading(content: bytes, piece: int
     assert (sparse.y == dense.y).all()
     assert (sparse.query_ids, sparse.dense) == (dense.query_ids, dense.dense)
     assert list(sparse.comments) == list(dense.comments)
-    filled = treated(sparse.X, sparse.query_ptr, sparse.missing, missing, 0, normalize=False)
-    expected = treated(dense.X, dense.query_ptr, dense.missing, missing, 0, normalize=False)
+    filled = treated(
+        sparse.X, sparse.query_ptr, sparse.missing, missing, 0, normalize=False
+    )
+    expected = treated(
+        dense.X, dense.query_ptr, dense.missing, missing, 0, normalize=False
+    )
     assert (np.asarray(filled) == expected[:, sparse.feature_ids - 1]).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([1.0, 1e300]))
-def test_scaling_is_dense_scaling_up_to_a_shift_of_a_query(seed: int, negative: bool, scale: float) -> None:
+def test_scaling_is_dense_scaling_up_to_a_shift_of_a_query(
+    seed: int, negative: bool, scale: float
+) -> None:
     rng = np.random.default_rng(seed)
-    X = scale * rng.integers(-3 if negative else 0, 4, (24, 5)) * (rng.random((24, 5)) < 0.6)
+    X = (
+        scale
+        * rng.integers(-3 if negative else 0, 4, (24, 5))
+        * (rng.random((24, 5)) < 0.6)
+    )
     ptr = np.array([0, 3, 10, 11, 24])
-    found = np.asarray(treated(SparseRows.of_array(X), ptr, np.zeros(5), "", 0, normalize=True))
+    found = np.asarray(
+        treated(SparseRows.of_array(X), ptr, np.zeros(5), "", 0, normalize=True)
+    )
     expected = treated(X.copy(), ptr, np.zeros(5), "", 0, normalize=True)
     if not negative:
         np.testing.assert_allclose(found, expected, rtol=1e-15)
     for first, last in pairwise(ptr):
         shift = found[first] - expected[first]
-        np.testing.assert_allclose(found[first:last] - shift, expected[first:last], atol=1e-15)
+        np.testing.assert_allclose(
+            found[first:last] - shift, expected[first:last], atol=1e-15
+        )
 
 
-def test_ids_up_to_the_greatest_are_read_kept_divided_and_written(tmp_path: Path) -> None:
+def test_ids_up_to_the_greatest_are_read_kept_divided_and_written(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "a.txt"
     path.write_text(QUERY)
     for _ in range(2):  # parsed, and from the cache
@@ -110,7 +132,9 @@ def test_ids_up_to_the_greatest_are_read_kept_divided_and_written(tmp_path: Path
 def test_a_greater_id_is_refused_in_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(QUERY.replace(str(MOST_ID), str(MOST_ID + 1)))
-    with pytest.raises(FormatError, match=r"line 1, column 15.*\"2147483648:2\".*at most 2147483647"):
+    with pytest.raises(
+        FormatError, match=r"line 1, column 15.*\"2147483648:2\".*at most 2147483647"
+    ):
         load_letor(path)
 
 
@@ -125,14 +149,22 @@ def test_parts_of_a_fold_have_the_columns_of_all(tmp_path: Path) -> None:
     assert fold.test.missing.tolist() == [0, 1, 0, 0]
 
 
-def test_it_stays_sparse_up_to_the_memory_limit_and_is_refused_beyond(tmp_path: Path) -> None:
+def test_it_stays_sparse_up_to_the_memory_limit_and_is_refused_beyond(
+    tmp_path: Path,
+) -> None:
     """With its zeros on disk it would be 12 TB."""
-    lines = (f"{i % 3} qid:{i // 20} {7 * i + 1}:1 {MOST_ID - i}:0.5\n" for i in range(60_000))
+    lines = (
+        f"{i % 3} qid:{i // 20} {7 * i + 1}:1 {MOST_ID - i}:0.5\n"
+        for i in range(60_000)
+    )
     (tmp_path / "a.txt").write_text("".join(lines))  # 1.7 MB, and 7 MB of values
     with memory.within(11e6):
         data = open_dataset(tmp_path / "a.txt", cache=False)
         assert isinstance(data.folds[0].train.X, SparseRows) and not data.warnings
-    with memory.within(6e6), pytest.raises(OutOfMemoryError, match=naming("a.txt limit 6.0 MB")):
+    with (
+        memory.within(6e6),
+        pytest.raises(OutOfMemoryError, match=naming("a.txt limit 6.0 MB")),
+    ):
         open_dataset(tmp_path / "a.txt", cache=False)
 
 
@@ -157,7 +189,9 @@ def sparse_and_dense(seed: int = 0) -> tuple[RankingDataset, RankingDataset]:
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(60, 9)), 1) * (rng.random((60, 9)) < 0.3)
     X[:, 0] = np.repeat(np.arange(6.0), 10)
-    dense = RankingDataset.from_arrays(X, rng.integers(0, 3, 60), np.repeat(np.arange(6), 10))
+    dense = RankingDataset.from_arrays(
+        X, rng.integers(0, 3, 60), np.repeat(np.arange(6), 10)
+    )
     return dense.changed(X=SparseRows.of_array(X)), dense
 
 
@@ -177,7 +211,10 @@ def test_a_description_is_that_of_dense_data() -> None:
 
 def test_the_features_with_the_most_values_are_shown() -> None:
     X = SparseRows.of_parts(
-        np.ones(3), np.array([4, 9_999, 9_999], dtype=np.int32), np.array([0, 2, 3]), 20_000
+        np.ones(3),
+        np.array([4, 9_999, 9_999], dtype=np.int32),
+        np.array([0, 2, 3]),
+        20_000,
     )
     data = RankingDataset.from_arrays(np.zeros((2, 1)), [0, 1]).changed(X=X)
     shown = shown_features(data)

@@ -46,7 +46,13 @@ def test_a_folder_opens_with_a_feature_for_each_run(folder: Path) -> None:
     data = open_dataset(folder, missing="zero")
     part = data.folds[0].train
     assert part.feature_names == ("bm25", "ql") and data.origin.read_as.format == "trec"
-    assert part.query_ids == ("7", "8") and part.document_ids == ("a", "b", "c", "a", "d")
+    assert part.query_ids == ("7", "8") and part.document_ids == (
+        "a",
+        "b",
+        "c",
+        "a",
+        "d",
+    )
     assert part.y.tolist() == [2, 0, 1, 0, 1]  # a negative grade counts as 0
     assert part.X.tolist() == [[2.5, -4], [0, 0], [3.5, 0], [0, -1], [9, -2]]
     assert part.missing.tolist() == [2, 2]
@@ -56,13 +62,16 @@ def test_a_folder_opens_with_a_feature_for_each_run(folder: Path) -> None:
 
 def test_what_a_run_did_not_retrieve_is_missing(folder: Path) -> None:
     part = open_dataset(folder).folds[0].train
-    assert part.X[:, 0].tolist() == [2.5, 2.5, 3.5, 9, 9]  # the least score of the query
+    # the least score of the query
+    assert part.X[:, 0].tolist() == [2.5, 2.5, 3.5, 9, 9]
     with pytest.raises(MissingValueError, match="line 2"):
         open_dataset(folder, missing="refuse")
 
 
 def test_files_may_be_named(folder: Path) -> None:
-    named = load_trec(folder / "qrels.txt", {"x": folder / "ql.trec.gz", "y": folder / "bm25.run"})
+    named = load_trec(
+        folder / "qrels.txt", {"x": folder / "ql.trec.gz", "y": folder / "bm25.run"}
+    )
     beside = load_data(folder / "qrels.txt")
     assert named.feature_names == ("x", "y")
     assert np.array_equal(named.X, beside.X[:, ::-1]) and named.source != beside.source
@@ -85,7 +94,9 @@ def test_a_changed_run_is_other_data(folder: Path) -> None:
         ("ql.run", QL, "ql.run ql.trec.gz"),
     ],
 )
-def test_what_is_wrong_is_said(folder: Path, name: str, content: str, sentence: str) -> None:
+def test_what_is_wrong_is_said(
+    folder: Path, name: str, content: str, sentence: str
+) -> None:
     (folder / name).write_text(content)
     with pytest.raises(DataError, match=naming(sentence)):
         open_dataset(folder)
@@ -98,26 +109,37 @@ def test_judgments_alone_are_refused(tmp_path: Path) -> None:
 
 
 PAIRS = st.dictionaries(
-    st.tuples(st.sampled_from("pqr"), st.sampled_from("abcdef")), st.integers(0, 3), min_size=1
+    st.tuples(st.sampled_from("pqr"), st.sampled_from("abcdef")),
+    st.integers(0, 3),
+    min_size=1,
 )
 RUN = st.dictionaries(
-    st.tuples(st.sampled_from("pqrs"), st.sampled_from("abcdefg")), st.floats(-1e6, 1e6), min_size=1
+    st.tuples(st.sampled_from("pqrs"), st.sampled_from("abcdefg")),
+    st.floats(-1e6, 1e6),
+    min_size=1,
 )
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(judged=PAIRS, runs=st.lists(RUN, min_size=1, max_size=3))
 def test_every_judged_document_has_its_scores(
-    judged: dict[tuple[str, str], int], runs: list[dict[tuple[str, str], float]], tmp_path: Path
+    judged: dict[tuple[str, str], int],
+    runs: list[dict[tuple[str, str], float]],
+    tmp_path: Path,
 ) -> None:
     qrels = tmp_path / "qrels"
     qrels.write_text("".join(f"{q} 0 {d} {y}\n" for (q, d), y in judged.items()))
     paths = {}
     for i, run in enumerate(runs):
         paths[f"r{i}"] = tmp_path / f"r{i}.run"
-        paths[f"r{i}"].write_text("".join(f"{q} Q0 {d} 0 {s!r} t\n" for (q, d), s in run.items()))
+        paths[f"r{i}"].write_text(
+            "".join(f"{q} Q0 {d} 0 {s!r} t\n" for (q, d), s in run.items())
+        )
     data = load_trec(qrels, paths, missing="zero")
-    rows = [(data.query_ids[q], d) for q, d in zip(data.query_index.tolist(), data.document_ids, strict=True)]
+    rows = [
+        (data.query_ids[q], d)
+        for q, d in zip(data.query_index.tolist(), data.document_ids, strict=True)
+    ]
     assert sorted(rows) == sorted(judged)
     assert data.y.tolist() == [judged[row] for row in rows]
     assert data.X.tolist() == [[run.get(row, 0.0) for run in runs] for row in rows]
@@ -169,7 +191,11 @@ def test_judgments_are_those_of_a_file_with_the_same_lines(tmp_path: Path) -> No
     found = collection_judgments(PLACE)
     (tmp_path / "qrels").write_text("7 0 a 2\n7 0 b 0\n8 0 a -2\n8 0 d 1")
     file = read_lines(tmp_path / "qrels")
-    assert (found.lines, found.checksum, found.size) == (file.lines, file.checksum, file.size)
+    assert (found.lines, found.checksum, found.size) == (
+        file.lines,
+        file.checksum,
+        file.size,
+    )
     assert found.path == PLACE
 
 
@@ -177,7 +203,14 @@ def test_judgments_are_those_of_a_file_with_the_same_lines(tmp_path: Path) -> No
 def test_the_terminal_converts_them(tmp_path: Path, capsys) -> None:
     (tmp_path / "one.run").write_text(ONE_RUN)
     out = tmp_path / "graded.txt"
-    command = ["convert", "--qrels", str(PLACE), "--run", f"one={tmp_path / 'one.run'}", str(out)]
+    command = [
+        "convert",
+        "--qrels",
+        str(PLACE),
+        "--run",
+        f"one={tmp_path / 'one.run'}",
+        str(out),
+    ]
     assert main([*command, "--missing", "zero"]) == 0
     data = load_letor(out)
     assert data.y.tolist() == [2, 0, 0, 1] and data.X[:, 0].tolist() == [3.5, 0, 0, 9]
@@ -199,9 +232,13 @@ def test_the_terminal_converts_them(tmp_path: Path, capsys) -> None:
         ([GenericQrel("7", "", 1)], "expected an id without spaces, found ''"),
     ],
 )
-def test_what_is_wrong_with_a_collection_is_said(qrels: Any, sentence: str, collections: Library) -> None:
+def test_what_is_wrong_with_a_collection_is_said(
+    qrels: Any, sentence: str, collections: Library
+) -> None:
     collections.qrels = qrels
-    with pytest.raises(DatasetError, match=f"^ir_datasets:msmarco-passage/dev: .*{sentence}"):
+    with pytest.raises(
+        DatasetError, match=f"^ir_datasets:msmarco-passage/dev: .*{sentence}"
+    ):
         collection_judgments(PLACE)
 
 
@@ -211,23 +248,31 @@ def test_a_collection_that_is_not_known_is_named() -> None:
         collection_judgments(Path("ir_datasets:msmarco"))
 
 
-def test_lines_are_checked_as_those_of_a_file(tmp_path: Path, collections: Library) -> None:
+def test_lines_are_checked_as_those_of_a_file(
+    tmp_path: Path, collections: Library
+) -> None:
     collections.qrels = [*JUDGED, JUDGED[0]]
     (tmp_path / "one.run").write_text(ONE_RUN)
     with pytest.raises(FormatError, match=naming("msmarco-passage/dev 5")):
         load_trec(PLACE, {"one": tmp_path / "one.run"})
 
 
-def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_its_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "rankstudio\[ir-datasets\]"'):
+    with pytest.raises(
+        MissingExtraError, match=r'pip install "rankstudio\[ir-datasets\]"'
+    ):
         collection_judgments(PLACE)
 
 
 def test_the_library_itself_gives_what_it_has_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library = pytest.importorskip("ir_datasets", reason="the extra ir-datasets is not installed")
+    library = pytest.importorskip(
+        "ir_datasets", reason="the extra ir-datasets is not installed"
+    )
     (tmp_path / "qrels").write_text("7 0 a 2\n7 0 b 0\n")
     made = library.create_dataset(qrels_trec=str(tmp_path / "qrels"))
     monkeypatch.setattr(library, "load", lambda name: made)

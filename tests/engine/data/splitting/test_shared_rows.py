@@ -19,7 +19,9 @@ from rankstudio.engine.support import memory
 def _block(number: int, rows: int = 6) -> RankingDataset:
     rng = np.random.default_rng(number)
     return RankingDataset.from_arrays(
-        rng.normal(size=(rows, 3)), rng.integers(0, 3, rows), np.arange(rows) // 3 + 10 * number
+        rng.normal(size=(rows, 3)),
+        rng.integers(0, 3, rows),
+        np.arange(rows) // 3 + 10 * number,
     )
 
 
@@ -35,7 +37,12 @@ def _rotated(n_folds: int = 5) -> list[Fold]:
     """Return folds as LETOR has them: three training blocks, then the validation and the test block."""
     blocks = [_block(number) for number in range(n_folds)]
     return [
-        Fold(k + 1, _together(turned[:-2]), vali=replace(turned[-2]), test=replace(turned[-1]))
+        Fold(
+            k + 1,
+            _together(turned[:-2]),
+            vali=replace(turned[-2]),
+            test=replace(turned[-1]),
+        )
         for k in range(n_folds)
         for turned in [blocks[k:] + blocks[:k]]
     ]
@@ -43,7 +50,9 @@ def _rotated(n_folds: int = 5) -> list[Fold]:
 
 def _owners(folds: list[Fold]) -> dict[int, np.ndarray]:
     arrays = [
-        part.X if part.X.base is None else part.X.base for fold in folds for part in fold.parts.values()
+        part.X if part.X.base is None else part.X.base
+        for fold in folds
+        for part in fold.parts.values()
     ]
     return {id(array): array for array in arrays}
 
@@ -58,7 +67,10 @@ def _assert_same(found: list[Fold], folds: list[Fold]) -> None:
                 np.testing.assert_array_equal(array, getattr(before, name))
                 assert array.flags.c_contiguous
                 assert not array.flags.writeable
-            assert (part.query_ids, list(part.comments)) == (before.query_ids, list(before.comments))
+            assert (part.query_ids, list(part.comments)) == (
+                before.query_ids,
+                list(before.comments),
+            )
 
 
 def test_the_folds_of_letor_are_slices_of_few_rows() -> None:
@@ -66,14 +78,25 @@ def test_the_folds_of_letor_are_slices_of_few_rows() -> None:
     found = share_rows(folds)
     _assert_same(found, folds)
     (owner,) = _owners(found).values()
-    assert len(owner) == 7 * 6  # five blocks, and two again for the parts that begin with the last ones
+    # five blocks, and two again for the parts that begin with the last ones
+    assert len(owner) == 7 * 6
 
 
-@given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True), min_size=2, max_size=5))
+@given(
+    st.lists(
+        st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True),
+        min_size=2,
+        max_size=5,
+    )
+)
 def test_any_folds_keep_their_values(sequences: list[list[int]]) -> None:
     blocks = [_block(number, rows=3 + number) for number in range(4)]
     folds = [
-        Fold(number, _together([blocks[i] for i in sequence]), test=replace(blocks[number % 4]))
+        Fold(
+            number,
+            _together([blocks[i] for i in sequence]),
+            test=replace(blocks[number % 4]),
+        )
         for number, sequence in enumerate(sequences, start=1)
     ]
     found = share_rows(folds)
@@ -82,7 +105,9 @@ def test_any_folds_keep_their_values(sequences: list[list[int]]) -> None:
     assert sum(len(array) for array in _owners(found).values()) <= before
 
 
-def test_parts_that_no_others_consist_of_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_that_no_others_consist_of_stay_as_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     folds = _rotated()
     changed = folds[0].train.X.copy()
     changed[3, 1] = -changed[3, 1]
@@ -110,7 +135,9 @@ def test_folds_of_files_are_opened_as_slices(tmp_path: Path) -> None:
         turned = lines[k:] + lines[:k]
         folder = tmp_path / f"Fold{k + 1}"
         folder.mkdir()
-        for name, text in zip(("train", "vali", "test"), ("".join(turned[:3]), *turned[3:]), strict=True):
+        for name, text in zip(
+            ("train", "vali", "test"), ("".join(turned[:3]), *turned[3:]), strict=True
+        ):
             (folder / f"{name}.txt").write_text(text)
     for _ in ("parsed", "from the cache"):
         dataset = open_dataset(tmp_path)

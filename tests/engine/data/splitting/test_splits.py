@@ -47,13 +47,22 @@ def one_file(sizes: list[int]) -> FoldedDataset:
     )
     warned = replace(data, warnings=("mended",))
     origin = DatasetOrigin(known="ohsumed")
-    return FoldedDataset("File", None, (Fold(1, warned),), convention="ohsumed", origin=origin)
+    return FoldedDataset(
+        "File", None, (Fold(1, warned),), convention="ohsumed", origin=origin
+    )
 
 
 def documents(part: RankingDataset) -> list[tuple[object, ...]]:
     """Everything about each document, without its place."""
     return list(
-        zip(map(tuple, part.X), part.y, part.qid, part.document_ids, list(part.comments), strict=True)
+        zip(
+            map(tuple, part.X),
+            part.y,
+            part.qid,
+            part.document_ids,
+            list(part.comments),
+            strict=True,
+        )
     )
 
 
@@ -94,7 +103,9 @@ def test_k_folds_split_no_query_and_test_each_once(sizes, seed, data) -> None:
 
 
 @given(sizes=sizes, seed=st.integers(0, 1000), vali=st.integers(0, 98), data=st.data())
-def test_a_single_split_has_its_shares_within_one_query(sizes, seed, vali, data) -> None:
+def test_a_single_split_has_its_shares_within_one_query(
+    sizes, seed, vali, data
+) -> None:
     train = data.draw(st.integers(1, 99 - vali))
     shares = (train, vali, 100 - train - vali)
     given_data = one_file(sizes)
@@ -112,7 +123,9 @@ def test_a_single_split_has_its_shares_within_one_query(sizes, seed, vali, data)
 
 
 @given(sizes=sizes, seed=st.integers(0, 1000), share=st.integers(1, 99))
-def test_nested_validation_comes_out_of_the_training_part_alone(sizes, seed, share) -> None:
+def test_nested_validation_comes_out_of_the_training_part_alone(
+    sizes, seed, share
+) -> None:
     given_data = k_fold(one_file(sizes), 2, 1)
     try:
         made = nested(given_data, share, seed)
@@ -126,18 +139,30 @@ def test_nested_validation_comes_out_of_the_training_part_alone(sizes, seed, sha
 
 
 @pytest.mark.parametrize("share", [10, 24, 50, 99])
-def test_a_share_of_the_training_queries_is_part_of_every_larger_one(share: int) -> None:
+def test_a_share_of_the_training_queries_is_part_of_every_larger_one(
+    share: int,
+) -> None:
     data = k_fold(load_sample(), 3, 1)
     for seed in (0, 5):
-        made, larger = (training_share(data, percent, seed) for percent in (share, share + 1))
+        made, larger = (
+            training_share(data, percent, seed) for percent in (share, share + 1)
+        )
         for fold, less, more in zip(data.folds, made.folds, larger.folds, strict=True):
             n = fold.train.n_queries
             assert less.train.n_queries == n * share // 100
-            assert set(less.train.query_ids) <= set(more.train.query_ids) <= set(fold.train.query_ids)
+            assert (
+                set(less.train.query_ids)
+                <= set(more.train.query_ids)
+                <= set(fold.train.query_ids)
+            )
             assert (less.vali, less.test) == (fold.vali, fold.test)
-            chosen = [fold.train.query_ids.index(query) for query in less.train.query_ids]
+            chosen = [
+                fold.train.query_ids.index(query) for query in less.train.query_ids
+            ]
             expected = select_queries(fold.train, np.array(chosen))
-            assert np.array_equal(less.train.X, expected.X) and np.array_equal(less.train.y, expected.y)
+            assert np.array_equal(less.train.X, expected.X) and np.array_equal(
+                less.train.y, expected.y
+            )
     drawn = [training_share(data, 50, seed).folds[0].train.query_ids for seed in (0, 1)]
     assert drawn[0] != drawn[1]
 
@@ -161,7 +186,11 @@ def test_equal_seeds_deal_equally_and_others_otherwise(divide) -> None:
     assert a == b
     assert a != c
     made = divide(data, 1)
-    assert (made.name, made.convention, made.origin.known) == ("File", "ohsumed", "ohsumed")
+    assert (made.name, made.convention, made.origin.known) == (
+        "File",
+        "ohsumed",
+        "ohsumed",
+    )
     assert made.warnings == ("mended",)
     assert made.divided_by.endswith(", seed 1")
 
@@ -171,7 +200,9 @@ def test_the_whole_of_letors_five_folds_are_their_test_parts() -> None:
     everything = whole(sample)
     assert everything.n_queries == 250
     fold = sample.folds[0]
-    assert set(everything.query_ids) == {q for part in fold.parts.values() for q in part.query_ids}
+    assert set(everything.query_ids) == {
+        q for part in fold.parts.values() for q in part.query_ids
+    }
     again = k_fold(sample, 10, 3)
     assert sorted(whole(again).query_ids) == sorted(everything.query_ids)
     assert whole(again).X.sum() == pytest.approx(everything.X.sum(), rel=1e-12)
@@ -180,7 +211,9 @@ def test_the_whole_of_letors_five_folds_are_their_test_parts() -> None:
 def test_the_whole_of_one_fold_are_all_its_parts() -> None:
     fold = load_sample().folds[0]
     alone = FoldedDataset("Fold1", None, (fold,))
-    assert whole(alone).n_documents == sum(part.n_documents for part in fold.parts.values())
+    assert whole(alone).n_documents == sum(
+        part.n_documents for part in fold.parts.values()
+    )
     assert whole(FoldedDataset("File", None, (Fold(1, fold.train),))) is fold.train
 
 
@@ -189,7 +222,9 @@ def test_the_whole_of_a_nested_validation_is_the_files_again() -> None:
     fold = load_sample().folds[0]
     files = FoldedDataset("Files", None, (Fold(1, fold.train, None, fold.test),))
     made = whole(nested(files, 20, 1))
-    assert sorted(documents(made)) == sorted(documents(fold.train) + documents(fold.test))
+    assert sorted(documents(made)) == sorted(
+        documents(fold.train) + documents(fold.test)
+    )
     assert not made.missing.size
 
 
@@ -197,7 +232,9 @@ def test_folds_whose_test_parts_are_not_everything_are_refused() -> None:
     sample = load_sample()
     with pytest.raises(DatasetError, match=naming("Fold 1")):
         whole(replace(sample, folds=sample.folds[:3]))
-    untested = replace(sample, folds=tuple(replace(fold, test=None) for fold in sample.folds))
+    untested = replace(
+        sample, folds=tuple(replace(fold, test=None) for fold in sample.folds)
+    )
     with pytest.raises(DatasetError, match=naming("folds test parts")):
         whole(untested)
     fold = sample.folds[0]
@@ -217,7 +254,9 @@ def test_every_query_of_complete_folds_are_their_test_parts() -> None:
 
 def test_every_query_is_there_once_although_the_test_parts_have_only_some() -> None:
     sample = load_sample()
-    untested = replace(sample, folds=tuple(replace(fold, test=None) for fold in sample.folds))
+    untested = replace(
+        sample, folds=tuple(replace(fold, test=None) for fold in sample.folds)
+    )
     for data in (replace(sample, folds=sample.folds[:3]), untested):
         every = every_query(data)
         assert len(set(every.query_ids)) == every.n_queries == 250
@@ -237,7 +276,9 @@ def test_comments_are_taken_with_their_documents() -> None:
     part = select_queries(data, np.array([2, 0]))
     assert part.query_ids == ("q0", "q2")
     assert (
-        [part.comments[i] for i in range(3)] == list(part.comments) == ["docid = 0", "docid = 1", "docid = 5"]
+        [part.comments[i] for i in range(3)]
+        == list(part.comments)
+        == ["docid = 0", "docid = 1", "docid = 5"]
     )
     assert part.document_ids == ("0", "1", "5")
     assert select_queries(replace(data, comments=()), np.array([1])).comments == ()
@@ -258,13 +299,17 @@ def test_comments_are_taken_with_their_documents() -> None:
         (lambda d: nested(d, 1), DatasetError, "3 99/1"),
     ],
 )
-def test_what_cannot_be_dealt_is_refused_with_a_sentence(divide, error, message) -> None:
+def test_what_cannot_be_dealt_is_refused_with_a_sentence(
+    divide, error, message
+) -> None:
     with pytest.raises(error) as caught:
         divide(one_file([2, 2, 2]))
     assert naming(message).search(str(caught.value))
 
 
-def test_folds_too_large_for_the_memory_are_refused_before_they_are_made(monkeypatch) -> None:
+def test_folds_too_large_for_the_memory_are_refused_before_they_are_made(
+    monkeypatch,
+) -> None:
     monkeypatch.setattr(protocols.memory, "available", lambda: 1000.0)
     with pytest.raises(DatasetError, match=naming("0.0 GB")):
         k_fold(one_file([10] * 10), 5)
@@ -290,10 +335,14 @@ def test_folds_of_data_from_the_disk_are_on_the_disk(tmp_path) -> None:
             assert part.query_ids == other.parts[name].query_ids
 
 
-def test_folds_too_large_for_the_disk_are_refused_before_they_are_made(tmp_path, monkeypatch) -> None:
+def test_folds_too_large_for_the_disk_are_refused_before_they_are_made(
+    tmp_path, monkeypatch
+) -> None:
     sample = load_sample()
     data = mapped(tmp_path, replace(sample, folds=sample.folds[:1]))
-    monkeypatch.setattr(protocols.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    monkeypatch.setattr(
+        protocols.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000)
+    )
     with pytest.raises(DatasetError, match=naming("0.0 MB")):
         k_fold(data, 3)
 
@@ -310,15 +359,28 @@ def sized(folder: Path, folds: int = 1) -> FoldedDataset:
 
 
 @pytest.mark.parametrize(
-    "protocol", ["3-fold", "split 60/20/20", "leave-query-out", "5-fold, nested 3-fold", "nested 3-fold"]
+    "protocol",
+    [
+        "3-fold",
+        "split 60/20/20",
+        "leave-query-out",
+        "5-fold, nested 3-fold",
+        "nested 3-fold",
+    ],
 )
-def test_queries_that_have_only_sizes_are_dealt_and_learned_from_again(tmp_path: Path, protocol: str) -> None:
+def test_queries_that_have_only_sizes_are_dealt_and_learned_from_again(
+    tmp_path: Path, protocol: str
+) -> None:
     given = sized(tmp_path)
     data = whole(given)
     assert (
-        len(set(data.query_ids)) == data.n_queries == sum(p.n_queries for p in given.folds[0].parts.values())
+        len(set(data.query_ids))
+        == data.n_queries
+        == sum(p.n_queries for p in given.folds[0].parts.values())
     )
-    assert data.X.tolist() == [row for part in given.folds[0].parts.values() for row in part.X.tolist()]
+    assert data.X.tolist() == [
+        row for part in given.folds[0].parts.values() for row in part.X.tolist()
+    ]
     plan = Plan(
         str(tmp_path),
         protocol=protocol,
@@ -332,7 +394,9 @@ def test_queries_that_have_only_sizes_are_dealt_and_learned_from_again(tmp_path:
     assert refit(finished.result, dataset).features
 
 
-def test_folds_of_queries_that_have_only_sizes_cannot_be_put_together(tmp_path: Path) -> None:
+def test_folds_of_queries_that_have_only_sizes_cannot_be_put_together(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(DatasetError, match=r"train\.txt\.group"):
         whole(sized(tmp_path, folds=2))
 
@@ -341,7 +405,9 @@ def one_ranking(m: int) -> FoldedDataset:
     return one_file([m])
 
 
-def check_documents(fold: Fold, everything: set[tuple[object, ...]], *, ordered: bool = True) -> None:
+def check_documents(
+    fold: Fold, everything: set[tuple[object, ...]], *, ordered: bool = True
+) -> None:
     """The parts have every document once, in the order of the file, and one query each: the same."""
     found = [d for part in fold.parts.values() for d in documents(part)]
     assert len(found) == len(everything)
@@ -349,7 +415,8 @@ def check_documents(fold: Fold, everything: set[tuple[object, ...]], *, ordered:
     for part in fold.parts.values():
         assert part.query_ids == ("q0",)
         assert part.query_ptr.tolist() == [0, part.n_documents]
-        assert not ordered or (np.diff(part.y) > 0).all()  # labels count the rows of the file
+        # labels count the rows of the file
+        assert not ordered or (np.diff(part.y) > 0).all()
         assert not (part.X.flags.writeable or part.y.flags.writeable)
 
 
@@ -364,7 +431,9 @@ def test_k_folds_of_one_ranking_deal_documents(m, seed, data) -> None:
     counts = [fold.test.n_documents for fold in made.folds]
     assert max(counts) - min(counts) <= 1
     assert sum(counts) == m
-    assert sorted(d for fold in made.folds for d in documents(fold.test)) == sorted(everything)
+    assert sorted(d for fold in made.folds for d in documents(fold.test)) == sorted(
+        everything
+    )
     again = whole(made)
     assert again.query_ids == ("q0",)
     assert again.query_ptr.tolist() == [0, m]
@@ -391,7 +460,10 @@ def test_queries_are_never_split_where_there_are_several() -> None:
     given_data = one_file([3, 4])
     halves = k_fold(given_data, 2)
     assert [fold.train.n_queries for fold in halves.folds] == [1, 1]
-    for divide in (lambda: nested(halves, 50), lambda: protocols.for_inner_folds(halves, 2)):
+    for divide in (
+        lambda: nested(halves, 50),
+        lambda: protocols.for_inner_folds(halves, 2),
+    ):
         with pytest.raises(DatasetError):
             divide()
     with pytest.raises(DatasetError, match=naming("File 1")):
@@ -408,11 +480,15 @@ def test_queries_are_never_split_where_there_are_several() -> None:
 def test_files_of_one_ranking_are_put_together_once() -> None:
     whole_file = one_ranking(10).folds[0].train
     rows = np.arange(10)
-    parts = [protocols.dealt(whole_file, rows[a:b]) for a, b in ((0, 4), (4, 6), (6, 10))]
+    parts = [
+        protocols.dealt(whole_file, rows[a:b]) for a, b in ((0, 4), (4, 6), (6, 10))
+    ]
     dataset = FoldedDataset("Parts", None, (Fold(1, *parts),))
     assert protocols.is_one_ranking(dataset)
     assert documents(whole(dataset)) == documents(whole_file)
     assert len(k_fold(dataset, 5).folds) == 5
-    missing = FoldedDataset("Parts", None, (Fold(1, *parts), Fold(2, parts[1], None, parts[0])))
+    missing = FoldedDataset(
+        "Parts", None, (Fold(1, *parts), Fold(2, parts[1], None, parts[0]))
+    )
     with pytest.raises(DatasetError, match=naming("Parts 8 10")):
         whole(missing)

@@ -11,7 +11,11 @@ import pytest
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.tabular import documents
-from rankstudio.engine.data.tabular.recognition import column_names, original_names, recognise_columns
+from rankstudio.engine.data.tabular.recognition import (
+    column_names,
+    original_names,
+    recognise_columns,
+)
 from rankstudio.engine.errors import ColumnValueError
 
 
@@ -39,7 +43,9 @@ class CountedNames(tuple[str, ...]):
         return super().__getitem__(key)
 
 
-def counted(n: int, told: Callable[[tuple[str, ...]], DataColumns], repeated: bool) -> int:
+def counted(
+    n: int, told: Callable[[tuple[str, ...]], DataColumns], repeated: bool
+) -> int:
     inner = [f"c{i // 2 if repeated else i}" for i in range(n)]
     names = CountedNames(map(Counted, column_names(["label", "qid", *inner])))
     Counted.n_compared = CountedNames.n_copied = 0
@@ -70,17 +76,25 @@ def brute_original(names: tuple[str, ...], i: int) -> str:
 
 
 def test_original_names_are_those_of_a_search_for_each() -> None:
-    names = column_names(["a", "b", "a", "a (column 3)", "b (column 5)", "a", "", "a (column 6)", "b"])
-    assert original_names(names) == tuple(brute_original(names, i) for i in range(len(names)))
+    names = column_names(
+        ["a", "b", "a", "a (column 3)", "b (column 5)", "a", "", "a (column 6)", "b"]
+    )
+    assert original_names(names) == tuple(
+        brute_original(names, i) for i in range(len(names))
+    )
 
 
 def test_columns_of_text_are_refused_after_a_look_at_each_cell(tmp_path: Path) -> None:
     n = 400
     path = tmp_path / "text.csv"
     header = ",".join(["label", "qid", *(f"c{i}" for i in range(n))])
-    path.write_text("\n".join([header, *(",".join(["1", "1", *["abc"] * n]) for _ in range(3))]))
+    path.write_text(
+        "\n".join([header, *(",".join(["1", "1", *["abc"] * n]) for _ in range(3))])
+    )
     with (
-        patch.object(documents, "_parsed_number", wraps=documents._parsed_number) as looked_at,
+        patch.object(
+            documents, "_parsed_number", wraps=documents._parsed_number
+        ) as looked_at,
         pytest.raises(ColumnValueError) as caught,
     ):
         load_data(path)

@@ -36,7 +36,9 @@ def file(tmp_path: Path) -> Path:
 
 def test_one_file_opens_as_the_parts_that_its_column_names(file: Path) -> None:
     data = open_dataset(file)
-    assert [fold.number for fold in data.folds] == [1] and list(data.folds[0].parts) == [
+    assert [fold.number for fold in data.folds] == [1] and list(
+        data.folds[0].parts
+    ) == [
         "train",
         "vali",
         "test",
@@ -44,7 +46,11 @@ def test_one_file_opens_as_the_parts_that_its_column_names(file: Path) -> None:
     assert data.origin.read_as.part == "split" and data.feature_names == ("tf", "idf")
     train, vali, test = data.folds[0].parts.values()
     assert train.query_ids == ("1", "4") and train.y.tolist() == [2, 0, 1]
-    assert train.X.tolist() == [[0.5, 1], [0.5, 3], [2, 6]] and train.missing.tolist() == [1, 0]
+    assert train.X.tolist() == [
+        [0.5, 1],
+        [0.5, 3],
+        [2, 6],
+    ] and train.missing.tolist() == [1, 0]
     assert vali.X.tolist() == [[1, 4]] and test.X.tolist() == [[0.25, 2], [0.75, 5]]
     assert test.missing.tolist() == [0, 0]
     assert sum("not contiguous" in warning for warning in data.warnings) == 1
@@ -58,7 +64,11 @@ def test_the_cache_keeps_the_parts(file: Path) -> None:
 
 def test_scores_a_line_go_to_the_documents_in_the_order_of_the_file(file: Path) -> None:
     test = open_dataset(file).folds[0].test
-    assert test is not None and test.file_rows is not None and test.file_rows.tolist() == [0, 1]
+    assert (
+        test is not None
+        and test.file_rows is not None
+        and test.file_rows.tolist() == [0, 1]
+    )
 
 
 def test_a_column_may_be_told_and_left_out(file: Path) -> None:
@@ -68,7 +78,9 @@ def test_a_column_may_be_told_and_left_out(file: Path) -> None:
         open_dataset(file)
     file.write_text(ROWS)
     data = open_dataset(file, columns={"ignore": ["split"]})
-    assert list(data.folds[0].parts) == ["train"] and data.folds[0].train.n_documents == 6
+    assert (
+        list(data.folds[0].parts) == ["train"] and data.folds[0].train.n_documents == 6
+    )
 
 
 def test_numbers_in_a_column_of_such_a_name_are_a_feature(tmp_path: Path) -> None:
@@ -101,7 +113,9 @@ def test_one_part_of_a_file_alone_is_all_of_it(file: Path) -> None:
         (ROWS, {"part": "sport"}, 'part: no column "sport".*Did you mean'),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, content: str, told: dict[str, object], sentence: str) -> None:
+def test_what_is_wrong_is_said(
+    tmp_path: Path, content: str, told: dict[str, object], sentence: str
+) -> None:
     path = tmp_path / "a.csv"
     path.write_text(content)
     with pytest.raises(Exception, match=sentence):
@@ -109,7 +123,9 @@ def test_what_is_wrong_is_said(tmp_path: Path, content: str, told: dict[str, obj
 
 
 def test_files_of_a_folder_may_name_parts_too(tmp_path: Path) -> None:
-    (tmp_path / "train.csv").write_text("qid,label,split,tf\n1,2,train,0.5\n2,0,vali,1\n")
+    (tmp_path / "train.csv").write_text(
+        "qid,label,split,tf\n1,2,train,0.5\n2,0,vali,1\n"
+    )
     (tmp_path / "test.csv").write_text("qid,label,tf\n7,2,0.25\n")
     assert list(open_dataset(tmp_path).folds[0].parts) == ["train", "vali", "test"]
     (tmp_path / "test.csv").write_text("qid,label,split,tf\n7,2,vali,0.25\n")
@@ -118,22 +134,26 @@ def test_files_of_a_folder_may_name_parts_too(tmp_path: Path) -> None:
 
 
 def test_a_query_in_several_parts_is_said(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("qid,label,split,tf\n1,2,train,0.5\n1,0,test,1\n2,0,test,1\n")
+    (tmp_path / "a.csv").write_text(
+        "qid,label,split,tf\n1,2,train,0.5\n1,0,test,1\n2,0,test,1\n"
+    )
     data = open_dataset(tmp_path / "a.csv")
     assert naming("1 query documents").search("".join(data.warnings))
     assert data.folds[0].test is not None and data.folds[0].test.query_ids == ("1", "2")
 
 
 @pytest.mark.parametrize("kind", ["object", "category", "polars"])
-def test_parquet_and_frames_have_the_same_parts(tmp_path: Path, file: Path, kind: str) -> None:
+def test_parquet_and_frames_have_the_same_parts(
+    tmp_path: Path, file: Path, kind: str
+) -> None:
     pytest.importorskip("pyarrow")
     frame = pd.read_csv(file)
     path = tmp_path / "a.parquet"
     if kind == "polars":
         polars = pytest.importorskip("polars")
-        polars.from_pandas(frame).with_columns(polars.col("split").cast(polars.Categorical)).write_parquet(
-            path
-        )
+        polars.from_pandas(frame).with_columns(
+            polars.col("split").cast(polars.Categorical)
+        ).write_parquet(path)
     else:
         frame.astype({"split": kind}).to_parquet(path)
     expected = FoldedDataset.from_frame(frame, part="split")
@@ -145,7 +165,10 @@ def test_parquet_and_frames_have_the_same_parts(tmp_path: Path, file: Path, kind
 
 
 DOCUMENT = st.tuples(
-    st.integers(0, 4), st.integers(0, 3), st.sampled_from(("train", "vali", "test")), st.integers(-9, 9)
+    st.integers(0, 4),
+    st.integers(0, 3),
+    st.sampled_from(("train", "vali", "test")),
+    st.integers(-9, 9),
 )
 
 
@@ -156,17 +179,27 @@ def test_every_part_is_what_a_file_with_its_rows_alone_is(
 ) -> None:
     rows = [*rows, (0, 1, "train", 5)]
     whole = tmp_path / "whole.csv"
-    whole.write_text("qid,label,split,tf\n" + "".join(f"{q},{y},{part},{x}\n" for q, y, part, x in rows))
+    whole.write_text(
+        "qid,label,split,tf\n"
+        + "".join(f"{q},{y},{part},{x}\n" for q, y, part, x in rows)
+    )
     found = open_dataset(whole, cache=False).folds[0].parts
     assert set(found) == {part for _, _, part, _ in rows}
     for name, part in found.items():
         alone = tmp_path / "alone.csv"
         own = [(q, y, x) for q, y, kind, x in rows if kind == name]
-        alone.write_text("qid,label,tf\n" + "".join(f"{q},{y},{x}\n" for q, y, x in own))
+        alone.write_text(
+            "qid,label,tf\n" + "".join(f"{q},{y},{x}\n" for q, y, x in own)
+        )
         expected = load_data(alone, cache=False)
         # queries stand in the order in which they first appear in the whole file
-        values = {q: part.X[part.query_ptr[i] : part.query_ptr[i + 1]] for i, q in enumerate(part.query_ids)}
-        assert set(values) == set(expected.query_ids) and len(part.query_ids) == len(values)
+        values = {
+            q: part.X[part.query_ptr[i] : part.query_ptr[i + 1]]
+            for i, q in enumerate(part.query_ids)
+        }
+        assert set(values) == set(expected.query_ids) and len(part.query_ids) == len(
+            values
+        )
         for i, query in enumerate(expected.query_ids):
             rows_of = slice(expected.query_ptr[i], expected.query_ptr[i + 1])
             np.testing.assert_array_equal(values[query], expected.X[rows_of])

@@ -17,14 +17,29 @@ from experiment.small import assert_same, dataset, ended, two_settings
 from wording import naming
 
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.errors import CacheWarning, Cancelled, OutputError, ParameterError, WorkerError
+from rankstudio.engine.errors import (
+    CacheWarning,
+    Cancelled,
+    OutputError,
+    ParameterError,
+    WorkerError,
+)
 from rankstudio.engine.experiment.execution import executors
 from rankstudio.engine.experiment.execution import scheduler as spreading
-from rankstudio.engine.experiment.execution.data_transport import InMemory, UnitExecutor, write_folds
+from rankstudio.engine.experiment.execution.data_transport import (
+    InMemory,
+    UnitExecutor,
+    write_folds,
+)
 from rankstudio.engine.experiment.execution.executors import on_processes, on_threads
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import FoldFinished, StepDone, UnitFinished, UnitProgress
+from rankstudio.engine.experiment.results.events import (
+    FoldFinished,
+    StepDone,
+    UnitFinished,
+    UnitProgress,
+)
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
@@ -62,7 +77,9 @@ def test_ours_know_how_they_carry_out_units(processes: Executor) -> None:
 
 
 @pytest.mark.parametrize("plan", two_settings().values(), ids=two_settings())
-def test_every_method_has_the_same_bits_on_every_executor(plan: Plan, processes: Executor) -> None:
+def test_every_method_has_the_same_bits_on_every_executor(
+    plan: Plan, processes: Executor
+) -> None:
     alone = run_plan(plan, dataset())
     with on_threads(3) as pool:
         assert_same(run_plan(plan, dataset(), executor=pool), alone)
@@ -71,7 +88,9 @@ def test_every_method_has_the_same_bits_on_every_executor(plan: Plan, processes:
 
 def test_standard_errors_arrive_from_processes_too(processes: Executor) -> None:
     plan = PLAN.changed(protocol="nested 3-fold", rule="one-se")
-    folds = tuple(Fold(fold.number, fold.train, None, fold.test) for fold in dataset().folds)
+    folds = tuple(
+        Fold(fold.number, fold.train, None, fold.test) for fold in dataset().folds
+    )
     data = replace(dataset(), folds=folds)
     assert_same(run_plan(plan, data, executor=processes), run_plan(plan, data))
 
@@ -98,7 +117,11 @@ def test_no_more_is_sent_out_than_is_asked_for() -> None:
 
     executor = Slow()
     events = run(PLAN, dataset(), executor=executor)
-    next(e for e in events if isinstance(e, UnitProgress) and e.working.what == "waiting for the workers")
+    next(
+        e
+        for e in events
+        if isinstance(e, UnitProgress) and e.working.what == "waiting for the workers"
+    )
     assert len(executor.calls) == 5
     future, call, given = executor.calls[2]
     future.set_result(call(*given))
@@ -120,7 +143,10 @@ def test_what_is_stored_already_is_not_sent_out(tmp_path: Path) -> None:
     with Study.create(tmp_path / "study.rankstudio") as study:
         events = run_stored(PLAN, dataset(), study)
         for event in events:
-            if isinstance(event, UnitFinished) and (event.unit.fold, event.unit.position) == (2, 3):
+            if isinstance(event, UnitFinished) and (
+                event.unit.fold,
+                event.unit.position,
+            ) == (2, 3):
                 break
         events.close()
         executor = Counting()
@@ -147,7 +173,9 @@ def test_units_have_one_thread_each() -> None:
     before = spreading.FoldContext.path
 
     def path(self, unit, follow):
-        granted.append((threads.available(), [lib["num_threads"] for lib in threads.blas().info()]))
+        granted.append(
+            (threads.available(), [lib["num_threads"] for lib in threads.blas().info()])
+        )
         return before(self, unit, follow)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -161,7 +189,9 @@ def test_units_have_one_thread_each() -> None:
 
 
 def test_a_closed_run_takes_its_threads_with_it() -> None:
-    plan = PLAN.changed(parameters={"regularization": tuple(2.0**e / 1e3 for e in range(300))})
+    plan = PLAN.changed(
+        parameters={"regularization": tuple(2.0**e / 1e3 for e in range(300))}
+    )
     with on_threads(2) as pool:
         events = run(plan, dataset(), executor=pool)
         for event in events:
@@ -172,11 +202,18 @@ def test_a_closed_run_takes_its_threads_with_it() -> None:
     source = InMemory(dataset().folds)
     source.give_up()
     with pytest.raises(Cancelled):
-        spreading.learn_unit(spreading.Task("run", plan, source, Unit(1, 0, plan.combinations[0])))
+        spreading.learn_unit(
+            spreading.Task("run", plan, source, Unit(1, 0, plan.combinations[0]))
+        )
 
 
 def test_a_long_unit_gives_signs_of_life_and_can_be_left() -> None:
-    plan = Plan("small", "coordinate-ascent", {"max_iter": 10_000, "n_restarts": 1000}, folds=(1,))
+    plan = Plan(
+        "small",
+        "coordinate-ascent",
+        {"max_iter": 10_000, "n_restarts": 1000},
+        folds=(1,),
+    )
     with on_threads(1) as pool, on_processes(1) as process:
         for executor, what in ((pool, "start"), (process, "waiting for the workers")):
             events = run(plan, dataset(), executor=executor)
@@ -190,7 +227,9 @@ def test_what_a_unit_raises_arrives_as_it_was(processes: Executor) -> None:
     plan = Plan("small", "listnet", {"max_iter": 1})
     unit = Unit(9, 0, plan.combinations[0])
     source = InMemory(())
-    future = processes.submit(spreading.learn_unit, spreading.Task("run", plan, source, unit))
+    future = processes.submit(
+        spreading.learn_unit, spreading.Task("run", plan, source, unit)
+    )
     with pytest.raises(KeyError, match="9"):
         future.result(timeout=60)
     with on_threads(2) as pool, pytest.raises(ParameterError, match="banned"):
@@ -198,8 +237,12 @@ def test_what_a_unit_raises_arrives_as_it_was(processes: Executor) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_killed_process_is_said_and_what_is_finished_is_kept(processes: Executor, tmp_path: Path) -> None:
-    plan = PLAN.changed(parameters={"regularization": tuple(1.0 + e for e in range(60))})
+def test_a_killed_process_is_said_and_what_is_finished_is_kept(
+    processes: Executor, tmp_path: Path
+) -> None:
+    plan = PLAN.changed(
+        parameters={"regularization": tuple(1.0 + e for e in range(60))}
+    )
     shown = 0
     with Study.create(tmp_path / "study.rankstudio") as study:
         with on_processes(2) as pool, pytest.raises(WorkerError):
@@ -230,7 +273,9 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("how", ["killed", "left"])
-def test_the_processes_end_with_their_owner_in_the_middle_of_their_work(how: str, tmp_path: Path) -> None:
+def test_the_processes_end_with_their_owner_in_the_middle_of_their_work(
+    how: str, tmp_path: Path
+) -> None:
     script = tmp_path / "owner.py"
     script.write_text(OWNER)
     done = subprocess.run(
@@ -245,7 +290,9 @@ def test_the_processes_end_with_their_owner_in_the_middle_of_their_work(how: str
     assert left
     deadline = time.monotonic() + 20
     while left and time.monotonic() < deadline:
-        left = {pid for pid in left if Path(f"/proc/{pid}").exists() and not _ended(pid)}
+        left = {
+            pid for pid in left if Path(f"/proc/{pid}").exists() and not _ended(pid)
+        }
         time.sleep(0.05)
     assert not left
 
@@ -270,16 +317,25 @@ def test_threads_take_the_place_of_processes_that_cannot_have_the_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(_: object) -> None:
-        raise OutputError("/cache: data for other processes could not be written: No space left on device.")
+        raise OutputError(
+            "/cache: data for other processes could not be written: No space left on device."
+        )
 
     monkeypatch.setattr(executors, "write_folds", fail)
-    with on_processes(2) as pool, pytest.warns(CacheWarning, match="/cache: data .* Threads") as warned:
+    with (
+        on_processes(2) as pool,
+        pytest.warns(CacheWarning, match="/cache: data .* Threads") as warned,
+    ):
         for _ in range(2):
-            assert_same(run_plan(PLAN, dataset(), executor=pool), run_plan(PLAN, dataset()))
+            assert_same(
+                run_plan(PLAN, dataset(), executor=pool), run_plan(PLAN, dataset())
+            )
     assert len(warned) == 1
 
 
-@pytest.mark.parametrize("error", [OSError(12, "Cannot allocate memory"), BrokenExecutor("They died")])
+@pytest.mark.parametrize(
+    "error", [OSError(12, "Cannot allocate memory"), BrokenExecutor("They died")]
+)
 def test_threads_take_the_place_of_processes_that_cannot_be_started(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:

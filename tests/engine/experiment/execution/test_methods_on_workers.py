@@ -71,12 +71,16 @@ def test_two_processes_give_the_same_bits(processes: Executor) -> None:
         assert_same_bits(steps(method, on(processes)), alone)
 
 
-def left_out(data: TrainingData, between: Callable[[], object] = lambda: None) -> list[Floats]:
+def left_out(
+    data: TrainingData, between: Callable[[], object] = lambda: None
+) -> list[Floats]:
     """Return what models of one, two … features measure on left-out queries; something happens between."""
     found = []
     for k in range(1, 5):
         scorer = finish(GreedyRankRLS(4, 0.5).left_out_scorer(data, range(k)))
-        found.append(finish(measured_left_out(data, scorer, "letor4", ("MAP", "NDCG@5"))))
+        found.append(
+            finish(measured_left_out(data, scorer, "letor4", ("MAP", "NDCG@5")))
+        )
         if k == 2:
             between()
     return [*found, left_out_predictions(data, (0.5, 2.0), PairCost())]
@@ -98,7 +102,9 @@ def test_queries_are_left_out_on_processes_and_on_a_cluster_with_the_same_bits(
         assert all(map(np.array_equal, left_out(on(workers), kill), alone))
 
 
-def steps_with_a_loss(number: int, data: TrainingData, lose: Callable[[], None]) -> list[Step]:
+def steps_with_a_loss(
+    number: int, data: TrainingData, lose: Callable[[], None]
+) -> list[Step]:
     """Return the steps of a method, on the way of which workers lose what they keep.
 
     Of a path after its second step; filters and RankRLS have all sums before the first.
@@ -117,7 +123,9 @@ def steps_with_a_loss(number: int, data: TrainingData, lose: Callable[[], None])
 
 
 @pytest.mark.parametrize("number", range(len(METHODS)), ids=NAMES)
-def test_states_that_a_cluster_loses_on_the_way_change_no_bit(cluster: LocalCluster, number: int) -> None:
+def test_states_that_a_cluster_loses_on_the_way_change_no_bit(
+    cluster: LocalCluster, number: int
+) -> None:
     alone, lost = expected(number), list[int]()
     cluster.keep(2)
     with on_cluster(cluster.address) as workers:
@@ -130,7 +138,9 @@ def test_states_that_a_cluster_loses_on_the_way_change_no_bit(cluster: LocalClus
 
 
 @pytest.mark.parametrize("number", [0, 7], ids=[NAMES[0], NAMES[7]])
-def test_a_worker_that_is_killed_on_the_way_changes_no_bit(cluster: LocalCluster, number: int) -> None:
+def test_a_worker_that_is_killed_on_the_way_changes_no_bit(
+    cluster: LocalCluster, number: int
+) -> None:
     alone = expected(number)
     cluster.keep(2)
     first = cluster.workers[0]

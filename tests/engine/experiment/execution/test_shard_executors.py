@@ -22,9 +22,16 @@ from rankstudio.engine.data import shared_parts
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution import shard_calls
-from rankstudio.engine.experiment.execution.executors import on_cluster, on_processes, on_threads
+from rankstudio.engine.experiment.execution.executors import (
+    on_cluster,
+    on_processes,
+    on_threads,
+)
 from rankstudio.engine.experiment.execution.shard_calls import ShardCall, answer
-from rankstudio.engine.experiment.execution.shard_executors import shard_executor, written
+from rankstudio.engine.experiment.execution.shard_executors import (
+    shard_executor,
+    written,
+)
 from rankstudio.engine.methods.shards.training_data import IN_PROCESS, TrainingData
 from rankstudio.engine.support.work import finish
 
@@ -36,11 +43,15 @@ def problem(executor: Executor | None = None) -> TrainingData:
     return TrainingData(X, y, ptr, shard_executor(executor), documents=40)
 
 
-MESSAGES: Sequence[Floats] = [np.random.default_rng(i).standard_normal(5) for i in range(6)]
+MESSAGES: Sequence[Floats] = [
+    np.random.default_rng(i).standard_normal(5) for i in range(6)
+]
 
 
 def sums(
-    data: TrainingData, work: Any, between: Callable[[Any, float], None] = lambda *_: None
+    data: TrainingData,
+    work: Any,
+    between: Callable[[Any, float], None] = lambda *_: None,
 ) -> list[Floats]:
     """Return the sums after each message; between two of them something may happen."""
     found: list[Floats] = []
@@ -103,7 +114,10 @@ def test_a_worker_that_dies_of_the_same_shard_each_time_ends_the_session_in_one_
     processes: Executor,
 ) -> None:
     data = problem(processes)
-    with data.session(DyingWork()) as session, pytest.raises(WorkerError, match=naming("work")):
+    with (
+        data.session(DyingWork()) as session,
+        pytest.raises(WorkerError, match=naming("work")),
+    ):
         finish(session.sum(None))
 
 
@@ -127,7 +141,9 @@ def test_a_cluster_gives_the_same_bits_with_a_worker_killed_in_the_middle(
 
 
 def test_a_state_that_heard_another_number_of_messages_begins_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: tuple[list[Floats], list[Floats]]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    expected: tuple[list[Floats], list[Floats]],
 ) -> None:
     data = problem()
     part = written(data)

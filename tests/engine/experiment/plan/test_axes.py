@@ -20,7 +20,12 @@ from rankstudio.engine.experiment.plan.combinations import varied_axes
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.experiment.reports import metrics_table, results_as_dict
-from rankstudio.engine.experiment.results.events import RunFinished, RunStarted, StepDone, UnitFinished
+from rankstudio.engine.experiment.results.events import (
+    RunFinished,
+    RunStarted,
+    StepDone,
+    UnitFinished,
+)
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
@@ -29,11 +34,18 @@ from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, methods
 
 LOSSES = Plan(
-    "small", "ranksvm", {"C": (0.25, 1.0), "loss": ["hinge", "squared_hinge"]}, convention="standard"
+    "small",
+    "ranksvm",
+    {"C": (0.25, 1.0), "loss": ["hinge", "squared_hinge"]},
+    convention="standard",
 )
 SIZES = Plan(
     "small",
-    parameters={"regularization": 1.0, "n_features_to_select": [2, "all"], "pinned": [[3], []]},
+    parameters={
+        "regularization": 1.0,
+        "n_features_to_select": [2, "all"],
+        "pinned": [[3], []],
+    },
     convention="standard",
 )
 
@@ -46,17 +58,24 @@ def alone(plan: Plan, **own: object) -> RunResult:
     return finished(plan.changed(parameters={**plan.parameters, **own}))
 
 
-def test_every_combination_is_the_run_that_has_it_alone_and_the_best_is_chosen() -> None:
+def test_every_combination_is_the_run_that_has_it_alone_and_the_best_is_chosen() -> (
+    None
+):
     result = finished(LOSSES)
     singles = [
-        alone(LOSSES, C=C, loss=loss) for C in LOSSES.parameters["C"] for loss in LOSSES.parameters["loss"]
+        alone(LOSSES, C=C, loss=loss)
+        for C in LOSSES.parameters["C"]
+        for loss in LOSSES.parameters["loss"]
     ]
     for place, fold in enumerate(result.folds):
         there = [single.folds[place] for single in singles]
-        assert [path.unit.values for path in fold.paths] == [s.values for s in LOSSES.combinations]
+        assert [path.unit.values for path in fold.paths] == [
+            s.values for s in LOSSES.combinations
+        ]
         for path, one in zip(fold.paths, there, strict=True):
             assert np.array_equal(path.steps[-1].coef, one.paths[0].steps[-1].coef)
-        best = max(there, key=lambda one: one.validation["MAP"])  # the first of equal ones
+        # the first of equal ones
+        best = max(there, key=lambda one: one.validation["MAP"])
         assert dict(fold.test) == dict(best.test)
 
 
@@ -68,7 +87,9 @@ def test_ties_go_to_the_value_listed_first() -> None:
         assert {unit.parameters["solver"] for unit in chosen} == {solvers[0]}
 
 
-def test_the_longest_path_is_foretold_and_every_value_is_checked_before_any_work() -> None:
+def test_the_longest_path_is_foretold_and_every_value_is_checked_before_any_work() -> (
+    None
+):
     started = next(run(SIZES, dataset()))
     assert isinstance(started, RunStarted)
     assert (len(started.units), started.steps_per_unit) == (8, 6)
@@ -90,11 +111,17 @@ def test_an_interrupted_run_goes_on_with_the_same_bits(tmp_path: Path) -> None:
         with Study.open(path) as study:
             assert study.runs()[-1].key.plan == plan
             events = list(run_stored(plan, dataset(), study))
-            places = {(e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)}
+            places = {
+                (e.unit.fold, e.unit.position)
+                for e in events
+                if isinstance(e, StepDone)
+            }
             assert len(places) == 8 - 3
             assert isinstance(events[-1], RunFinished)
             assert results_as_dict(events[-1].result) == results_as_dict(whole)
-            assert results_as_dict(study.result(study.runs()[-1].key)) == results_as_dict(whole)
+            assert results_as_dict(
+                study.result(study.runs()[-1].key)
+            ) == results_as_dict(whole)
 
 
 def test_tables_name_the_values() -> None:
@@ -107,7 +134,9 @@ def test_tables_name_the_values() -> None:
         assert header[: len(names) + 3] == ["fold", "part", *names, "n_features"]
         for fold, row in zip(result.folds, rows[1::2], strict=False):
             values = zip(plan.axes, fold.chosen.unit.values, row[2:], strict=False)
-            assert all(cell in (str(value), axis.format(value)) for axis, value, cell in values)
+            assert all(
+                cell in (str(value), axis.format(value)) for axis, value, cell in values
+            )
         table = json.loads(json.dumps(results_as_dict(result), allow_nan=False))
         assert table["plan"] == plan_as_dict(plan)
         assert list(table["folds"][0]["chosen"])[: len(names)] == names
@@ -138,12 +167,20 @@ def test_a_command_and_a_program_say_the_same_plan(plan: Plan) -> None:
 
 def test_a_comparison_names_folders_by_the_values() -> None:
     assert folder_name(LOSSES) == "ranksvm-hinge+squared_hinge"
-    assert folder_name(Plan("x", "rankboost", {"n_rounds": "50, 100"})) == "rankboost-50+100"
+    assert (
+        folder_name(Plan("x", "rankboost", {"n_rounds": "50, 100"}))
+        == "rankboost-50+100"
+    )
 
 
 @pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
 def test_columns_of_axes_are_called_like_no_other_column(entry: Method) -> None:
-    assert not {p.name for p in entry.parameters} & {"fold", "part", "round", "n_features"}
+    assert not {p.name for p in entry.parameters} & {
+        "fold",
+        "part",
+        "round",
+        "n_features",
+    }
 
 
 @pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
@@ -151,7 +188,11 @@ def test_any_parameter_of_any_method_can_have_several_values(entry: Method) -> N
     for p in entry.parameters:
         needed = {p.only_with[0]: p.only_with[1][0]} if p.only_with else {}
         plan = Plan("x", entry.key, {**needed, p.name: _two(p)})
-        assert [axis.parameter for axis in plan.axes if not axis.is_grid or p.kind is Kind.GRID].count(p) == 1
+        assert [
+            axis.parameter
+            for axis in plan.axes
+            if not axis.is_grid or p.kind is Kind.GRID
+        ].count(p) == 1
         assert {repr(s.parameters[p.name]) for s in plan.combinations} == {
             repr(value) for value in p.values(plan.parameters[p.name])
         }

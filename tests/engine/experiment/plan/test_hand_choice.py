@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.hand_choice import HandChoice, HandChoices, parse_hand_choices
+from rankstudio.engine.experiment.plan.hand_choice import (
+    HandChoice,
+    HandChoices,
+    parse_hand_choices,
+)
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
 
@@ -33,7 +37,18 @@ def test_the_folds_are_kept_in_one_form(text: str, canonical: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1", "given", "given:", "given: 0", "given: -1", "given: 1.5", "given: x", "5-fold: 1", ": 1"]
+    "text",
+    [
+        "1",
+        "given",
+        "given:",
+        "given: 0",
+        "given: -1",
+        "given: 1.5",
+        "given: x",
+        "5-fold: 1",
+        ": 1",
+    ],
 )
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(PlanError):
@@ -41,7 +56,8 @@ def test_other_texts_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["given, seed 0: 1", "5-fold, seed x: 1", "7-fold, seed 1: 9999999999", "\0:1"]
+    "text",
+    ["given, seed 0: 1", "5-fold, seed x: 1", "7-fold, seed 1: 9999999999", "\0:1"],
 )
 def test_odd_texts_are_refused(text: str) -> None:
     with pytest.raises(PlanError):
@@ -53,14 +69,21 @@ def test_something_else_than_a_text_is_refused() -> None:
         Plan("x", hand_chosen=1)  # type: ignore[arg-type]
 
 
-def test_the_fold_is_that_of_the_plan_whatever_share_of_queries_it_learns_from() -> None:
-    plan = Plan("x", protocol="5-fold, train 20%", seed=4, hand_chosen="5-fold, seed 4: 2")
+def test_the_fold_is_that_of_the_plan_whatever_share_of_queries_it_learns_from() -> (
+    None
+):
+    plan = Plan(
+        "x", protocol="5-fold, train 20%", seed=4, hand_chosen="5-fold, seed 4: 2"
+    )
     assert plan.extension(HandChoices).choices == (HandChoice(plan.fold_origin, 2),)
 
 
 def test_without_the_features_nothing_is_said_of_their_choice() -> None:
     plan = Plan("x", parameters=PINNED, hand_chosen="given: 1")
     assert plan.changed(rule="smallest").extension(HandChoices).text == "given: 1"
-    assert plan.changed(parameters={"pinned": (1, 2, 3)}).extension(HandChoices).text == "given: 1"
+    assert (
+        plan.changed(parameters={"pinned": (1, 2, 3)}).extension(HandChoices).text
+        == "given: 1"
+    )
     assert plan.changed(parameters={}).extension(HandChoices) is None
     assert plan.changed(method="gas", parameters={}).extension(HandChoices) is None

@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.errors import FileAccessError, OutputError, ParameterError, PlanError
+from rankstudio.engine.errors import (
+    FileAccessError,
+    OutputError,
+    ParameterError,
+    PlanError,
+)
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path, n_steps
@@ -36,7 +41,11 @@ def test_what_is_left_out_has_its_default_and_grids_are_sorted_numbers() -> None
     plan = Plan("data", parameters={"regularization": "4, 1, 2^1, 1"})
     assert plan.parameters["regularization"] == (1.0, 2.0, 4.0)
     assert plan.parameters["pinned"] == ()
-    assert [s.parameters["regularization"] for s in plan.combinations] == [1.0, 2.0, 4.0]
+    assert [s.parameters["regularization"] for s in plan.combinations] == [
+        1.0,
+        2.0,
+        4.0,
+    ]
     assert [s.values for s in plan.combinations] == [(1.0,), (2.0,), (4.0,)]
 
 
@@ -44,10 +53,22 @@ def test_what_is_left_out_has_its_default_and_grids_are_sorted_numbers() -> None
     st.lists(st.floats(2**-30, 2**30), min_size=1, max_size=5),
     st.lists(st.integers(1, 200), unique=True, max_size=4),
     st.one_of(st.none(), st.integers(1, 100)),
-    st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), min_size=1),
+    st.text(
+        st.characters(
+            codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]
+        ),
+        min_size=1,
+    ),
 )
 def test_a_plan_comes_back_from_its_values_as_it_was(grid, pins, k, data) -> None:
-    plan = Plan(data, parameters={"regularization": tuple(grid), "pinned": pins, "n_features_to_select": k})
+    plan = Plan(
+        data,
+        parameters={
+            "regularization": tuple(grid),
+            "pinned": pins,
+            "n_features_to_select": k,
+        },
+    )
     assert plan_from_dict(plan_as_dict(plan)) == plan
     assert pickle.loads(pickle.dumps(plan)) == plan
 
@@ -62,12 +83,16 @@ def assert_comes_back(plan: Plan, folder: Path) -> None:
     ):
         assert copy == plan
         assert {plan: "a key"}[copy] == "a key"
-    assert [pickle.loads(pickle.dumps(s)) for s in plan.combinations] == list(plan.combinations)
+    assert [pickle.loads(pickle.dumps(s)) for s in plan.combinations] == list(
+        plan.combinations
+    )
 
 
 def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
     values = {"regularization": (0.1, 1 / 3, 2.0**-15)}
-    assert_comes_back(Plan('a "quoted" folder\\ü', parameters=values, folds=(2, 1)), tmp_path)
+    assert_comes_back(
+        Plan('a "quoted" folder\\ü', parameters=values, folds=(2, 1)), tmp_path
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +138,10 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
         ("data = 'x'\nranker = 3", "ranker 3"),
         ("data = 'x'\nranker = 'magic'", "magic"),
         ("data = 'x'\nranker = 'gas'", "ranker rankrls ranksvm"),
-        ("data = 'x'\nmethod = 'ranksvm'\nranker = 'rankrls'", "ranker RankSVM rankrls"),
+        (
+            "data = 'x'\nmethod = 'ranksvm'\nranker = 'rankrls'",
+            "ranker RankSVM rankrls",
+        ),
         ("data = 'x'\n[ranker_parameters]\nC = 3", "ranker_parameters C 3"),
         ("data = 'x'\nranker_parameters = 3", "ranker_parameters 3"),
         (
@@ -123,7 +151,9 @@ def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
         ("data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nC = -1", "plan.toml 0"),
     ],
 )
-def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text: str, message: str) -> None:
+def test_a_file_that_is_no_plan_is_refused_with_a_sentence(
+    tmp_path: Path, text: str, message: str
+) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(PlanError) as caught:
@@ -136,7 +166,9 @@ def test_measures_and_folds_named_twice_count_once() -> None:
     assert (plan.measures, plan.folds) == (("MAP", "NDCG@10"), (2, 1))
 
 
-def test_a_missing_plan_and_a_folder_that_is_not_there_are_named(tmp_path: Path) -> None:
+def test_a_missing_plan_and_a_folder_that_is_not_there_are_named(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(PlanError, match=naming("none.toml")):
         load_plan(tmp_path / "none.toml")
     with pytest.raises(OutputError, match=naming("plan.toml")):
@@ -159,9 +191,14 @@ JUDGED = Plan(
 )
 
 
-def test_a_plan_with_a_ranker_comes_back_from_a_file_and_from_another_process(tmp_path: Path) -> None:
+def test_a_plan_with_a_ranker_comes_back_from_a_file_and_from_another_process(
+    tmp_path: Path,
+) -> None:
     assert_comes_back(JUDGED, tmp_path)
-    assert (JUDGED.ranker_parameters["C"], JUDGED.ranker_parameters["loss"]) == ((0.25, 1.0), "hinge")
+    assert (JUDGED.ranker_parameters["C"], JUDGED.ranker_parameters["loss"]) == (
+        (0.25, 1.0),
+        "hinge",
+    )
     assert len(set(JUDGED.combinations)) == len(JUDGED.combinations)
     assert "ranker" not in plan_as_dict(Plan("x"))
 
@@ -182,26 +219,40 @@ def test_a_path_follows_the_slider_where_selector_and_ranker_both_are_fast() -> 
     assert not Plan("x", "fs-bfs", ranker="rankrls").live
 
 
-def test_axes_are_the_grids_in_the_order_of_the_form_and_the_last_one_runs_fastest() -> None:
+def test_axes_are_the_grids_in_the_order_of_the_form_and_the_last_one_runs_fastest() -> (
+    None
+):
     plan = Plan("x", "fsmrank", {"lambda1": "1, 0.5", "lambda2": "0.001, 0.01"})
     assert [(axis.name, axis.label, axis.values) for axis in plan.axes] == [
         ("lambda1", "λ1", (0.5, 1.0)),
         ("lambda2", "λ2", (0.001, 0.01)),
     ]
-    assert [s.values for s in plan.combinations] == [(0.5, 0.001), (0.5, 0.01), (1.0, 0.001), (1.0, 0.01)]
+    assert [s.values for s in plan.combinations] == [
+        (0.5, 0.001),
+        (0.5, 0.01),
+        (1.0, 0.001),
+        (1.0, 0.01),
+    ]
     for setting in plan.combinations:
-        assert (setting.parameters["lambda1"], setting.parameters["lambda2"]) == setting.values
+        assert (
+            setting.parameters["lambda1"],
+            setting.parameters["lambda2"],
+        ) == setting.values
         assert dict(setting.ranker) == {}
     assert Plan("x", "rankboost").axes == ()
     assert [s.values for s in Plan("x", "rankboost").combinations] == [()]
 
 
 def test_a_ranker_adds_its_grids_and_takes_away_those_that_only_rank() -> None:
-    assert [axis.name for axis in JUDGED.changed(ranker="", ranker_parameters={}).axes] == ["regularization"]
+    assert [
+        axis.name for axis in JUDGED.changed(ranker="", ranker_parameters={}).axes
+    ] == ["regularization"]
     assert [(a.name, a.label, a.ranker, a.values) for a in JUDGED.axes] == [
         ("ranker.C", "RankSVM C", "RankSVM", (0.25, 1.0)),
     ]
-    assert [(s.values, s.ranker["C"], s.ranker["loss"]) for s in JUDGED.combinations] == [
+    assert [
+        (s.values, s.ranker["C"], s.ranker["loss"]) for s in JUDGED.combinations
+    ] == [
         ((0.25,), 0.25, "hinge"),
         ((1.0,), 1.0, "hinge"),
     ]
@@ -210,10 +261,16 @@ def test_a_ranker_adds_its_grids_and_takes_away_those_that_only_rank() -> None:
     plan = Plan("x", "rfe", {"regularization": (1.0, 2.0)}, ranker="rankrls", ranker_parameters={
         "regularization": (4.0, 8.0)})  # fmt: skip
     assert [axis.label for axis in plan.axes] == ["λ", "RankRLS λ"]
-    assert [s.values for s in plan.combinations] == [(1.0, 4.0), (1.0, 8.0), (2.0, 4.0), (2.0, 8.0)]
-    assert [(s.parameters["regularization"], s.ranker["regularization"]) for s in plan.combinations] == [
-        s.values for s in plan.combinations
+    assert [s.values for s in plan.combinations] == [
+        (1.0, 4.0),
+        (1.0, 8.0),
+        (2.0, 4.0),
+        (2.0, 8.0),
     ]
+    assert [
+        (s.parameters["regularization"], s.ranker["regularization"])
+        for s in plan.combinations
+    ] == [s.values for s in plan.combinations]
 
 
 def test_a_setting_between_the_grids_values_can_be_asked_for() -> None:
@@ -280,9 +337,13 @@ def test_whatever_has_several_values_is_an_axis_in_the_order_of_the_form() -> No
     assert first.values == (1.0, 3, 1.0, "hinge")
     assert (first.ranker["loss"], second.ranker["loss"]) == ("hinge", "squared_hinge")
     assert third.parameters["n_features_to_select"] is None
-    labels = [axis.format(v) for axis, v in zip(SEVERAL.axes, third.values, strict=True)]
+    labels = [
+        axis.format(v) for axis, v in zip(SEVERAL.axes, third.values, strict=True)
+    ]
     assert labels == ["2^0", "all", "2^0", "hinge"]
-    assert len({s.values for s in SEVERAL.combinations}) == len(SEVERAL.combinations) == 8
+    assert (
+        len({s.values for s in SEVERAL.combinations}) == len(SEVERAL.combinations) == 8
+    )
 
 
 def test_an_axis_takes_what_is_listed_and_a_grid_any_number() -> None:
@@ -296,7 +357,13 @@ def test_an_axis_takes_what_is_listed_and_a_grid_any_number() -> None:
 
 
 def test_what_only_ranks_is_no_axis_beside_a_ranker() -> None:
-    plan = Plan("x", "gas", {"regularization": (1.0, 2.0)}, ranker="ranksvm", ranker_parameters={"C": 1.0})
+    plan = Plan(
+        "x",
+        "gas",
+        {"regularization": (1.0, 2.0)},
+        ranker="ranksvm",
+        ranker_parameters={"C": 1.0},
+    )
     assert [axis.name for axis in plan.axes] == ["ranker.C"]
     assert plan.combinations[0].parameters["regularization"] == 1.0
 
@@ -304,33 +371,51 @@ def test_what_only_ranks_is_no_axis_beside_a_ranker() -> None:
 def test_a_plan_with_several_values_comes_back_from_a_file_from_json_and_from_another_process(
     tmp_path: Path,
 ) -> None:
-    parameters = {"pinned": [[3], []], "costs": [[[1, 2.0]], []], "n_features_to_select": "2, all"}
+    parameters = {
+        "pinned": [[3], []],
+        "costs": [[[1, 2.0]], []],
+        "n_features_to_select": "2, all",
+    }
     for plan in (SEVERAL, Plan("x", parameters=parameters)):
         assert_comes_back(plan, tmp_path)
     assert plan_as_dict(SEVERAL)["parameters"]["n_features_to_select"] == [3, "all"]
 
 
 def test_one_value_in_a_list_is_that_value() -> None:
-    assert Plan("x", parameters={"n_features_to_select": [3], "algorithm": ["auto"]}) == Plan(
-        "x", parameters={"n_features_to_select": 3}
-    )
+    assert Plan(
+        "x", parameters={"n_features_to_select": [3], "algorithm": ["auto"]}
+    ) == Plan("x", parameters={"n_features_to_select": 3})
 
 
 def test_what_does_not_count_with_the_other_parameters_is_no_axis() -> None:
-    plan = Plan("x", parameters={"regularization": [1.0], "cost": "unit", "ties": ["yes", "no"]})
+    plan = Plan(
+        "x", parameters={"regularization": [1.0], "cost": "unit", "ties": ["yes", "no"]}
+    )
     assert [axis.name for axis in plan.axes] == ["regularization"]
-    two_costs = plan.changed(parameters={**plan.parameters, "cost": ["unit", "magnitude"]})
+    two_costs = plan.changed(
+        parameters={**plan.parameters, "cost": ["unit", "magnitude"]}
+    )
     assert [axis.name for axis in two_costs.axes] == ["regularization", "cost", "ties"]
-    ranked = Plan("x", "gas", ranker="rankrls", ranker_parameters={"cost": "unit", "ties": ["yes", "no"]})
+    ranked = Plan(
+        "x",
+        "gas",
+        ranker="rankrls",
+        ranker_parameters={"cost": "unit", "ties": ["yes", "no"]},
+    )
     assert "ranker.ties" not in [axis.name for axis in ranked.axes]
 
 
-def test_preferences_come_back_from_a_file_with_their_path_beside_it(tmp_path: Path) -> None:
+def test_preferences_come_back_from_a_file_with_their_path_beside_it(
+    tmp_path: Path,
+) -> None:
     plan = Plan("x", preferences={"path": "some.csv", "checksum": "ab"})
     assert_comes_back(plan, tmp_path)
     (tmp_path / "some.csv").write_text("7,1,2\n", encoding="utf-8")
     moved_plan = with_data_beside(plan, tmp_path / "plan.toml")
-    assert preferences_of(moved_plan) == {"path": str(tmp_path / "some.csv"), "checksum": "ab"}
+    assert preferences_of(moved_plan) == {
+        "path": str(tmp_path / "some.csv"),
+        "checksum": "ab",
+    }
 
 
 TOLD = {
@@ -357,7 +442,10 @@ def test_columns_come_back_from_toml_command_and_program() -> None:
 
 
 def test_costs_are_named_as_there_others_or_none() -> None:
-    costs: list[dict[str, Any]] = [{}, *({"documents": 10, "features": [[1, ms, 0.0]]} for ms in (1, 2))]
+    costs: list[dict[str, Any]] = [
+        {},
+        *({"documents": 10, "features": [[1, ms, 0.0]]} for ms in (1, 2)),
+    ]
     without, one, two = (Plan("some.txt", costs=told) for told in costs)
     assert differences(one, without) == ("with costs of features",)
     assert differences(without, one) == ("without costs of features",)
@@ -393,7 +481,12 @@ def test_what_names_no_columns_is_refused(columns: Any) -> None:
     ("method", "parameters", "longest", "mapped"),
     [
         ("greedy-rankrls", {"regularization": "1, 2"}, 46, True),
-        ("greedy-rankrls", {"regularization": "1, 2", "n_features_to_select": 10}, 10, True),
+        (
+            "greedy-rankrls",
+            {"regularization": "1, 2", "n_features_to_select": 10},
+            10,
+            True,
+        ),
         ("gas", {}, 46, True),
         ("rankrls", {"regularization": "1, 2"}, 1, False),
         ("adarank", {"n_rounds": 30}, 30, False),
@@ -407,7 +500,9 @@ def test_a_path_reaches_as_far_as_its_method_goes(
 
 
 def test_a_group_is_one_step_of_several_features() -> None:
-    plan = Plan("data", parameters={"n_features_to_select": 2}, groups={"fields": (1, 2, 3)})
+    plan = Plan(
+        "data", parameters={"n_features_to_select": 2}, groups={"fields": (1, 2, 3)}
+    )
     assert longest_path(plan, 46) == 4
 
 
@@ -415,7 +510,9 @@ def test_a_banned_feature_that_is_pinned_is_named_by_its_id() -> None:
     """Catches the column, which counts from 0."""
     ids = np.arange(1, 7)
     for banned, groups in ((6, {}), (5, {"title": (2, 5)})):
-        plan = Plan("x", parameters={"pinned": (2, 6), "banned": (banned,)}, groups=groups)
+        plan = Plan(
+            "x", parameters={"pinned": (2, 6), "banned": (banned,)}, groups=groups
+        )
         with pytest.raises(ParameterError, match=naming(f"banned {banned} pinned")):
             n_steps(plan, ids)
 

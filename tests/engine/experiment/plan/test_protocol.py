@@ -31,7 +31,10 @@ PLAN = Plan(SAMPLE, "single-feature", {"n_features_to_select": 2}, seed=3)
 
 
 def parts(dataset: FoldedDataset) -> list[dict[str, tuple[str, ...]]]:
-    return [{name: part.query_ids for name, part in fold.parts.items()} for fold in dataset.folds]
+    return [
+        {name: part.query_ids for name, part in fold.parts.items()}
+        for fold in dataset.folds
+    ]
 
 
 def finished(plan: Plan, dataset: FoldedDataset | None = None) -> RunResult:
@@ -47,10 +50,15 @@ def finished(plan: Plan, dataset: FoldedDataset | None = None) -> RunResult:
         ("nested 20", lambda d: nested(d, 20, 3)),
         ("train 30%", lambda d: training_share(d, 30, 3)),
         ("7-fold, train 30%", lambda d: training_share(k_fold(d, 7, 3), 30, 3)),
-        ("nested 4-fold, train 30%", lambda d: for_inner_folds(training_share(d, 30, 3), 4, 3)),
+        (
+            "nested 4-fold, train 30%",
+            lambda d: for_inner_folds(training_share(d, 30, 3), 4, 3),
+        ),
     ],
 )
-def test_data_are_opened_with_the_plans_folds_by_the_plans_seed(protocol: str, expected) -> None:
+def test_data_are_opened_with_the_plans_folds_by_the_plans_seed(
+    protocol: str, expected
+) -> None:
     opened = open_data(PLAN.changed(protocol=protocol))
     assert parts(opened) == parts(expected(load_sample()))
     assert parse_protocol(protocol).divide(opened, 3) is opened
@@ -58,10 +66,14 @@ def test_data_are_opened_with_the_plans_folds_by_the_plans_seed(protocol: str, e
 
 def test_a_run_is_the_same_on_data_as_given_and_on_data_already_divided() -> None:
     plan = PLAN.changed(protocol="3-fold")
-    alone, given, divided = (finished(plan, d) for d in (None, load_sample(), open_data(plan)))
+    alone, given, divided = (
+        finished(plan, d) for d in (None, load_sample(), open_data(plan))
+    )
     assert [fold.fold for fold in alone.folds] == [1, 2, 3]
     assert alone.complete
-    for fold, other, another in zip(alone.folds, given.folds, divided.folds, strict=True):
+    for fold, other, another in zip(
+        alone.folds, given.folds, divided.folds, strict=True
+    ):
         assert dict(fold.test) == dict(other.test) == dict(another.test)
     assert finished(plan.changed(seed=4)).average != alone.average
     (only,) = finished(plan.changed(folds=(2,))).folds
@@ -90,7 +102,9 @@ def test_the_share_of_the_training_queries_is_written_in_one_way() -> None:
 
 def test_a_run_on_a_share_is_the_run_on_data_reduced_by_hand() -> None:
     by_plan = finished(PLAN.changed(protocol="train 30%"))
-    by_hand = finished(PLAN, replace(training_share(load_sample(), 30, 3), divided_by=""))
+    by_hand = finished(
+        PLAN, replace(training_share(load_sample(), 30, 3), divided_by="")
+    )
     for fold, other in zip(by_plan.folds, by_hand.folds, strict=True):
         assert dict(fold.test) == dict(other.test)
         assert fold.chosen.step.selected == other.chosen.step.selected
@@ -101,7 +115,10 @@ def test_folds_of_another_protocol_or_seed_are_refused() -> None:
     divided = open_data(PLAN.changed(protocol="3-fold"))
     for other, sentence in [
         (PLAN, "created by 3-fold, seed 3, expected the files"),
-        (PLAN.changed(protocol="3-fold", seed=4), "expected 3-fold, seed 4. Open the data again"),
+        (
+            PLAN.changed(protocol="3-fold", seed=4),
+            "expected 3-fold, seed 4. Open the data again",
+        ),
     ]:
         with pytest.raises(PlanError, match=sentence):
             next(run(other, divided))
@@ -109,10 +126,14 @@ def test_folds_of_another_protocol_or_seed_are_refused() -> None:
 
 def test_one_file_is_divided(tmp_path: Path) -> None:
     save_letor(load_sample().folds[0].test, tmp_path / "one.txt")
-    result = finished(PLAN.changed(data=str(tmp_path / "one.txt"), protocol="split 50/30/20"))
+    result = finished(
+        PLAN.changed(data=str(tmp_path / "one.txt"), protocol="split 50/30/20")
+    )
     assert result.folds[0].validation
     assert result.folds[0].test
-    validated = finished(PLAN.changed(data=str(tmp_path / "one.txt"), protocol="nested 30"))
+    validated = finished(
+        PLAN.changed(data=str(tmp_path / "one.txt"), protocol="nested 30")
+    )
     assert validated.folds[0].validation
     assert not validated.folds[0].test
 
@@ -127,7 +148,9 @@ def test_one_of_several_folds_is_not_divided() -> None:
     some = FoldedDataset("Some", None, load_sample().folds[:2])
     with pytest.raises(DatasetError, match=naming("folds test")):
         next(run(PLAN.changed(protocol="5-fold"), some))
-    alone = FoldedDataset("One", None, (Fold(1, *load_sample().folds[0].parts.values()),))
+    alone = FoldedDataset(
+        "One", None, (Fold(1, *load_sample().folds[0].parts.values()),)
+    )
     started = next(run(PLAN.changed(protocol="5-fold"), alone))
     assert isinstance(started, RunStarted)
     assert started.folds == (1, 2, 3, 4, 5)

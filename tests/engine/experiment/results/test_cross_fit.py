@@ -39,23 +39,32 @@ nan = float("nan")
 _EVERY = 11  # subsets of all groups and divisions, by a slow loop
 
 
-def path_of(setting: int, sizes: Sequence[int], kind: StepKind = StepKind.FEATURES) -> PathResult:
+def path_of(
+    setting: int, sizes: Sequence[int], kind: StepKind = StepKind.FEATURES
+) -> PathResult:
     """A path of steps with these numbers of features."""
     steps = [
         Step(number, tuple(range(size)), np.zeros(9), 0.0, np.empty(0))
         for number, size in enumerate(sizes, start=1)
     ]
-    return PathResult(Unit(1, setting, PLAN.combinations[setting]), HeldSteps(steps), {}, 1.0, kind)
+    return PathResult(
+        Unit(1, setting, PLAN.combinations[setting]), HeldSteps(steps), {}, 1.0, kind
+    )
 
 
-def on_subset(plan: Plan, path: PathResult, parts: Sequence[Floats], subset: Bools) -> PathResult:
+def on_subset(
+    plan: Plan, path: PathResult, parts: Sequence[Floats], subset: Bools
+) -> PathResult:
     """The path as if there were only the queries of a subset."""
     ends = np.cumsum([values.shape[1] for values in parts])[:-1]
     some = [
         np.ascontiguousarray(values[:, mask])
         for values, mask in zip(parts, np.split(subset, ends), strict=True)
     ]
-    means = [average(values) if values.shape[1] else np.full(len(values), nan) for values in some]
+    means = [
+        average(values) if values.shape[1] else np.full(len(values), nan)
+        for values in some
+    ]
     if len(parts) == 1:
         mean = means[0]
         errors = [standard_error(row) for row in some[0]]
@@ -90,9 +99,17 @@ def chosen_by_loop(
     n_queries = sum(part.shape[1] for part in values[0])
     choices = []
     for subset in query_subsets(n_queries)[::_EVERY]:
-        some = [on_subset(plan, path, parts, subset) for path, parts in zip(paths, values, strict=True)]
+        some = [
+            on_subset(plan, path, parts, subset)
+            for path, parts in zip(paths, values, strict=True)
+        ]
         chosen = select_model(plan, some)
-        choices.append((chosen.unit.position, paths[chosen.unit.position].steps.position(chosen.step.number)))
+        choices.append(
+            (
+                chosen.unit.position,
+                paths[chosen.unit.position].steps.position(chosen.step.number),
+            )
+        )
     return choices
 
 
@@ -101,7 +118,10 @@ def chosen_at_once(
 ) -> list[tuple[int, int]]:
     """The same by the functions under test, read from the shares: the model of each query and division."""
     n_queries = sum(part.shape[1] for part in values[0])
-    choices = [choose_on_subsets(plan, path, parts) for path, parts in zip(paths, values, strict=True)]
+    choices = [
+        choose_on_subsets(plan, path, parts)
+        for path, parts in zip(paths, values, strict=True)
+    ]
     gains = np.stack([one.gains for one in choices if one])
     positions = np.stack([one.positions for one in choices if one])
     assert gains.shape == (len(paths), len(query_subsets(n_queries)))
@@ -126,7 +146,9 @@ def problems(draw: st.DrawFn) -> tuple[list[PathResult], list[list[Floats]], str
     elements = draw(st.sampled_from([COARSE, FINE, WITH_NAN]))
     n_parts = draw(st.sampled_from([1, 1, 1, 2, 3]))
     n_queries = [draw(st.integers(1 if n_parts > 1 else 2, 14)) for _ in range(n_parts)]
-    kind = draw(st.sampled_from([StepKind.FEATURES, StepKind.FEATURES, StepKind.ITERATIONS]))
+    kind = draw(
+        st.sampled_from([StepKind.FEATURES, StepKind.FEATURES, StepKind.ITERATIONS])
+    )
     paths = []
     values = []
     for setting in range(draw(st.integers(1, 3))):
@@ -135,7 +157,12 @@ def problems(draw: st.DrawFn) -> tuple[list[PathResult], list[list[Floats]], str
         if kind is StepKind.ITERATIONS:
             sizes[-1] = 1
         paths.append(path_of(setting, sizes, kind))
-        values.append([draw(arrays(np.float64, (len(sizes), n), elements=elements)) for n in n_queries])
+        values.append(
+            [
+                draw(arrays(np.float64, (len(sizes), n), elements=elements))
+                for n in n_queries
+            ]
+        )
     return paths, values, draw(st.sampled_from(MEASURES))
 
 
@@ -150,10 +177,14 @@ def test_choices_are_those_of_the_rule_on_the_other_queries(
     choices = chosen_at_once(plan, paths, values)
     assert choices[::_EVERY] == chosen_by_loop(plan, paths, values)
     n_queries = sum(part.shape[1] for part in values[0])
-    offered = [choose_on_subsets(plan, *pair) for pair in zip(paths, values, strict=True)]
+    offered = [
+        choose_on_subsets(plan, *pair) for pair in zip(paths, values, strict=True)
+    ]
     models = chosen_models([one for one in offered if one], n_queries)
     assert {(model.path, model.position) for model in models} == set(choices)
-    rows = [np.concatenate(values[model.path], axis=1)[model.position] for model in models]
+    rows = [
+        np.concatenate(values[model.path], axis=1)[model.position] for model in models
+    ]
     fitted = weighted_values(models, [{"MAP": row} for row in rows])["MAP"]
     groups = query_groups(n_queries)
     for query in range(n_queries):
@@ -161,22 +192,30 @@ def test_choices_are_those_of_the_rule_on_the_other_queries(
         for split, group in enumerate(groups[:, query]):
             path, position = choices[split * min(n_queries, N_GROUPS) + group]
             measured.append(np.concatenate(values[path], axis=1)[position, query])
-        np.testing.assert_allclose(fitted[query], average(np.array(measured)), rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(
+            fitted[query], average(np.array(measured)), rtol=1e-12, atol=1e-15
+        )
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("decimals", [1, 6])
-def test_choices_along_a_path_of_similar_models_are_those_of_the_rule(rule: str, decimals: int) -> None:
+def test_choices_along_a_path_of_similar_models_are_those_of_the_rule(
+    rule: str, decimals: int
+) -> None:
     rng = np.random.default_rng(11)
     noise = 0.03 * rng.normal(size=(40, 90)).cumsum(axis=0)
     values = np.round(np.clip(rng.random(90) + noise, 0.0, 1.0), decimals)
     values[:, 7] = nan
     plan, path = PLAN.changed(rule=rule), path_of(0, [k // 2 + 1 for k in range(40)])
-    assert chosen_at_once(plan, [path], [[values]])[::_EVERY] == chosen_by_loop(plan, [path], [[values]])
+    assert chosen_at_once(plan, [path], [[values]])[::_EVERY] == chosen_by_loop(
+        plan, [path], [[values]]
+    )
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_blocks_do_not_change_choices(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_change_choices(
+    rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(3)
     values = rng.choice(5, size=(40, 31)) / 4.0
     plan, path = PLAN.changed(rule=rule), path_of(0, [k // 4 + 1 for k in range(40)])
@@ -229,7 +268,10 @@ def test_the_only_model_keeps_its_values_bit_by_bit() -> None:
     choices = choose_on_subsets(PLAN, path_of(0, [1]), [values])
     assert choices is not None
     (model,) = chosen_models([choices], 157)
-    assert weighted_values([model], [{"MAP": values[0]}])["MAP"].tobytes() == values[0].tobytes()
+    assert (
+        weighted_values([model], [{"MAP": values[0]}])["MAP"].tobytes()
+        == values[0].tobytes()
+    )
 
 
 def test_choices_of_another_number_of_queries_are_none() -> None:
@@ -239,13 +281,18 @@ def test_choices_of_another_number_of_queries_are_none() -> None:
 
 
 def test_undefined_values_do_not_count() -> None:
-    models = [ChosenModel(0, 0, np.array([0.25, 0.25, 0.0])), ChosenModel(0, 1, np.array([0.75, 0.75, 1.0]))]
+    models = [
+        ChosenModel(0, 0, np.array([0.25, 0.25, 0.0])),
+        ChosenModel(0, 1, np.array([0.75, 0.75, 1.0])),
+    ]
     rows = [{"MAP": np.array([nan, 0.5, nan])}, {"MAP": np.array([0.25, nan, 1.0])}]
     assert weighted_values(models, rows)["MAP"].tolist() == [0.25, 0.5, 1.0]
 
 
 @pytest.mark.parametrize("n_models", [9, 50, 500])
-def test_the_mean_estimates_the_measure_of_the_choice_on_new_queries(n_models: int) -> None:
+def test_the_mean_estimates_the_measure_of_the_choice_on_new_queries(
+    n_models: int,
+) -> None:
     # True measures differ by 0.003, values in 157 queries by much more, so that the best one is lucky.
     rng = np.random.default_rng(n_models)
     path = path_of(0, [1] * n_models)
@@ -259,7 +306,9 @@ def test_the_mean_estimates_the_measure_of_the_choice_on_new_queries(n_models: i
         choices = choose_on_subsets(PLAN, path, [values])
         assert choices is not None
         models = chosen_models([choices], n_queries)
-        row = weighted_values(models, [{"MAP": values[model.position]} for model in models])["MAP"]
+        row = weighted_values(
+            models, [{"MAP": values[model.position]} for model in models]
+        )["MAP"]
         plain.append(values[chosen].mean() - truth[chosen])
         fitted.append(row.mean() - truth[chosen])
     bias = np.mean(fitted)

@@ -11,52 +11,75 @@ import numpy as np
 import pytest
 from wording import naming
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, default_names
+from rankstudio.engine.data.dataset import (
+    Fold,
+    FoldedDataset,
+    RankingDataset,
+    default_names,
+)
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate, WorkersHere, memory_estimate
+from rankstudio.engine.experiment.results.memory_estimate import (
+    MemoryEstimate,
+    WorkersHere,
+    memory_estimate,
+)
 from rankstudio.engine.experiment.runner import check, estimate, run
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.memory_need import DataShape, Reading
 from rankstudio.engine.support import memory, threads
 
 LEFT_OUT = "leave-query-out MAP"
-DOCUMENTS, FEATURES = 3_000_000, 100  # 2.4 GB, of which no byte is written: the file has a hole
+# 2.4 GB, of which no byte is written: the file has a hole
+DOCUMENTS, FEATURES = 3_000_000, 100
 
 
 @pytest.fixture(scope="module")
 def hollow(tmp_path_factory: pytest.TempPathFactory) -> FoldedDataset:
     """Return mapped data of which a test must not read a document."""
     folder = tmp_path_factory.mktemp("hollow")
-    return FoldedDataset("hollow", None, (Fold(1, part(folder, DOCUMENTS), part(folder, 100_000)),))
+    return FoldedDataset(
+        "hollow", None, (Fold(1, part(folder, DOCUMENTS), part(folder, 100_000)),)
+    )
 
 
 def part(folder: Path, m: int) -> RankingDataset:
     place = folder / f"{m}.npy"
-    np.lib.format.open_memmap(place, mode="w+", dtype=np.float64, shape=(m, FEATURES)).flush()
+    np.lib.format.open_memmap(
+        place, mode="w+", dtype=np.float64, shape=(m, FEATURES)
+    ).flush()
     X = np.load(place, mmap_mode="r")
     ptr, ids = np.arange(0, m + 1, 100), np.arange(1, FEATURES + 1)
     queries = tuple(map(str, range(ptr.size - 1)))
     return RankingDataset(X, np.arange(m) % 3.0, ptr, queries, ids, default_names(ids))
 
 
-def estimated(dataset: FoldedDataset, method: str = "greedy-rankrls", **parameters: Any) -> MemoryEstimate:
+def estimated(
+    dataset: FoldedDataset, method: str = "greedy-rankrls", **parameters: Any
+) -> MemoryEstimate:
     return estimate(Plan("hollow", method, parameters), dataset)
 
 
 def goes_by_shards(entry: Method) -> bool:
     """Tell whether a method goes shard by shard, with its parameters as they are by default."""
     return (
-        entry.load()().memory_need(DataShape(m=200_000, n=4, Q=2_000, s=65_000)).reading is not Reading.WHOLE
+        entry.load()().memory_need(DataShape(m=200_000, n=4, Q=2_000, s=65_000)).reading
+        is not Reading.WHOLE
     )
 
 
 def whole_methods() -> list[str]:
     """Return the methods that look at all documents at once, whichever these are."""
-    return [entry.key for entry in methods() if not entry.lacking and not goes_by_shards(entry)]
+    return [
+        entry.key
+        for entry in methods()
+        if not entry.lacking and not goes_by_shards(entry)
+    ]
 
 
-def test_the_disk_is_read_shard_by_shard_within_the_budget(hollow: FoldedDataset) -> None:
+def test_the_disk_is_read_shard_by_shard_within_the_budget(
+    hollow: FoldedDataset,
+) -> None:
     with memory.within(2e9):
         found = estimated(hollow, n_features_to_select=10)
     assert found.runs and found.large and found.on_disk
@@ -68,7 +91,9 @@ def test_the_disk_is_read_shard_by_shard_within_the_budget(hollow: FoldedDataset
     )
 
 
-def test_a_larger_budget_keeps_more_in_memory_and_less_on_the_disk(hollow: FoldedDataset) -> None:
+def test_a_larger_budget_keeps_more_in_memory_and_less_on_the_disk(
+    hollow: FoldedDataset,
+) -> None:
     found = []
     for budget in (1e9, 2e9, 4e9):
         with memory.within(budget):
@@ -79,10 +104,14 @@ def test_a_larger_budget_keeps_more_in_memory_and_less_on_the_disk(hollow: Folde
 
 def test_few_features_of_many_are_rows_of_statistics(hollow: FoldedDataset) -> None:
     with memory.within(2e9):
-        assert naming("row statistics query").search(estimated(hollow, n_features_to_select=2).sentence)
+        assert naming("row statistics query").search(
+            estimated(hollow, n_features_to_select=2).sentence
+        )
 
 
-def test_what_looks_at_all_documents_is_refused_before_anything_is_read(hollow: FoldedDataset) -> None:
+def test_what_looks_at_all_documents_is_refused_before_anything_is_read(
+    hollow: FoldedDataset,
+) -> None:
     for key in [*whole_methods(), "kernel-rankrls"]:
         with (
             memory.within(1e9),
@@ -119,18 +148,26 @@ def test_parameters_that_ask_for_all_documents_say_so(hollow: FoldedDataset) -> 
 
 
 @pytest.mark.ability("kernels")
-def test_queries_are_left_out_shard_by_shard_where_the_ranker_can(hollow: FoldedDataset) -> None:
+def test_queries_are_left_out_shard_by_shard_where_the_ranker_can(
+    hollow: FoldedDataset,
+) -> None:
     with memory.within(1e9):
         for key in ("greedy-rankrls", "rankrls"):
             assert estimate(Plan("hollow", key, {}, LEFT_OUT), hollow).runs
-        assert not estimate(Plan("hollow", "rankrls", {"pairs": "all"}, LEFT_OUT), hollow).runs
+        assert not estimate(
+            Plan("hollow", "rankrls", {"pairs": "all"}, LEFT_OUT), hollow
+        ).runs
         selected = Plan("hollow", "single-feature", {}, LEFT_OUT, ranker="rankrls")
         assert estimate(selected, hollow).runs
-        assert not estimate(selected.changed(ranker="kernel-rankrls", ranker_parameters={}), hollow).runs
+        assert not estimate(
+            selected.changed(ranker="kernel-rankrls", ranker_parameters={}), hollow
+        ).runs
 
 
 @pytest.mark.parametrize("key", ["lambdamart", "lambdamart-top"])
-def test_bins_of_all_documents_have_to_fit_into_the_budget(hollow: FoldedDataset, key: str) -> None:
+def test_bins_of_all_documents_have_to_fit_into_the_budget(
+    hollow: FoldedDataset, key: str
+) -> None:
     with memory.within(2e9):
         found = estimated(hollow, key)
     assert found.runs
@@ -151,7 +188,9 @@ def test_a_ranker_needs_the_selected_features_alone(hollow: FoldedDataset) -> No
             found = estimate(plan, hollow)
             assert found.runs and found.need.reading is Reading.SHARED
         kernel = {"kernel": "rbf", "n_basis": 8}
-        plan = Plan("hollow", "single-feature", few, ranker="ranksvm", ranker_parameters=kernel)
+        plan = Plan(
+            "hollow", "single-feature", few, ranker="ranksvm", ranker_parameters=kernel
+        )
         selected, alone = estimate(plan, hollow), estimated(hollow, "ranksvm", **kernel)
         # Of 100 features 95 are not there: 2.3 GB less.
         assert alone.least - selected.least > 2e9
@@ -162,7 +201,9 @@ def test_more_workers_need_more(hollow: FoldedDataset) -> None:
     plan = Plan("hollow", "lambdamart", {"learning_rate": (0.1, 0.2, 0.3)})
     with memory.within(8e9):
         one = memory_estimate(plan, hollow.folds)
-        two, five = (memory_estimate(plan, hollow.folds, WorkersHere(count)) for count in (2, 5))
+        two, five = (
+            memory_estimate(plan, hollow.folds, WorkersHere(count)) for count in (2, 5)
+        )
     assert one.least < two.least < five.least
     assert five.least < 3.1 * one.least  # there are three units
 
@@ -198,7 +239,11 @@ def test_a_budget_is_kept_or_refused_with_the_least_one_that_works(
 def test_more_processes_that_share_shards_need_more(hollow: FoldedDataset) -> None:
     with memory.within(3e9):
         one, two = (
-            memory_estimate(Plan("hollow", "gas"), hollow.folds, WorkersHere(count, share_shards=True))
+            memory_estimate(
+                Plan("hollow", "gas"),
+                hollow.folds,
+                WorkersHere(count, share_shards=True),
+            )
             for count in (1, 2)
         )
     assert two.least > one.least and two.threads == 2
@@ -207,11 +252,15 @@ def test_more_processes_that_share_shards_need_more(hollow: FoldedDataset) -> No
 @pytest.fixture
 def small() -> FoldedDataset:
     rng = np.random.default_rng(0)
-    part = RankingDataset.from_arrays(rng.random((300, 5)), np.arange(300) % 3, np.repeat(np.arange(30), 10))
+    part = RankingDataset.from_arrays(
+        rng.random((300, 5)), np.arange(300) % 3, np.repeat(np.arange(30), 10)
+    )
     return FoldedDataset("small", None, (Fold(1, part, part),))
 
 
-def test_small_data_are_not_worth_a_word_and_never_refused(small: FoldedDataset) -> None:
+def test_small_data_are_not_worth_a_word_and_never_refused(
+    small: FoldedDataset,
+) -> None:
     with memory.within(1e6):
         for entry in methods():
             if not entry.lacking:
@@ -232,5 +281,9 @@ def test_data_in_memory_say_so(hollow: FoldedDataset) -> None:
     fold = hollow.folds[0]
     assert fold.vali is not None
     part = replace(fold.vali, X=np.array(fold.vali.X))
-    found = estimate(Plan("in memory"), FoldedDataset("in memory", None, (Fold(1, part, part),)))
-    assert naming("100,000 documents in memory processed in blocks").search(found.sentence)
+    found = estimate(
+        Plan("in memory"), FoldedDataset("in memory", None, (Fold(1, part, part),))
+    )
+    assert naming("100,000 documents in memory processed in blocks").search(
+        found.sentence
+    )

@@ -42,7 +42,9 @@ ONE_SE = PLAN.changed(rule="one-se")
 nan = float("nan")
 
 
-def path(setting: int, values: list[float], sizes: list[int] | None = None) -> PathResult:
+def path(
+    setting: int, values: list[float], sizes: list[int] | None = None
+) -> PathResult:
     """A path whose steps have these sizes, 1, 2, … if nothing is said, and this MAP and disagreement."""
     steps = tuple(
         Step(k, tuple(range(size)), np.zeros(9), 0.0, np.empty(0))
@@ -61,13 +63,17 @@ def place(chosen: Chosen) -> tuple[int, int]:
     ("error", "step"),
     [(0.0, 4), (0.0625, 3), (0.125, 3), (0.1875, 3), (0.25, 1), (9.0, 1)],
 )
-def test_within_one_standard_error_of_the_best_the_smallest_is_chosen(error: float, step: int) -> None:
+def test_within_one_standard_error_of_the_best_the_smallest_is_chosen(
+    error: float, step: int
+) -> None:
     # The best is step 4 with 0.75; step 1 is 0.25 below it, step 2 0.375, step 3 0.0625. All exact.
     tried = path(0, [0.5, 0.375, 0.6875, 0.75, 0.625])
     assert place(select_model(ONE_SE, [tried], lambda _: error)) == (0, step)
 
 
-def test_the_standard_error_is_that_of_the_best_step_and_only_its_path_is_searched() -> None:
+def test_the_standard_error_is_that_of_the_best_step_and_only_its_path_is_searched() -> (
+    None
+):
     paths = [path(0, [0.7, 0.2, 0.2]), path(1, [0.1, 0.7, 0.8])]
     asked: list[Step] = []
 
@@ -75,21 +81,28 @@ def test_the_standard_error_is_that_of_the_best_step_and_only_its_path_is_search
         asked.append(step)
         return 0.2
 
-    assert place(select_model(ONE_SE, paths, error)) == (1, 2)  # not the one feature of the other setting
+    # not the one feature of the other setting
+    assert place(select_model(ONE_SE, paths, error)) == (1, 2)
     assert asked == [paths[1].steps[2]]
 
 
 @pytest.mark.parametrize(
     ("values", "sizes", "step"),
     [
-        ([0.5, 0.6, 0.6, 0.9], [2, 2, 2, 3], 2),  # equal sizes: the better one, then the earlier
+        # equal sizes: the better one, then the earlier
+        ([0.5, 0.6, 0.6, 0.9], [2, 2, 2, 3], 2),
         ([0.9, 0.6, 0.7], [3, 1, 2], 2),  # paths may shrink
         ([nan, 0.6, 0.9], [1, 2, 3], 2),
         ([nan, nan], [2, 1], 1),  # nothing is known: as "best"
     ],
 )
-def test_the_smallest_is_the_one_with_the_fewest_features(values, sizes, step: int) -> None:
-    assert select_model(ONE_SE, [path(0, values, sizes)], lambda _: 0.4).step.number == step
+def test_the_smallest_is_the_one_with_the_fewest_features(
+    values, sizes, step: int
+) -> None:
+    assert (
+        select_model(ONE_SE, [path(0, values, sizes)], lambda _: 0.4).step.number
+        == step
+    )
 
 
 def test_of_errors_the_standard_error_is_added() -> None:
@@ -100,12 +113,19 @@ def test_of_errors_the_standard_error_is_added() -> None:
     assert select_model(plan.changed(rule="best"), [tried]).step.number == 3
 
 
-def test_of_iterations_the_last_is_chosen_by_any_rule_however_good_an_earlier_one_is() -> None:
+def test_of_iterations_the_last_is_chosen_by_any_rule_however_good_an_earlier_one_is() -> (
+    None
+):
     tried = replace(path(0, [0.9, 0.5, 0.1], [1, 2, 3]), step_kind=StepKind.ITERATIONS)
     assert select_model(ONE_SE, [tried], lambda _: 9.0).step.number == 3
     other = replace(path(1, [0.2, 0.3]), step_kind=StepKind.ITERATIONS)
     assert place(select_model(PLAN, [tried, other])) == (1, 2)
-    assert select_model(PLAN, [replace(tried, step_kind=StepKind.ROUNDS), other]).step.number == 1
+    assert (
+        select_model(
+            PLAN, [replace(tried, step_kind=StepKind.ROUNDS), other]
+        ).step.number
+        == 1
+    )
 
 
 def test_without_a_standard_error_and_by_the_criterion_the_best_is_chosen() -> None:
@@ -114,11 +134,18 @@ def test_without_a_standard_error_and_by_the_criterion_the_best_is_chosen() -> N
     def never(_: Step) -> float:
         raise AssertionError
 
-    assert select_model(ONE_SE.changed(select_by="criterion"), [path(0, [0.4, 0.5])], never).step.number == 1
+    assert (
+        select_model(
+            ONE_SE.changed(select_by="criterion"), [path(0, [0.4, 0.5])], never
+        ).step.number
+        == 1
+    )
     assert select_model(PLAN, [path(0, [0.4, 0.5])], never).step.number == 2
 
 
-@pytest.mark.parametrize(("most", "expected"), [(1, (1, 1)), (2, (0, 2)), (3, (1, 3)), (99, (1, 3))])
+@pytest.mark.parametrize(
+    ("most", "expected"), [(1, (1, 1)), (2, (0, 2)), (3, (1, 3)), (99, (1, 3))]
+)
 def test_at_most_so_many_features(most: int, expected: tuple[int, int]) -> None:
     paths = [path(0, [0.1, 0.6, 0.5]), path(1, [0.3, 0.6, 0.9])]
     assert place(select_model(PLAN.changed(rule=f"at most {most}"), paths)) == expected
@@ -135,11 +162,17 @@ def test_a_setting_whose_models_are_all_too_large_is_passed_over() -> None:
 values = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, nan]), min_size=4, max_size=4)
 
 
-@given(tried=st.lists(values, min_size=1, max_size=3), most=st.integers(1, 4), error=st.integers(0, 3))
+@given(
+    tried=st.lists(values, min_size=1, max_size=3),
+    most=st.integers(1, 4),
+    error=st.integers(0, 3),
+)
 def test_rules_by_looking_at_everything(tried, most, error) -> None:
     paths = [path(i, v) for i, v in enumerate(tried)]
     every = [
-        (-math.inf if math.isnan(v) else v, i, k) for i, vs in enumerate(tried) for k, v in enumerate(vs, 1)
+        (-math.inf if math.isnan(v) else v, i, k)
+        for i, vs in enumerate(tried)
+        for k, v in enumerate(vs, 1)
     ]
     small = min((-gain, i, k) for gain, i, k in every if k <= most)
     assert place(select_model(PLAN.changed(rule=f"at most {most}"), paths)) == small[1:]
@@ -147,7 +180,10 @@ def test_rules_by_looking_at_everything(tried, most, error) -> None:
     assert place(select_model(PLAN, paths)) == (setting, step)
     near = [k for gain, i, k in every if i == setting and gain >= -worst - error / 4]
     expected = step if worst == math.inf else min(near)
-    assert place(select_model(ONE_SE, paths, lambda _: error / 4)) == (setting, expected)
+    assert place(select_model(ONE_SE, paths, lambda _: error / 4)) == (
+        setting,
+        expected,
+    )
 
 
 def finished(plan: Plan, folds: int = 2) -> tuple[FoldResult, ...]:
@@ -161,18 +197,26 @@ def in_queries(fold: Fold, coef: np.ndarray, name: str) -> list[float]:
     found = []
     for first, end in pairwise(vali.query_ptr):
         scores = vali.X[first:end] @ coef
-        found.append(evaluate(vali.y[first:end], scores, np.zeros(end - first), measures=(name,))[name])
+        found.append(
+            evaluate(
+                vali.y[first:end], scores, np.zeros(end - first), measures=(name,)
+            )[name]
+        )
     return found
 
 
 @pytest.mark.parametrize("select_by", ["MAP", "Disagreement"])
-def test_the_standard_error_is_over_the_queries_of_the_validation_part(select_by: str) -> None:
+def test_the_standard_error_is_over_the_queries_of_the_validation_part(
+    select_by: str,
+) -> None:
     plan = PLAN.changed(select_by=select_by, rule="one-se")
     for fold, result in zip(dataset().folds, finished(plan), strict=True):
         (path,) = (path for path in result.paths if path.unit == result.chosen.unit)
         errors, gains = path.standard_errors[select_by], path.validation[select_by]
         (best,) = np.flatnonzero(~np.isnan(errors))
-        assert gains[best] == (gains.max() if measure(select_by).higher_is_better else gains.min())
+        assert gains[best] == (
+            gains.max() if measure(select_by).higher_is_better else gains.min()
+        )
         per_query = in_queries(fold, path.steps[best].coef, select_by)
         found = [value for value in per_query if not math.isnan(value)]
         mean = sum(found) / len(found)
@@ -189,12 +233,18 @@ def test_the_smallest_is_not_significantly_worse_query_by_query(select_by: str) 
     for fold, result in zip(dataset(6).folds, finished(plan, 6), strict=True):
         path = result.paths[result.chosen.unit.position]
         sign = 1.0 if measure(select_by).higher_is_better else -1.0
-        values = sign * np.array([in_queries(fold, step.coef, select_by) for step in path.steps])
+        values = sign * np.array(
+            [in_queries(fold, step.coef, select_by) for step in path.steps]
+        )
         means = np.nanmean(values, axis=1).round(12)
         best = int(means.argmax())
         for k in range(best + 1):
             difference = values[k] - values[best]
-            p = ttest_rel(values[k], values[best], nan_policy="omit").pvalue if difference.any() else 1.0
+            p = (
+                ttest_rel(values[k], values[best], nan_policy="omit").pvalue
+                if difference.any()
+                else 1.0
+            )
             assert path.p_values[select_by][k] == pytest.approx(p)
             if p >= 0.05 or means[k] == means[best]:
                 break
@@ -203,19 +253,30 @@ def test_the_smallest_is_not_significantly_worse_query_by_query(select_by: str) 
     assert any(k < best for k, best in sizes), "the rule has something to do"
 
 
-def test_every_path_has_the_p_values_whatever_the_rule_and_a_criterion_has_none() -> None:
+def test_every_path_has_the_p_values_whatever_the_rule_and_a_criterion_has_none() -> (
+    None
+):
     for rule in ("best", "at most 2", "smallest"):
-        for fold, same in zip(finished(PLAN.changed(rule=rule)), finished(PLAN), strict=True):
+        for fold, same in zip(
+            finished(PLAN.changed(rule=rule)), finished(PLAN), strict=True
+        ):
             for path, other in zip(fold.paths, same.paths, strict=True):
-                np.testing.assert_array_equal(path.p_values["MAP"], other.p_values["MAP"])
+                np.testing.assert_array_equal(
+                    path.p_values["MAP"], other.p_values["MAP"]
+                )
     assert not finished(PLAN.changed(select_by="criterion"))[0].paths[0].p_values
 
 
 @given(
-    queries=st.lists(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=6, max_size=6), min_size=4),
+    queries=st.lists(
+        st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=6, max_size=6),
+        min_size=4,
+    ),
     sizes=st.permutations([1, 2, 3, 4]),
 )
-def test_the_smallest_is_never_larger_than_the_best_and_it_where_all_others_are_worse(queries, sizes) -> None:
+def test_the_smallest_is_never_larger_than_the_best_and_it_where_all_others_are_worse(
+    queries, sizes
+) -> None:
     rows = np.array(queries[:4])
     tried = path(0, rows.mean(axis=1).tolist(), sizes)
     found = replace(tried, p_values=p_values(PLAN, tried, [rows]))
@@ -229,11 +290,19 @@ def test_the_smallest_is_never_larger_than_the_best_and_it_where_all_others_are_
         assert chosen.n_selected == best.n_selected
     all_worse = replace(tried, p_values=FrozenMapping({"MAP": np.zeros(4)}))
     as_good = tried.sizes[tried.validation["MAP"] == tried.validation["MAP"].max()]
-    assert select_model(PLAN.changed(rule="smallest"), [all_worse]).step.n_selected == as_good.min()
+    assert (
+        select_model(PLAN.changed(rule="smallest"), [all_worse]).step.n_selected
+        == as_good.min()
+    )
 
 
 def test_without_p_values_the_smallest_is_the_best() -> None:
-    assert select_model(PLAN.changed(rule="smallest"), [path(0, [0.5, 0.4, 0.6])]).step.number == 3
+    assert (
+        select_model(
+            PLAN.changed(rule="smallest"), [path(0, [0.5, 0.4, 0.6])]
+        ).step.number
+        == 3
+    )
 
 
 def test_one_query_is_no_evidence_for_a_smaller_model() -> None:
@@ -246,11 +315,17 @@ def test_one_query_is_no_evidence_for_a_smaller_model() -> None:
 @pytest.mark.parametrize("n", [5, 6])
 def test_few_queries_are_no_evidence_for_a_smaller_model(n: int) -> None:
     """AUC of five folds of one ranking: 0.85 against 0.98, and the paired t does not tell them apart."""
-    rows = np.array([[0.6, 0.98, 0.99, 0.7, 1.0, 1.0][:n], [0.97, 0.98, 0.99, 0.98, 1.0, 1.0][:n]])
+    rows = np.array(
+        [[0.6, 0.98, 0.99, 0.7, 1.0, 1.0][:n], [0.97, 0.98, 0.99, 0.98, 1.0, 1.0][:n]]
+    )
     tried = path(0, rows.mean(axis=1).tolist())
     found = replace(tried, p_values=p_values(PLAN, tried, [rows]))
-    assert select_model(PLAN.changed(rule="smallest"), [found]).step.number == (2 if n < 6 else 1)
-    (note,) = untested_notes(PLAN.changed(rule="smallest"), [SimpleNamespace(paths=[tried])])
+    assert select_model(PLAN.changed(rule="smallest"), [found]).step.number == (
+        2 if n < 6 else 1
+    )
+    (note,) = untested_notes(
+        PLAN.changed(rule="smallest"), [SimpleNamespace(paths=[tried])]
+    )
     assert naming("smallest 6").search(note.what)
     assert not untested_notes(PLAN, [SimpleNamespace(paths=[tried])])
 
@@ -261,7 +336,9 @@ def test_a_measure_that_is_the_same_everywhere_is_told() -> None:
 
     def notes(*folds: list[PathResult], plan: Plan = PLAN) -> tuple[Note, ...]:
         chosen = SimpleNamespace(step=equal.steps[0])
-        return undecided_notes(plan, [SimpleNamespace(paths=p, chosen=chosen, constant=()) for p in folds])
+        return undecided_notes(
+            plan, [SimpleNamespace(paths=p, chosen=chosen, constant=()) for p in folds]
+        )
 
     (note,) = notes([equal], [equal])
     assert naming("MAP labels").search(note.what)
@@ -275,16 +352,21 @@ def test_queries_of_one_document_are_told(method: str) -> None:
     """Catches silence where the column of document ids is taken for that of queries."""
     whole = part(0)
     m = whole.y.size
-    alone = replace(whole, query_ptr=np.arange(m + 1), query_ids=tuple(map(str, range(m))))
+    alone = replace(
+        whole, query_ptr=np.arange(m + 1), query_ids=tuple(map(str, range(m)))
+    )
     result = run_plan(
-        Plan("alone", method=method, select_by=CRITERION), FoldedDataset("alone", None, (Fold(1, alone),))
+        Plan("alone", method=method, select_by=CRITERION),
+        FoldedDataset("alone", None, (Fold(1, alone),)),
     )
     (note,) = fold_notes(result.plan, result.folds)
     assert naming("feature query ids").search(note.what)
 
 
 def test_a_run_follows_its_rule() -> None:
-    best, simple, small = (finished(PLAN.changed(rule=rule)) for rule in ("best", "one-se", "at most 2"))
+    best, simple, small = (
+        finished(PLAN.changed(rule=rule)) for rule in ("best", "one-se", "at most 2")
+    )
     for b, s, a in zip(best, simple, small, strict=True):
         error = np.nanmax(s.paths[b.chosen.unit.position].standard_errors["MAP"])
         assert s.chosen.unit.position == b.chosen.unit.position
@@ -293,7 +375,9 @@ def test_a_run_follows_its_rule() -> None:
         assert own[k - 1] >= own.max() - error
         assert (own[: k - 1] < own.max() - error).all()
         assert len(a.selected) <= 2
-        assert a.validation["MAP"] == max(p.validation["MAP"][:2].max() for p in a.paths)
+        assert a.validation["MAP"] == max(
+            p.validation["MAP"][:2].max() for p in a.paths
+        )
     assert [len(s.selected) for s in simple] != [len(b.selected) for b in best]
 
 
@@ -305,7 +389,9 @@ def test_a_run_follows_its_rule() -> None:
         (Plan("small", "rankrls", rule="at most 5"), "5 RankRLS 6"),
     ],
 )
-def test_a_rule_that_no_model_can_meet_is_refused_before_the_work(plan: Plan, sentence: str) -> None:
+def test_a_rule_that_no_model_can_meet_is_refused_before_the_work(
+    plan: Plan, sentence: str
+) -> None:
     with pytest.raises(PlanError) as caught:
         next(run(plan, dataset()))
     assert naming(sentence).search(str(caught.value))
@@ -320,12 +406,16 @@ def test_a_rule_that_no_model_can_meet_is_refused_before_the_work(plan: Plan, se
         ("lambdamart", {"n_rounds": 12, "num_leaves": 3, "min_data_in_leaf": 2}),
     ],
 )
-def test_boosting_takes_features_one_by_one_and_follows_a_rule_of_size(method: str, parameters: dict) -> None:
+def test_boosting_takes_features_one_by_one_and_follows_a_rule_of_size(
+    method: str, parameters: dict
+) -> None:
     for fold in finished(Plan("small", method, parameters, rule="at most 2")):
         path = fold.paths[0]
         measured = zip(path.validation["MAP"], path.steps, strict=True)
         assert len(fold.selected) <= 2
-        assert fold.validation["MAP"] == max(value for value, step in measured if len(step.selected) <= 2)
+        assert fold.validation["MAP"] == max(
+            value for value, step in measured if len(step.selected) <= 2
+        )
 
 
 def test_criteria_of_several_costs_choose_nothing() -> None:
@@ -333,10 +423,17 @@ def test_criteria_of_several_costs_choose_nothing() -> None:
     plan = Plan("small", "rankrls", several, select_by="criterion")
     with pytest.raises(PlanError) as caught:
         next(run(plan, dataset()))
-    assert naming('criterion "pair weight" validation measure').search(str(caught.value))
+    assert naming('criterion "pair weight" validation measure').search(
+        str(caught.value)
+    )
     assert next(run(plan.changed(select_by="MAP"), dataset()))
     # The criterion is the ranker's, whatever the features were selected by.
     ranked = Plan("small", parameters=several, ranker="rankrls", select_by="criterion")
     assert next(run(ranked, dataset()))
     with pytest.raises(PlanError, match=naming("RankRLS weight")):
-        next(run(ranked.changed(ranker_parameters={"weighting": ["size", "none"]}), dataset()))
+        next(
+            run(
+                ranked.changed(ranker_parameters={"weighting": ["size", "none"]}),
+                dataset(),
+            )
+        )

@@ -18,7 +18,11 @@ from rankstudio.engine.experiment import runner
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT
-from rankstudio.engine.experiment.results.path_steps import FiledSteps, HeldSteps, StepsFile
+from rankstudio.engine.experiment.results.path_steps import (
+    FiledSteps,
+    HeldSteps,
+    StepsFile,
+)
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.steps import Step
@@ -35,9 +39,21 @@ PLAN = Plan(
 def path(K: int, n: int, position: int = 0) -> PathResult:
     rng = np.random.default_rng(position)
     steps = tuple(
-        Step(k + 1, tuple(range(k + 1)), rng.normal(size=n), float(-k), rng.normal(size=n)) for k in range(K)
+        Step(
+            k + 1,
+            tuple(range(k + 1)),
+            rng.normal(size=n),
+            float(-k),
+            rng.normal(size=n),
+        )
+        for k in range(K)
     )
-    return PathResult(Unit(1, position, PLAN.combinations[0]), HeldSteps(steps), {"MAP": rng.random(K)}, 2.0)
+    return PathResult(
+        Unit(1, position, PLAN.combinations[0]),
+        HeldSteps(steps),
+        {"MAP": rng.random(K)},
+        2.0,
+    )
 
 
 def filed(file: StepsFile, path: PathResult) -> PathResult:
@@ -47,14 +63,20 @@ def filed(file: StepsFile, path: PathResult) -> PathResult:
 def assert_same_steps(found: PathResult, expected: PathResult) -> None:
     assert len(found.steps) == len(expected.steps)
     for one, other in zip(found.steps, expected.steps, strict=True):
-        assert (one.number, one.selected, one.criterion) == (other.number, other.selected, other.criterion)
+        assert (one.number, one.selected, one.criterion) == (
+            other.number,
+            other.selected,
+            other.criterion,
+        )
         for name in ("coef", "candidates"):
             assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
     for name in ("criterion", "sizes", "x_values"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
-def test_a_run_that_leaves_queries_out_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_leaves_queries_out_has_the_same_bits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = FoldedDataset("small", None, (Fold(1, part(5, 6)),))
     in_file = run_plan(PLAN, data)
     monkeypatch.setattr(runner, "path_keeper", lambda _: lambda path: path)
@@ -85,7 +107,8 @@ def test_steps_are_a_sequence(tmp_path: Path) -> None:
     assert kept.steps[-1].number == 4
     held = kept.steps[-1], other.steps[0]
     for _ in range(2):
-        assert (kept.steps[-1], other.steps[0]) == held  # the objects: steps have no other equality
+        # the objects: steps have no other equality
+        assert (kept.steps[-1], other.steps[0]) == held
     assert [step.number for step in kept.steps[1:3]] == [2, 3]
     again = pickle.loads(pickle.dumps(kept))
     assert isinstance(again.steps, HeldSteps)

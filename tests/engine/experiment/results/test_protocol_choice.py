@@ -12,8 +12,16 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
-from rankstudio.engine.experiment.results.protocol_choice import choose_by_protocol, mean_path
-from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.results.protocol_choice import (
+    choose_by_protocol,
+    mean_path,
+)
+from rankstudio.engine.experiment.results.results import (
+    Baseline,
+    Chosen,
+    FoldResult,
+    PathResult,
+)
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 
@@ -21,13 +29,21 @@ GRID = (0.5, 2.0, 8.0)
 RULES = ("best", "smallest", "one-se", "at most 3")
 
 
-def path(plan: Plan, fold: int, position: int, sizes: Sequence[int], rng: np.random.Generator) -> PathResult:
+def path(
+    plan: Plan, fold: int, position: int, sizes: Sequence[int], rng: np.random.Generator
+) -> PathResult:
     """Return a path with random measures, criteria and p values."""
     unit = Unit(fold, position, plan.combinations[position])
     n = len(sizes)
     steps = HeldSteps(
         [
-            Step(number, tuple(range(size)), np.zeros(9), float(rng.random()), np.empty(0))
+            Step(
+                number,
+                tuple(range(size)),
+                np.zeros(9),
+                float(rng.random()),
+                np.empty(0),
+            )
             for number, size in enumerate(sizes, start=1)
         ]
     )
@@ -47,9 +63,16 @@ def folds_of(plan: Plan, sizes: Sequence[Sequence[int]], seed: int) -> list[Fold
     rng = np.random.default_rng(seed)
     folds = []
     for number, own in enumerate(sizes, start=1):
-        paths = tuple(path(plan, number, position, own, rng) for position in range(len(plan.combinations)))
+        paths = tuple(
+            path(plan, number, position, own, rng)
+            for position in range(len(plan.combinations))
+        )
         chosen = Chosen(paths[0].unit, paths[0].steps[0])
-        folds.append(FoldResult(number, chosen, (1,), {}, {}, paths, Baseline(1, "x", True, {}, {})))
+        folds.append(
+            FoldResult(
+                number, chosen, (1,), {}, {}, paths, Baseline(1, "x", True, {}, {})
+            )
+        )
     return folds
 
 
@@ -67,19 +90,37 @@ def by_loop(plan: Plan, folds: Sequence[FoldResult]) -> tuple[tuple[float, ...],
                     break
                 largest = max(int(own.sizes[i]) for i in within)
                 index = [i for i in within if own.sizes[i] == largest][-1]
-                by = -own.criterion if plan.select_by == "criterion" else own.validation["MAP"]
+                by = (
+                    -own.criterion
+                    if plan.select_by == "criterion"
+                    else own.validation["MAP"]
+                )
                 values.append(float(by[index]))
                 tests.append(float(own.p_values["MAP"][index]))
             if len(values) == len(paths):
                 error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
-                table.append((position, size, float(np.mean(values)), error, float(np.median(tests))))
+                table.append(
+                    (
+                        position,
+                        size,
+                        float(np.mean(values)),
+                        error,
+                        float(np.median(tests)),
+                    )
+                )
     most = int(plan.rule.split()[-1]) if plan.rule.startswith("at most") else 99
     best = max((row for row in table if row[1] <= most), key=lambda row: row[2])
     enough = [best]
     if plan.select_by != "criterion" and plan.rule == "one-se":
-        enough = [row for row in table if row[0] == best[0] and row[2] >= best[2] - best[3]]
+        enough = [
+            row for row in table if row[0] == best[0] and row[2] >= best[2] - best[3]
+        ]
     if plan.select_by != "criterion" and plan.rule == "smallest":
-        enough = [row for row in table if row[0] == best[0] and (row[2] >= best[2] or row[4] >= 0.05)]
+        enough = [
+            row
+            for row in table
+            if row[0] == best[0] and (row[2] >= best[2] or row[4] >= 0.05)
+        ]
     row = min(enough, key=lambda row: row[1])
     return plan.combinations[row[0]].values, row[1]
 
@@ -95,8 +136,12 @@ def by_loop(plan: Plan, folds: Sequence[FoldResult]) -> tuple[tuple[float, ...],
     ],
     ids=["equal", "different", "floating"],
 )
-def test_the_choice_is_that_of_a_plain_loop(rule: str, select_by: str, sizes: list[tuple[int, ...]]) -> None:
-    plan = Plan("sample", parameters={"regularization": GRID}, select_by=select_by, rule=rule)
+def test_the_choice_is_that_of_a_plain_loop(
+    rule: str, select_by: str, sizes: list[tuple[int, ...]]
+) -> None:
+    plan = Plan(
+        "sample", parameters={"regularization": GRID}, select_by=select_by, rule=rule
+    )
     for seed in range(25):
         folds = folds_of(plan, sizes, seed)
         choice = choose_by_protocol(plan, folds)
@@ -111,7 +156,10 @@ def test_one_fold_chooses_as_it_did(rule: str) -> None:
         (fold,) = folds_of(plan, [(1, 2, 3, 4)], seed)
         chosen = select_model(plan, fold.paths)
         choice = choose_by_protocol(plan, [fold])
-        assert (choice.values, choice.length) == (chosen.unit.values, chosen.step.n_selected)
+        assert (choice.values, choice.length) == (
+            chosen.unit.values,
+            chosen.step.n_selected,
+        )
 
 
 def test_of_an_optimiser_the_means_are_those_of_the_last_iterations() -> None:
@@ -121,6 +169,9 @@ def test_of_an_optimiser_the_means_are_those_of_the_last_iterations() -> None:
         paths = tuple(replace(own, step_kind=StepKind.ITERATIONS) for own in fold.paths)
         folds.append(replace(fold, paths=paths))
     choice = choose_by_protocol(plan, folds)
-    means = [np.mean([fold.paths[c].validation["MAP"][-1] for fold in folds]) for c in range(len(GRID))]
+    means = [
+        np.mean([fold.paths[c].validation["MAP"][-1] for fold in folds])
+        for c in range(len(GRID))
+    ]
     assert choice.length is None and choice.values == (GRID[int(np.argmax(means))],)
     assert len(mean_path([fold.paths[0] for fold in folds]).steps) == 1

@@ -22,7 +22,8 @@ mpl.use("Agg")
 def ran(method: str = "greedy-rankrls", **plan: Any) -> RunResult:
     parameters = plan.pop("parameters", {"regularization": (0.5, 2.0)})
     return run_plan(
-        Plan("nowhere", method, parameters=parameters, measures=("MAP", "P@1"), **plan), dataset(2)
+        Plan("nowhere", method, parameters=parameters, measures=("MAP", "P@1"), **plan),
+        dataset(2),
     )
 
 
@@ -50,7 +51,9 @@ def test_the_terminal_names_the_features_that_it_lists(result: RunResult) -> Non
     names = tuple(f"signal {i}" for i in result.feature_ids.tolist())
     listed = ", ".join(f"{i} signal {i}" for i in chosen)
     assert listed in summary(replace(result, feature_names=names)).splitlines()
-    assert "signal" not in summary(result) and f"{next(iter(chosen))} feature" not in summary(result)
+    assert "signal" not in summary(
+        result
+    ) and f"{next(iter(chosen))} feature" not in summary(result)
 
 
 def test_the_paths_have_a_row_for_each_step(result: RunResult) -> None:
@@ -61,10 +64,17 @@ def test_the_paths_have_a_row_for_each_step(result: RunResult) -> None:
             own = path.to_frame()
             for number, step in enumerate(path.steps):
                 row = frame.iloc[at]
-                assert (row["fold"], row["regularization"]) == (fold.fold, path.unit.values[0])
+                assert (row["fold"], row["regularization"]) == (
+                    fold.fold,
+                    path.unit.values[0],
+                )
                 assert row["feature"] == result.feature_ids[step.selected[-1]]
                 assert row["name"] == result.feature_names[step.selected[-1]]
-                assert row["criterion"] == own["criterion"][number] == path.criterion[number]
+                assert (
+                    row["criterion"]
+                    == own["criterion"][number]
+                    == path.criterion[number]
+                )
                 assert row["validation MAP"] == path.validation["MAP"][number]
                 assert own["column"][number] == step.selected[-1]
                 at += 1
@@ -76,7 +86,10 @@ def test_a_notebook_shows_a_table_of_rounded_numbers(result: RunResult) -> None:
     assert naming("Greedy RankRLS Small MAP Standard").search(html)
     assert f"{result.folds[0].test['MAP']:.4f}" in html
     assert f"MAP {result.average['MAP']:.4f}" in html
-    assert f"{result.folds[0].paths[0].validation['MAP'][0]:.4f}" in result.folds[0].paths[0]._repr_html_()
+    assert (
+        f"{result.folds[0].paths[0].validation['MAP'][0]:.4f}"
+        in result.folds[0].paths[0]._repr_html_()
+    )
 
 
 def test_names_of_data_are_no_markup() -> None:
@@ -88,11 +101,16 @@ def test_curves_are_the_means_over_the_folds(result: RunResult) -> None:
     axes = result.plot("P@1")
     assert axes.get_ylabel() == "validation P@1"
     assert axes.get_xlabel() == "features"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["λ = $2^{-1}$", "λ = $2^{1}$"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "λ = $2^{-1}$",
+        "λ = $2^{1}$",
+    ]
     for number, line in enumerate(axes.get_lines()):
         values = [fold.paths[number].validation["P@1"] for fold in result.folds]
         np.testing.assert_allclose(line.get_ydata(), np.mean(values, axis=0))
-        np.testing.assert_array_equal(line.get_xdata(), result.folds[0].paths[number].sizes)
+        np.testing.assert_array_equal(
+            line.get_xdata(), result.folds[0].paths[number].sizes
+        )
     path = result.folds[1].paths[0]
     alone = path.plot(ax=axes)
     assert alone is axes
@@ -103,7 +121,9 @@ def test_curves_are_the_means_over_the_folds(result: RunResult) -> None:
 def test_every_kind_of_step_is_drawn(method: str) -> None:
     done = ran(method, parameters={})
     assert len(done.plot().get_lines()) == len(done.plan.combinations)
-    assert len(done.path_frame()) == sum(len(path.steps) for fold in done.folds for path in fold.paths)
+    assert len(done.path_frame()) == sum(
+        len(path.steps) for fold in done.folds for path in fold.paths
+    )
 
 
 def test_what_cannot_be_drawn_is_told(result: RunResult) -> None:
@@ -121,7 +141,9 @@ def closed():
 
 def chose(values: tuple[float, ...], grid: object) -> RunResult:
     """A run whose folds have chosen these values of λ."""
-    paths = [runs.path(number, [0.5], at=value) for number, value in enumerate(values, 1)]
+    paths = [
+        runs.path(number, [0.5], at=value) for number, value in enumerate(values, 1)
+    ]
     folds = [runs.fold(path.unit.fold, [0.5], paths=(path,)) for path in paths]
     return runs.result(folds, parameters={"regularization": grid})
 
@@ -135,7 +157,10 @@ def chose(values: tuple[float, ...], grid: object) -> RunResult:
         ((0.25, 1.0, 0.25), ["smallest value tried, is chosen in 2 of 3 folds"]),
         (
             (0.25, 4.0),
-            ["smallest value tried, is chosen in 1 of 2", "largest value tried, is chosen in 1 of 2"],
+            [
+                "smallest value tried, is chosen in 1 of 2",
+                "largest value tried, is chosen in 1 of 2",
+            ],
         ),
     ],
 )

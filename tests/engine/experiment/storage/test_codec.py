@@ -22,7 +22,11 @@ from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.results.subset_choices import SubsetChoices
 from rankstudio.engine.experiment.runner import select_model
-from rankstudio.engine.experiment.storage.codec import StoredStep, pack_path, unpack_path
+from rankstudio.engine.experiment.storage.codec import (
+    StoredStep,
+    pack_path,
+    unpack_path,
+)
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -35,7 +39,9 @@ COMMON = ("number", "selected", "coef", "criterion", "candidates", "before")
 
 def bits(value: Any) -> object:
     """What is equal only for equal bits; NaN has its bits too."""
-    return np.asarray(value).tobytes() if isinstance(value, float | np.ndarray) else value
+    return (
+        np.asarray(value).tobytes() if isinstance(value, float | np.ndarray) else value
+    )
 
 
 def assert_same(step: Step, again: Step, names: tuple[str, ...] = COMMON) -> None:
@@ -48,9 +54,13 @@ def steps(draw: st.DrawFn, n: int = 4) -> Step:
     common = {
         "number": draw(st.integers(1, 10**9)),
         "selected": tuple(draw(st.permutations(range(n)))[: draw(st.integers(0, n))]),
-        "coef": draw(arrays(np.float64, n, elements=FLOATS | st.sampled_from([0.0, -0.0]))),
+        "coef": draw(
+            arrays(np.float64, n, elements=FLOATS | st.sampled_from([0.0, -0.0]))
+        ),
         "criterion": draw(FLOATS),
-        "candidates": draw(arrays(np.float64, draw(st.sampled_from([0, n])), elements=FLOATS)),
+        "candidates": draw(
+            arrays(np.float64, draw(st.sampled_from([0, n])), elements=FLOATS)
+        ),
         "before": draw(FLOATS),
     }
     finite = st.floats(allow_nan=False)
@@ -61,15 +71,23 @@ def steps(draw: st.DrawFn, n: int = 4) -> Step:
     return draw(st.sampled_from(made))
 
 
-@given(path=st.lists(steps(), max_size=4), divisor=st.sampled_from([1.0, 7, 0.1]), data=st.data())
-def test_linear_steps_come_back_whole(path: list[Step], divisor: float, data: st.DataObject) -> None:
+@given(
+    path=st.lists(steps(), max_size=4),
+    divisor=st.sampled_from([1.0, 7, 0.1]),
+    data=st.data(),
+)
+def test_linear_steps_come_back_whole(
+    path: list[Step], divisor: float, data: st.DataObject
+) -> None:
     validation = {
         name: data.draw(arrays(np.float64, len(path), elements=FLOATS))
         for name in data.draw(st.sampled_from([(), ("MAP",), ("NDCG@10", "MAP")]))
     }
     along = data.draw(st.sampled_from(StepKind))
     given = PathResult(UNIT, HeldSteps(path), validation, divisor, along)
-    again = unpack_path(pack_path(given, path[-1] if path else None, range(1, 5)), UNIT, range(1, 5))
+    again = unpack_path(
+        pack_path(given, path[-1] if path else None, range(1, 5)), UNIT, range(1, 5)
+    )
     assert (again.unit, again.divisor, again.step_kind) == (UNIT, divisor, along)
     assert [(k, bits(v)) for k, v in again.validation.items()] == [
         (k, bits(v)) for k, v in validation.items()
@@ -78,7 +96,9 @@ def test_linear_steps_come_back_whole(path: list[Step], divisor: float, data: st
         assert type(back) is type(step)
         extras = tuple(name for name in ("gap", "converged") if hasattr(step, name))
         assert_same(step, back, COMMON + extras)
-        assert all(type(getattr(back, name)) is type(getattr(step, name)) for name in extras)
+        assert all(
+            type(getattr(back, name)) is type(getattr(step, name)) for name in extras
+        )
 
 
 def test_a_step_of_an_unknown_class_becomes_a_plain_one() -> None:
@@ -87,17 +107,27 @@ def test_a_step_of_an_unknown_class_becomes_a_plain_one() -> None:
         depth: int
 
     step = Other(1, (0,), np.ones(2), 0.5, np.empty(0), 7)
-    again = unpack_path(pack_path(PathResult(UNIT, HeldSteps((step,)), {}, 1.0), step, (1, 2)), UNIT, (1, 2))
+    again = unpack_path(
+        pack_path(PathResult(UNIT, HeldSteps((step,)), {}, 1.0), step, (1, 2)),
+        UNIT,
+        (1, 2),
+    )
     assert type(again.steps[0]) is Step
     assert_same(step, again.steps[0])
 
 
 def ranked_by(entry: Method) -> Plan:
-    return Plan("small", "single-feature", ranker=entry.key, ranker_parameters=quick(entry))
+    return Plan(
+        "small", "single-feature", ranker=entry.key, ranker_parameters=quick(entry)
+    )
 
 
 PLANS = {entry.key: Plan("small", entry.key, quick(entry)) for entry in methods()}
-PLANS |= {f"ranked by {entry.key}": ranked_by(entry) for entry in methods() if not entry.selects}
+PLANS |= {
+    f"ranked by {entry.key}": ranked_by(entry)
+    for entry in methods()
+    if not entry.selects
+}
 
 
 @every("plan", PLANS)
@@ -112,8 +142,11 @@ def test_the_path_of_every_method_comes_back(plan: Plan) -> None:
     columns = np.ascontiguousarray(fold.test.X.T)
     for step, back in zip(path.steps, again.steps, strict=True):
         assert_same(step, back)
-        kinds = {Step: Step, Iteration: Iteration}  # what others know besides is of interest to no one later
-        assert type(back) is (kinds.get(type(step), Step) if step.linear else StoredStep)
+        # what others know besides is of interest to no one later
+        kinds = {Step: Step, Iteration: Iteration}
+        assert type(back) is (
+            kinds.get(type(step), Step) if step.linear else StoredStep
+        )
         if step.linear or step is chosen.step:
             assert bits(back.scores(columns)) == bits(step.scores(columns))
             assert back.beyond_weights(ids) == step.beyond_weights(ids)
@@ -126,9 +159,15 @@ def test_a_model_that_was_not_kept_says_so() -> None:
     fold = dataset(1).folds[0]
     path = make_fold_context(plan, fold).path(Unit(1, 0, plan.combinations[0]))
     ids = fold.train.feature_ids.tolist()
-    last, first = path.steps[-1], unpack_path(pack_path(path, path.steps[-1], ids), path.unit, ids).steps[0]
+    last, first = (
+        path.steps[-1],
+        unpack_path(pack_path(path, path.steps[-1], ids), path.unit, ids).steps[0],
+    )
     assert not last.linear
-    for ask in (lambda: first.scores(np.zeros((6, 2))), lambda: first.beyond_weights(ids)):
+    for ask in (
+        lambda: first.scores(np.zeros((6, 2))),
+        lambda: first.beyond_weights(ids),
+    ):
         with pytest.raises(StoreError, match=naming("1 study model")):
             ask()
 
@@ -136,20 +175,31 @@ def test_a_model_that_was_not_kept_says_so() -> None:
 def test_damaged_bytes_are_told() -> None:
     rng = np.random.default_rng(0)
     step = Step(1, (0,), rng.normal(size=5), 0.5, rng.normal(size=5))
-    content = pack_path(PathResult(UNIT, HeldSteps((step,)), {"MAP": np.ones(1)}, 1.0), step, range(1, 6))
-    for damaged in (b"", content[: len(content) // 2], content[:100] + b"\0\0\0\0" + content[104:]):
+    content = pack_path(
+        PathResult(UNIT, HeldSteps((step,)), {"MAP": np.ones(1)}, 1.0),
+        step,
+        range(1, 6),
+    )
+    for damaged in (
+        b"",
+        content[: len(content) // 2],
+        content[:100] + b"\0\0\0\0" + content[104:],
+    ):
         with pytest.raises(StoreError, match=naming("1 fold")):
             unpack_path(damaged, UNIT, range(1, 6))
 
 
 def with_choices(per_query: dict[str, np.ndarray]) -> PathResult:
     steps = [Step(number, (0,), np.ones(2), 0.5, np.empty(0)) for number in (1, 2, 3)]
-    choices = SubsetChoices(np.array([2, -1, 0, 2]), np.array([0.5, -np.inf, 0.25, 0.1 + 0.2]), per_query)
+    choices = SubsetChoices(
+        np.array([2, -1, 0, 2]), np.array([0.5, -np.inf, 0.25, 0.1 + 0.2]), per_query
+    )
     return PathResult(UNIT, HeldSteps(steps), {"MAP": np.ones(3)}, 1.0, choices=choices)
 
 
 @pytest.mark.parametrize(
-    "per_query", [{}, {"MAP": np.array([[0.1, np.nan, 0.3]] * 2), "ERR": np.zeros((2, 3))}]
+    "per_query",
+    [{}, {"MAP": np.array([[0.1, np.nan, 0.3]] * 2), "ERR": np.zeros((2, 3))}],
 )
 def test_choices_on_subsets_come_back(per_query: dict[str, np.ndarray]) -> None:
     path = with_choices(per_query)

@@ -22,7 +22,11 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage import study_rows
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.storage.study_contents import ReportSettings, RunLabel, SealMark
+from rankstudio.engine.experiment.storage.study_contents import (
+    ReportSettings,
+    RunLabel,
+    SealMark,
+)
 from rankstudio.engine.experiment.storage.study_rows import COLUMNS, write
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0)}, rule="one-se")
@@ -58,11 +62,15 @@ def damage(path: Path, statement: str) -> None:
         db.commit()
 
 
-def computed(path: Path, plan: Plan = PLAN, folds: int = 2) -> tuple[RunResult, list[tuple[int, int]]]:
+def computed(
+    path: Path, plan: Plan = PLAN, folds: int = 2
+) -> tuple[RunResult, list[tuple[int, int]]]:
     """What a plan comes to in a study, and which units had to be computed."""
     with Study.open(path) as study:
         events = list(run_stored(plan, dataset(folds), study))
-    units = dict.fromkeys((e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone))
+    units = dict.fromkeys(
+        (e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)
+    )
     return ended(iter(events)), list(units)
 
 
@@ -74,7 +82,11 @@ def computed(path: Path, plan: Plan = PLAN, folds: int = 2) -> tuple[RunResult, 
             "1 2 fold",
             [],
         ),
-        ("UPDATE fold SET payload = substr(payload, 1, 99) WHERE run = 1", "2 fold", []),
+        (
+            "UPDATE fold SET payload = substr(payload, 1, 99) WHERE run = 1",
+            "2 fold",
+            [],
+        ),
         ("UPDATE fold SET fold = 7 WHERE run = 1 AND fold = 2", "7 fold", []),
         ("DELETE FROM fold WHERE run = 1 AND fold = 2", "1 parts", []),
         (
@@ -82,15 +94,31 @@ def computed(path: Path, plan: Plan = PLAN, folds: int = 2) -> tuple[RunResult, 
             "2 fold",
             [(2, 1)],
         ),
-        ("UPDATE unit SET payload = 5 WHERE run = 1 AND fold = 1", "1 fold", [(1, 0), (1, 1)]),
-        ("UPDATE unit SET seconds = 5 WHERE run = 1 AND position = 0", "2 1 fold", [(1, 0), (2, 0)]),
-        ("UPDATE unit SET setting = '[9.0]' WHERE run = 1 AND fold = 2", "2 fold", [(2, 0), (2, 1)]),
+        (
+            "UPDATE unit SET payload = 5 WHERE run = 1 AND fold = 1",
+            "1 fold",
+            [(1, 0), (1, 1)],
+        ),
+        (
+            "UPDATE unit SET seconds = 5 WHERE run = 1 AND position = 0",
+            "2 1 fold",
+            [(1, 0), (2, 0)],
+        ),
+        (
+            "UPDATE unit SET setting = '[9.0]' WHERE run = 1 AND fold = 2",
+            "2 fold",
+            [(2, 0), (2, 1)],
+        ),
         (
             "UPDATE unit SET position = 'x' WHERE run = 1 AND fold = 2 AND position = 1",
             "combination",
             [(2, 1)],
         ),
-        ("DELETE FROM unit WHERE run = 1 AND fold = 2 AND position = 1", "1 parts", [(2, 1)]),
+        (
+            "DELETE FROM unit WHERE run = 1 AND fold = 2 AND position = 1",
+            "1 parts",
+            [(2, 1)],
+        ),
     ],
 )
 def test_what_is_damaged_of_a_run_is_named_and_computed_again(
@@ -127,10 +155,19 @@ def test_what_is_damaged_of_a_run_is_named_and_computed_again(
         ("UPDATE run SET finished = NULL WHERE id = 1", "1 run"),
         ("UPDATE run SET seconds = 1e9 WHERE id = 1", "1 run"),
         ("UPDATE run SET dataset = 2 WHERE id = 1", "1 run"),
-        ("UPDATE dataset SET feature_ids = '[3, 2, 1, 4, 5, 6]' WHERE id = 1", "1 data run"),
-        ("UPDATE dataset SET feature_names = substr(feature_names, 9) WHERE id = 1", "1 data run"),
+        (
+            "UPDATE dataset SET feature_ids = '[3, 2, 1, 4, 5, 6]' WHERE id = 1",
+            "1 data run",
+        ),
+        (
+            "UPDATE dataset SET feature_names = substr(feature_names, 9) WHERE id = 1",
+            "1 data run",
+        ),
         ("UPDATE dataset SET checksum = 'sha256:0' WHERE id = 1", "1 data run"),
-        ("UPDATE dataset SET folds = CAST(x'5b31ff' AS TEXT) WHERE id = 1", "1 data run"),
+        (
+            "UPDATE dataset SET folds = CAST(x'5b31ff' AS TEXT) WHERE id = 1",
+            "1 data run",
+        ),
         ("DELETE FROM dataset WHERE id = 1", "1 data run"),
     ],
 )
@@ -183,7 +220,12 @@ def test_results_of_another_study_are_damage_in_this_one(
     with closing(sqlite3.connect(path)) as db:
         db.execute("ATTACH ? AS other", (str(other),))
         for table in ("unit", "fold"):
-            assert db.execute(f"REPLACE INTO {table} SELECT * FROM other.{table} WHERE fold = 2").rowcount > 0
+            assert (
+                db.execute(
+                    f"REPLACE INTO {table} SELECT * FROM other.{table} WHERE fold = 2"
+                ).rowcount
+                > 0
+            )
         db.commit()
     with Study.open(path) as study:
         assert "fold 2 with combination 1" in study.runs()[0].damage
@@ -205,10 +247,13 @@ def test_a_row_without_a_key_is_none_of_a_study(path: Path) -> None:
 
 def test_an_index_that_does_not_fit_its_table_is_damage(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
-        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name LIKE '%index_unit_1'").fetchone()
+        (page,) = db.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name LIKE '%index_unit_1'"
+        ).fetchone()
     content = bytearray(path.read_bytes())
     begin = 4096 * (page - 1)
-    entry = begin + int.from_bytes(content[begin + 8 : begin + 10], "big")  # of the first row
+    # of the first row
+    entry = begin + int.from_bytes(content[begin + 8 : begin + 10], "big")
     content[entry + 6] ^= 4  # another fold
     path.write_bytes(content)
     with pytest.raises(StoreError, match=naming("damaged")):
@@ -224,7 +269,14 @@ def test_what_is_impossible_is_damaged_whatever_its_digest(
         unit = study._file.records("unit", "WHERE run = 2")[0]
         with study._file.transaction() as db:
             write(db, "fold", **{**fold.values, "payload": '{"chosen": []}'})
-            write(db, "fold", **{**later.values, "payload": later["payload"].replace("true", '"yes"', 1)})
+            write(
+                db,
+                "fold",
+                **{
+                    **later.values,
+                    "payload": later["payload"].replace("true", '"yes"', 1),
+                },
+            )
             write(db, "unit", **{**unit.values, "position": 7})
         with pytest.raises(StoreError, match=naming("1 run")):
             study.result(first.key)
@@ -240,7 +292,9 @@ _SALTS = 17, 21
 
 
 @pytest.mark.parametrize("at", [24, 60, 3000, *_SALTS])
-def test_a_damaged_log_is_told_and_the_file_without_it_opens(path: Path, at: int) -> None:
+def test_a_damaged_log_is_told_and_the_file_without_it_opens(
+    path: Path, at: int
+) -> None:
     kept = path.with_name("kept.rankstudio")
     with Study.open(path) as study:
         for run in study.runs():
@@ -251,7 +305,8 @@ def test_a_damaged_log_is_told_and_the_file_without_it_opens(path: Path, at: int
     whole = log.read_bytes()
     content = bytearray(whole)
     content[at] ^= 1
-    if at in _SALTS:  # the header's two sums are to fit, as they do by chance where the fuzz tries for long
+    # the header's two sums are to fit, as they do by chance where the fuzz tries for long
+    if at in _SALTS:
         added = (content[at] - whole[at]) << (8 if whole[3] % 2 == 0 else 16)
         for sum_at in (24, 28)[_SALTS.index(at) :]:
             summed = int.from_bytes(whole[sum_at : sum_at + 4], "big") + added
@@ -306,7 +361,8 @@ def test_every_cell_counts(path: Path) -> None:
             path.write_bytes(content)
             where = f"WHERE rowid = (SELECT max(rowid) FROM {table})"
             damage(
-                path, f"UPDATE {table} SET {column} = CAST(ifnull({column}, '') AS TEXT) || '{more}' {where}"
+                path,
+                f"UPDATE {table} SET {column} = CAST(ifnull({column}, '') AS TEXT) || '{more}' {where}",
             )
             assert list(told(path)), (table, column)
 
@@ -315,23 +371,45 @@ def make_digest(path: Path, table: str) -> None:
     """Give the first row of a table the digest of what it says now."""
     with closing(sqlite3.connect(path)) as db, db:
         db.text_factory = study_rows.as_text
-        _, _, origin, *cells = db.execute(study_rows.select(table, "WHERE rowid = 1")).fetchone()
+        _, _, origin, *cells = db.execute(
+            study_rows.select(table, "WHERE rowid = 1")
+        ).fetchone()
         values = {**dict(zip(COLUMNS[table], cells, strict=True)), "": origin}
-        db.execute(f"UPDATE {table} SET digest = ? WHERE rowid = 1", (study_rows._digest(values),))
+        db.execute(
+            f"UPDATE {table} SET digest = ? WHERE rowid = 1",
+            (study_rows._digest(values),),
+        )
 
 
-@pytest.mark.parametrize("cut", ["''", "substr({0}, 1, length({0}) / 2)", "'{{}}'", "x'ff'"])
-def test_what_was_cut_before_its_digest_was_made_ends_in_sentences_too(tmp_path: Path, cut: str) -> None:
-    whole, path = Path(__file__).parents[3] / "data" / "study-0.1.rankstudio", tmp_path / "cut.rankstudio"
-    own, empty = {"id", "run", "fold", "position"}, {"removed", "label", "seal", "report"}
-    cells = {table: set(columns) - own for table, columns in COLUMNS.items() if table not in empty}
+@pytest.mark.parametrize(
+    "cut", ["''", "substr({0}, 1, length({0}) / 2)", "'{{}}'", "x'ff'"]
+)
+def test_what_was_cut_before_its_digest_was_made_ends_in_sentences_too(
+    tmp_path: Path, cut: str
+) -> None:
+    whole, path = (
+        Path(__file__).parents[3] / "data" / "study-0.1.rankstudio",
+        tmp_path / "cut.rankstudio",
+    )
+    own, empty = (
+        {"id", "run", "fold", "position"},
+        {"removed", "label", "seal", "report"},
+    )
+    cells = {
+        table: set(columns) - own
+        for table, columns in COLUMNS.items()
+        if table not in empty
+    }
     for table, columns in cells.items():
         for column in sorted(columns):
             path.write_bytes(whole.read_bytes())
             with closing(sqlite3.connect(path)) as db, db:
                 study_rows.add_columns(db)
                 db.execute("UPDATE dataset SET first_file = checksum")
-            damage(path, f"UPDATE {table} SET {column} = {cut.format(column)} WHERE rowid = 1")
+            damage(
+                path,
+                f"UPDATE {table} SET {column} = {cut.format(column)} WHERE rowid = 1",
+            )
             make_digest(path, table)
             try:
                 list(told(path))

@@ -21,7 +21,12 @@ from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.storage import sqlite_file as study_file
 from rankstudio.engine.experiment.storage.sqlite_file import APPLICATION_ID
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.storage.study_rows import VERSION, row_of, select, write
+from rankstudio.engine.experiment.storage.study_rows import (
+    VERSION,
+    row_of,
+    select,
+    write,
+)
 
 
 def foreign_database(path: Path) -> None:
@@ -49,12 +54,18 @@ def overwritten(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: path.write_text("method = 'gas'\n" * 100), "not a RankStudio study"),
+        (
+            lambda path: path.write_text("method = 'gas'\n" * 100),
+            "not a RankStudio study",
+        ),
         (lambda path: path.write_bytes(b""), "not a RankStudio study"),
         (foreign_database, "not a RankStudio study"),
         (lambda path: of_version(path, 0), "not a RankStudio study"),
         *(
-            (lambda path, other=other: of_version(path, other), f"the study has format version {other},")
+            (
+                lambda path, other=other: of_version(path, other),
+                f"the study has format version {other},",
+            )
             for other in (VERSION - 1, VERSION + 1)
         ),
         (truncated, "the file is damaged or truncated; expected a complete study"),
@@ -71,7 +82,11 @@ def test_what_is_no_sound_study_is_refused_and_untouched(
     assert str(caught.value).startswith(f"{path}: {message}")
     with pytest.raises(StoreError, match=naming("file exists")):
         Study.create(path)
-    assert (path.read_bytes(), path.stat().st_mtime_ns, sorted(path.parent.iterdir())) == before
+    assert (
+        path.read_bytes(),
+        path.stat().st_mtime_ns,
+        sorted(path.parent.iterdir()),
+    ) == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
@@ -94,7 +109,10 @@ def test_what_has_a_log_is_refused_and_untouched_too(path: Path, what: str) -> N
     log = path.with_name(path.name + "-wal")
     before = path.read_bytes(), log.read_bytes()
     with pytest.raises(
-        StoreError, match="not a RankStudio study" if what == "foreign" else "is damaged or truncated"
+        StoreError,
+        match="not a RankStudio study"
+        if what == "foreign"
+        else "is damaged or truncated",
     ):
         Study.open(path)
     assert (path.read_bytes(), log.read_bytes()) == before
@@ -143,9 +161,12 @@ def test_what_is_no_file_is_refused(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "tables", ["CREATE TABLE t (x)", "CREATE TABLE run (id); CREATE TABLE study (title)"]
+    "tables",
+    ["CREATE TABLE t (x)", "CREATE TABLE run (id); CREATE TABLE study (title)"],
 )
-def test_a_foreign_database_with_our_number_is_refused_and_untouched(path: Path, tables: str) -> None:
+def test_a_foreign_database_with_our_number_is_refused_and_untouched(
+    path: Path, tables: str
+) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.executescript(
             f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {tables}"
@@ -168,7 +189,9 @@ def test_a_study_that_does_something_by_itself_is_refused(path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [250, 300])
-def test_a_name_too_long_is_refused_before_anything_is_written(path: Path, length: int) -> None:
+def test_a_name_too_long_is_refused_before_anything_is_written(
+    path: Path, length: int
+) -> None:
     long = path.with_name("s" * length)
     for refused in (Study.create, Study.open):
         with pytest.raises(StoreError, match="use a shorter name"):
@@ -180,7 +203,9 @@ def test_a_name_too_long_is_refused_before_anything_is_written(path: Path, lengt
     assert list(path.parent.iterdir()) == [path]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions are another matter there")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="permissions are another matter there"
+)
 @pytest.mark.parametrize("what", ["folder", "file"])
 def test_without_permission_to_write_it_is_refused_and_untouched(what: str) -> None:
     # root may write anywhere, so the other process is of somebody who may not; he may not enter pytest's
@@ -239,13 +264,18 @@ def test_a_full_disk_is_told_and_takes_nothing(path: Path) -> None:
     with Study.create(path) as study:
         key = study.begin(PLAN, dataset())
         db = study._file._db
-        db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0] + 2}")
+        db.execute(
+            f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0] + 2}"
+        )
         stored = []
         with pytest.raises(StoreError) as caught:
             for unit in folds[0].paths + folds[1].paths:
                 study.save_unit(key, unit, 0.25)
                 stored.append((unit.unit.fold, unit.unit.position))
-        assert str(caught.value) == f"{path}: the disk is full; data stored before are safe."
+        assert (
+            str(caught.value)
+            == f"{path}: the disk is full; data stored before are safe."
+        )
         assert list(study.finished_units(key)) == stored
         assert stored
         db.execute("PRAGMA max_page_count = 1000000")  # somebody made room
@@ -257,7 +287,9 @@ def test_a_full_disk_is_told_and_takes_nothing(path: Path) -> None:
         assert results_as_dict(study.result(key)) == results_as_dict(result)
 
 
-def test_a_full_disk_makes_no_study(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_makes_no_study(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -267,9 +299,13 @@ def test_a_full_disk_makes_no_study(path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(path.parent.iterdir()) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there nobody can remove an open file")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="there nobody can remove an open file"
+)
 @pytest.mark.parametrize("what", ["file", "folder", "replaced"])
-def test_a_study_removed_while_it_is_open_is_told_at_the_next_unit(tmp_path: Path, what: str) -> None:
+def test_a_study_removed_while_it_is_open_is_told_at_the_next_unit(
+    tmp_path: Path, what: str
+) -> None:
     path = tmp_path / "studies" / "study.rankstudio"
     path.parent.mkdir()
     _, folds = finished()
@@ -298,7 +334,9 @@ def test_a_study_removed_while_it_is_open_is_told_at_the_next_unit(tmp_path: Pat
         '["numpy"]',
     ],
 )
-def test_a_version_that_is_none_is_damage_although_its_digest_fits(path: Path, versions: str) -> None:
+def test_a_version_that_is_none_is_damage_although_its_digest_fits(
+    path: Path, versions: str
+) -> None:
     """It was written into a program by ``plan --to python``, where its second line ran."""
     fill(path)[1].close()
     with closing(sqlite3.connect(path)) as db, db:

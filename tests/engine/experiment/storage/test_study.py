@@ -43,7 +43,11 @@ def assert_same_path(one: PathResult, other: PathResult) -> None:
         assert values.tobytes() == other.validation[name].tobytes()
     assert one.criterion.tobytes() == other.criterion.tobytes()
     for a, b in zip(one.steps, other.steps, strict=True):
-        assert (a.number, a.selected, a.coef.tobytes()) == (b.number, b.selected, b.coef.tobytes())
+        assert (a.number, a.selected, a.coef.tobytes()) == (
+            b.number,
+            b.selected,
+            b.coef.tobytes(),
+        )
 
 
 def test_a_run_comes_back_with_the_same_bits(path: Path) -> None:
@@ -53,7 +57,11 @@ def test_a_run_comes_back_with_the_same_bits(path: Path) -> None:
         assert study.title == "Small things"
         (summary,) = study.runs()
         assert summary.key.plan == PLAN
-        assert (summary.data_name, summary.n_finished, summary.n_units) == ("Small", 6, 6)
+        assert (summary.data_name, summary.n_finished, summary.n_units) == (
+            "Small",
+            6,
+            6,
+        )
         assert summary.finished >= summary.created > "2000"
         assert summary.versions == versions()
         again = study.result(summary.key)
@@ -98,9 +106,24 @@ def test_the_latest_equal_run_is_gone_on_with(path: Path) -> None:
 @pytest.mark.parametrize(
     "plan",
     [
-        Plan("small", parameters={"pinned": (2, 1), "costs": ((1, 2.5), (3, 0.1)), "budget": 4.0}),
-        Plan("small", "gas", ranker="ranksvm", ranker_parameters={"C": (0.1, 1 / 3)}, folds=(2,)),
-        Plan("small", "rankboost", select_by="criterion", measures=("P@3",), normalize="query_minmax"),
+        Plan(
+            "small",
+            parameters={"pinned": (2, 1), "costs": ((1, 2.5), (3, 0.1)), "budget": 4.0},
+        ),
+        Plan(
+            "small",
+            "gas",
+            ranker="ranksvm",
+            ranker_parameters={"C": (0.1, 1 / 3)},
+            folds=(2,),
+        ),
+        Plan(
+            "small",
+            "rankboost",
+            select_by="criterion",
+            measures=("P@3",),
+            normalize="query_minmax",
+        ),
     ],
 )
 def test_a_plan_comes_back_as_it_was(path: Path, plan: Plan) -> None:
@@ -114,7 +137,8 @@ def test_other_versions_begin_anew(path: Path, monkeypatch: pytest.MonkeyPatch) 
     with Study.create(path) as study:
         first = study.begin(PLAN, dataset())
         monkeypatch.setattr(
-            "rankstudio.engine.experiment.storage.study.versions", lambda *_: {"rankstudio": "9"}
+            "rankstudio.engine.experiment.storage.study.versions",
+            lambda *_: {"rankstudio": "9"},
         )
         assert study.begin(PLAN, dataset()).id != first.id
 
@@ -203,7 +227,8 @@ def test_nothing_stale_remains_of_a_process_that_was_killed(path: Path) -> None:
 def test_a_kill_in_the_middle_of_making_it_leaves_no_half_study(path: Path) -> None:
     statements = (
         "import resource\nfrom rankstudio.engine.experiment.storage.study import Study\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"  # which the first byte beyond so many sends
+        # which the first byte beyond so many sends
+        "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
         "Study.create(Path(sys.argv[1]))"
     )
@@ -213,7 +238,9 @@ def test_a_kill_in_the_middle_of_making_it_leaves_no_half_study(path: Path) -> N
         assert study.title == "Whole"
 
 
-def test_a_study_has_its_title_from_its_first_moment_on(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_has_its_title_from_its_first_moment_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def end(_: Path) -> None:
         raise KeyboardInterrupt
 
@@ -252,7 +279,9 @@ def test_threads_share_a_study(path: Path) -> None:
             for fold in folds:
                 for unit in fold.paths:
                     study.save_unit(key, unit, 0.25)
-                    assert unit.unit.position in [p for _, p in study.finished_units(key)]
+                    assert unit.unit.position in [
+                        p for _, p in study.finished_units(key)
+                    ]
 
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(work, range(4)))
@@ -269,7 +298,9 @@ def files(folder: Path, seed: int = 1) -> FoldedDataset:
     return open_dataset(folder)
 
 
-def test_a_file_that_changed_is_named_with_what_was_recorded_and_what_was_found(path: Path) -> None:
+def test_a_file_that_changed_is_named_with_what_was_recorded_and_what_was_found(
+    path: Path,
+) -> None:
     folder = path.parent / "data"
     with Study.create(path) as study:
         old = files(folder)
@@ -294,7 +325,10 @@ def test_data_in_memory_are_told_apart_by_their_numbers(path: Path) -> None:
     train = data.folds[0].train
     X = train.X.copy()
     X[0, 0] = np.nextafter(X[0, 0], 1)
-    other = replace(data, folds=(Fold(1, replace(train, X=X), data.folds[0].vali, data.folds[0].test),))
+    other = replace(
+        data,
+        folds=(Fold(1, replace(train, X=X), data.folds[0].vali, data.folds[0].test),),
+    )
     with Study.create(path) as study:
         key = study.begin(PLAN, data)
         assert study.begin(PLAN, dataset(1)) == key
@@ -308,8 +342,12 @@ def test_a_new_study_needs_no_journal_that_an_end_in_the_middle_would_leave(
 
     def owned(db: sqlite3.Connection, place: Path) -> None:
         # What is on the disk at every step of SQLite while the study is taken.
-        db.set_progress_handler(lambda: seen.update(p.name for p in place.parent.iterdir()), 1)
-        db.set_trace_callback(lambda _: seen.update(p.name for p in place.parent.iterdir()))
+        db.set_progress_handler(
+            lambda: seen.update(p.name for p in place.parent.iterdir()), 1
+        )
+        db.set_trace_callback(
+            lambda _: seen.update(p.name for p in place.parent.iterdir())
+        )
         own(db, place)
         db.set_progress_handler(None, 0)
 
@@ -320,7 +358,9 @@ def test_a_new_study_needs_no_journal_that_an_end_in_the_middle_would_leave(
     assert path.read_bytes()[18:20] == b"\2\2"
 
 
-def test_the_feature_set_of_the_data_comes_back_and_a_damaged_one_is_none(path: Path) -> None:
+def test_the_feature_set_of_the_data_comes_back_and_a_damaged_one_is_none(
+    path: Path,
+) -> None:
     made = dataset()
     names = {f"bm25(f{i})": f"bm25(f{i})" for i in range(1, made.n_features + 1)}
     known = with_feature_set(made, FeatureSet("vespa", "", names, "set.profile"))
@@ -331,7 +371,11 @@ def test_the_feature_set_of_the_data_comes_back_and_a_damaged_one_is_none(path: 
         found = study.data(run).feature_set
         matched = known.extension(FeatureSet)
         assert found is not None and matched is not None
-        assert (found.engine, found.definitions, found.ids) == ("vespa", names, matched.ids)
+        assert (found.engine, found.definitions, found.ids) == (
+            "vespa",
+            names,
+            matched.ids,
+        )
         assert study.data(run).without_documents().extension(FeatureSet) == found
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE feature_set SET payload = replace(payload, 'bm25', 'bm52')")

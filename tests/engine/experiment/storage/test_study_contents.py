@@ -41,11 +41,17 @@ def test_the_data_of_a_run_are_known_without_them(path: Path) -> None:
     with study:
         (summary,) = study.runs()
         recorded = study.data(summary.key)
-        assert study.result(summary.key, study.finished_units(summary.key)).folds[0].fold == 1
+        assert (
+            study.result(summary.key, study.finished_units(summary.key)).folds[0].fold
+            == 1
+        )
     assert (recorded.name, recorded.place, recorded.folds) == ("Small", "", (1, 2))
     assert recorded.feature_ids == tuple(result.feature_ids.tolist())
     assert recorded.difference(dataset()) == ""
-    assert recorded.difference(dataset(3)) == "Small: these are other data than those of the run."
+    assert (
+        recorded.difference(dataset(3))
+        == "Small: these are other data than those of the run."
+    )
     assert recorded.opened_by(PLAN) == PLAN.data
     there = recorded.without_documents(tested=False)
     assert [fold.number for fold in there.folds] == [1, 2]
@@ -54,7 +60,9 @@ def test_the_data_of_a_run_are_known_without_them(path: Path) -> None:
     assert there.folds[0].train.n_documents == 0
 
 
-def test_data_of_a_folder_are_opened_from_where_they_were(path: Path, tmp_path: Path) -> None:
+def test_data_of_a_folder_are_opened_from_where_they_were(
+    path: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "Made" / "Fold1"
     folder.mkdir(parents=True)
     for name, part in dataset().folds[0].parts.items():
@@ -66,7 +74,9 @@ def test_data_of_a_folder_are_opened_from_where_they_were(path: Path, tmp_path: 
     assert recorded.opened_by(PLAN.changed(data=SAMPLE)) == SAMPLE
     file = folder / "test.txt"
     file.write_text(file.read_text().replace("qid:1 ", "qid:99 "))
-    assert recorded.difference(open_dataset(tmp_path / "Made")).startswith(f"{file}: the file changed")
+    assert recorded.difference(open_dataset(tmp_path / "Made")).startswith(
+        f"{file}: the file changed"
+    )
 
 
 def test_a_named_run_is_gone_on_with_where_a_later_one_is_equal(path: Path) -> None:
@@ -76,14 +86,21 @@ def test_a_named_run_is_gone_on_with_where_a_later_one_is_equal(path: Path) -> N
         *_, last = run_stored(PLAN, dataset(), study, anew=True)
         assert isinstance(last, RunFinished)
         events = list(run_stored(PLAN, dataset(), study, key=first))
-        assert (1, 0) not in {(e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)}
-        assert results_as_dict(events[-1].result)["folds"] == results_as_dict(last.result)["folds"]
+        assert (1, 0) not in {
+            (e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)
+        }
+        assert (
+            results_as_dict(events[-1].result)["folds"]
+            == results_as_dict(last.result)["folds"]
+        )
         assert [bool(s.finished) for s in study.runs()] == [True, True]
         with pytest.raises(ChangedDataError, match=naming("data")):
             next(run_stored(PLAN, dataset(3), study, key=first))
 
 
-def test_a_run_of_other_versions_is_not_gone_on_with(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_other_versions_is_not_gone_on_with(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Study.create(path) as study:
         monkeypatch.setattr(store, "versions", lambda *_: {"rankstudio": "0.0.1"})
         key = study.begin(PLAN, dataset())
@@ -99,7 +116,8 @@ def test_a_removed_run_is_not_listed_and_comes_back_with_all_it_had(path: Path) 
         study.remove(first.key)
         study.remove(first.key)  # as where it is asked for twice
         assert study.runs() == []
-        assert study.begin(PLAN, dataset()).id == 2  # rather than go on with the removed one
+        # rather than go on with the removed one
+        assert study.begin(PLAN, dataset()).id == 2
     with Study.open(path) as study:
         assert [s.key.id for s in study.runs()] == [2]
         assert study.last_id == 2
@@ -108,7 +126,9 @@ def test_a_removed_run_is_not_listed_and_comes_back_with_all_it_had(path: Path) 
         assert results_as_dict(study.result(first.key)) == results_as_dict(result)
 
 
-def test_a_study_knows_how_often_the_test_part_of_each_dataset_was_looked_at(path: Path) -> None:
+def test_a_study_knows_how_often_the_test_part_of_each_dataset_was_looked_at(
+    path: Path,
+) -> None:
     data, other = dataset(), dataset(3)
     marks = [SealMark.now(sealed=True)]
     marks += [SealMark.now(sealed=sealed, data=data) for sealed in (False, True, False)]
@@ -133,7 +153,9 @@ def test_a_study_knows_how_often_the_test_part_of_each_dataset_was_looked_at(pat
         assert study.damage() == ()
 
 
-def test_the_same_files_have_one_seal_whatever_the_protocol_and_the_place(path: Path, tmp_path: Path) -> None:
+def test_the_same_files_have_one_seal_whatever_the_protocol_and_the_place(
+    path: Path, tmp_path: Path
+) -> None:
     files = [tmp_path / folder / "Made.txt" for folder in ("here", "there", "third")]
     for number, file in enumerate(files):
         file.parent.mkdir()
@@ -157,17 +179,27 @@ def old_study(path: Path, *, shown: bool) -> list[RunKey]:
         keys = [study.begin(PLAN, dataset(n_folds)) for n_folds in (2, 3)]
     with closing(sqlite3.connect(path)) as db, db:
         db.text_factory = study_rows.as_text
-        for values in [row_of("dataset", row).values for row in db.execute(select("dataset", ""))]:
+        for values in [
+            row_of("dataset", row).values for row in db.execute(select("dataset", ""))
+        ]:
             write(db, "dataset", **{**values, "first_file": None})
         for table, column in study_rows.added_columns():
             db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for number, sealed in enumerate((True, not shown), start=1):
-            write(db, "seal", id=number, sealed=int(sealed), happened="2026-11-22T02:30:00+00:00")
+            write(
+                db,
+                "seal",
+                id=number,
+                sealed=int(sealed),
+                happened="2026-11-22T02:30:00+00:00",
+            )
     return keys
 
 
 @pytest.mark.parametrize("reading", [False, True])
-def test_the_seal_of_an_old_study_is_that_of_each_dataset_in_it(path: Path, reading: bool) -> None:
+def test_the_seal_of_an_old_study_is_that_of_each_dataset_in_it(
+    path: Path, reading: bool
+) -> None:
     keys = old_study(path, shown=True)
     content = path.read_bytes()
     path.chmod(0o400 if reading else 0o600)
@@ -183,7 +215,8 @@ def test_the_seal_of_an_old_study_is_that_of_each_dataset_in_it(path: Path, read
 def test_an_old_study_goes_on_with_a_seal_for_each_dataset(path: Path) -> None:
     old_study(path, shown=True)
     with Study.open(path) as study:
-        study.begin(PLAN.changed(seed=1), dataset())  # nothing changes for data that it had
+        # nothing changes for data that it had
+        study.begin(PLAN.changed(seed=1), dataset())
         assert study.data(study.begin(PLAN, dataset(5))).first_file is not None
         study.note_seal(SealMark.now(sealed=True, data=dataset(3)))
         texts = [seal_text(study.seal_marks, dataset(n_folds)) for n_folds in (2, 3, 5)]
@@ -193,7 +226,9 @@ def test_an_old_study_goes_on_with_a_seal_for_each_dataset(path: Path) -> None:
             "test part sealed",
         ]
     with Study.open(path) as study:
-        assert [seal_text(study.seal_marks, dataset(n_folds)) for n_folds in (2, 3, 5)] == texts
+        assert [
+            seal_text(study.seal_marks, dataset(n_folds)) for n_folds in (2, 3, 5)
+        ] == texts
         assert study.damage() == ()
 
 
@@ -202,7 +237,12 @@ def test_a_damaged_mark_unseals_nothing_else(path: Path) -> None:
         study.note_seal(SealMark.now(sealed=True))
         study.note_seal(SealMark.now(sealed=False, data=dataset()))
         study.note_seal(SealMark.now(sealed=True, data=dataset()))
-    for change in ("datasets = NULL", "datasets = '[1]'", "datasets = x'ff'", "sealed = 0, datasets = NULL"):
+    for change in (
+        "datasets = NULL",
+        "datasets = '[1]'",
+        "datasets = x'ff'",
+        "sealed = 0, datasets = NULL",
+    ):
         for number in (2, 3):
             with closing(sqlite3.connect(path)) as db, db:
                 before = db.execute("SELECT * FROM seal").fetchall()
@@ -213,7 +253,10 @@ def test_a_damaged_mark_unseals_nothing_else(path: Path) -> None:
                 assert is_sealed(study.seal_marks, dataset()), (change, number)
             with closing(sqlite3.connect(path)) as db, db:
                 db.execute("DELETE FROM seal")
-                db.executemany(f"INSERT INTO seal VALUES ({', '.join('?' * len(before[0]))})", before)
+                db.executemany(
+                    f"INSERT INTO seal VALUES ({', '.join('?' * len(before[0]))})",
+                    before,
+                )
 
 
 def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> None:
@@ -228,14 +271,19 @@ def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> N
         study.begin(PLAN, changed)
 
 
-def test_a_table_is_not_changed_by_other_columns_or_another_judge(path: Path, tmp_path: Path) -> None:
+def test_a_table_is_not_changed_by_other_columns_or_another_judge(
+    path: Path, tmp_path: Path
+) -> None:
     frame = dataset().folds[0].train.to_frame()
     frame["model"] = frame["label"].iloc[::-1].to_numpy()
     frame.to_csv(tmp_path / "people.csv", index=False)
     told = [
         {"ignore": ["model"]},
         {"ignore": ["model", "feature 2"]},
-        *({"labels": ["label", "model"], "label": judge} for judge in ("label", "model")),
+        *(
+            {"labels": ["label", "model"], "label": judge}
+            for judge in ("label", "model")
+        ),
     ]
     with Study.create(path) as study:
         for columns in told:
@@ -266,7 +314,9 @@ def test_a_study_goes_on_in_another_file(path: Path, tmp_path: Path) -> None:
     assert [p.name for p in other.parent.iterdir()] == [other.name]
 
 
-def test_it_takes_the_place_of_a_study_and_of_nothing_else(path: Path, tmp_path: Path) -> None:
+def test_it_takes_the_place_of_a_study_and_of_nothing_else(
+    path: Path, tmp_path: Path
+) -> None:
     _, study = fill(path)
     there, foreign = tmp_path / "there.rankstudio", tmp_path / "notes.txt"
     Study.create(there, "The old one").close()
@@ -302,14 +352,21 @@ def test_a_run_goes_on_while_its_study_moves(path: Path, tmp_path: Path) -> None
     (summary,) = study.runs()
     result = study.result(summary.key)
     study.close()
-    assert results_as_dict(result)["folds"] == results_as_dict(run_plan(PLAN, dataset()))["folds"]
+    assert (
+        results_as_dict(result)["folds"]
+        == results_as_dict(run_plan(PLAN, dataset()))["folds"]
+    )
     assert np.isfinite(summary.seconds)
 
 
-LABEL = RunLabel("for the paper", "λ is at its end, look again", ("paper", "ü, with a comma"), True)
+LABEL = RunLabel(
+    "for the paper", "λ is at its end, look again", ("paper", "ü, with a comma"), True
+)
 
 
-def test_what_is_said_of_a_run_is_there_when_the_study_is_opened_again(path: Path) -> None:
+def test_what_is_said_of_a_run_is_there_when_the_study_is_opened_again(
+    path: Path,
+) -> None:
     with Study.create(path) as study:
         first = study.begin(Plan("small"), dataset())
         second = study.begin(Plan("small", "gas"), dataset())
@@ -321,10 +378,14 @@ def test_what_is_said_of_a_run_is_there_when_the_study_is_opened_again(path: Pat
         assert study.damage() == ()
 
 
-WRITTEN = ReportSettings("Which features?", "λ at its end.\n\nAgain.", (("results", True), ("data", False)))
+WRITTEN = ReportSettings(
+    "Which features?", "λ at its end.\n\nAgain.", (("results", True), ("data", False))
+)
 
 
-def test_what_is_written_for_the_report_is_there_when_the_study_is_opened_again(path: Path) -> None:
+def test_what_is_written_for_the_report_is_there_when_the_study_is_opened_again(
+    path: Path,
+) -> None:
     with Study.create(path) as study:
         assert study.report_settings == ReportSettings()
         study.set_report_settings(ReportSettings("first"))
@@ -338,11 +399,17 @@ def test_what_is_written_for_the_report_is_there_when_the_study_is_opened_again(
     ("change", "told"),
     [
         *(
-            (f"label SET {change}", "the name and notes of a run are damaged and left out.")
+            (
+                f"label SET {change}",
+                "the name and notes of a run are damaged and left out.",
+            )
             for change in ("name = 'forged'", "tags = 'no json'", "hidden = 0")
         ),
         *(
-            (f"report SET {change}", "the texts for the report are damaged and left out.")
+            (
+                f"report SET {change}",
+                "the texts for the report are damaged and left out.",
+            )
             for change in ("question = 'forged'", "sections = 'no json'")
         ),
     ],

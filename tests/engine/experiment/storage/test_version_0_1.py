@@ -35,7 +35,9 @@ def path(tmp_path: Path) -> Path:
 
 def written(name: str) -> dict[str, Any]:
     """The results that version 0.1 wrote."""
-    values: dict[str, Any] = json.loads((DATA / "results-0.1" / name / "results.json").read_text("utf-8"))
+    values: dict[str, Any] = json.loads(
+        (DATA / "results-0.1" / name / "results.json").read_text("utf-8")
+    )
     return values
 
 
@@ -51,10 +53,19 @@ def test_the_runs_are_listed(path: Path) -> None:
         "Greedy RankRLS",
         "RankRLS",
     ]
-    assert [(run.n_finished, run.n_units) for run in runs] == [(4, 4), (2, 2), (2, 2), (1, 1), (4, 6)]
+    assert [(run.n_finished, run.n_units) for run in runs] == [
+        (4, 4),
+        (2, 2),
+        (2, 2),
+        (1, 1),
+        (4, 6),
+    ]
     assert [bool(run.finished) for run in runs] == [True, True, True, True, False]
     assert {run.versions["rankstudio"] for run in runs} == {"0.1.0"}
-    assert (recorded.name, recorded.place) == ("Sample", "/srv/rankstudio/resources/sample")
+    assert (recorded.name, recorded.place) == (
+        "Sample",
+        "/srv/rankstudio/resources/sample",
+    )
     assert recorded.difference(open_data(runs[0].key.plan)) == ""
 
 
@@ -70,15 +81,23 @@ def test_the_numbers_are_those_that_were_written(
     expected = {**written(name), "greatest_grade": None}
     later = {
         "greedy-rankrls": [("parameters", "pairs", "query")],
-        "gas": [("ranker_parameters", "weighting", "none"), ("parameters", "similarity", "kendall")],
+        "gas": [
+            ("ranker_parameters", "weighting", "none"),
+            ("parameters", "similarity", "kendall"),
+        ],
     }
     for of, parameter, value in later.get(result.plan.method, []):
-        expected["plan"] = {**expected["plan"], of: {**expected["plan"][of], parameter: value}}
+        expected["plan"] = {
+            **expected["plan"],
+            of: {**expected["plan"][of], parameter: value},
+        }
     assert results_as_dict(result) == expected
     assert all(unit.standard_errors for unit in units.values()) == (name == "nested")
     write_results(result, tmp_path / name)
     for table in ("selection_path.csv", "metrics.csv"):
-        assert (tmp_path / name / table).read_bytes() == (DATA / "results-0.1" / name / table).read_bytes()
+        assert (tmp_path / name / table).read_bytes() == (
+            DATA / "results-0.1" / name / table
+        ).read_bytes()
 
 
 def test_a_model_that_is_not_linear_still_scores(path: Path) -> None:
@@ -91,22 +110,31 @@ def test_a_model_that_is_not_linear_still_scores(path: Path) -> None:
     assert fold.chosen.step.scores(test.X.T).shape == (test.n_documents,)
 
 
-def test_the_interrupted_run_goes_on(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_interrupted_run_goes_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Study.open(path) as study:
         run: RunSummary = study.runs()[-1]
         # As if nothing but RankStudio itself had changed since.
         monkeypatch.setattr(
-            "rankstudio.engine.experiment.storage.study.versions", lambda *_: dict(run.versions)
+            "rankstudio.engine.experiment.storage.study.versions",
+            lambda *_: dict(run.versions),
         )
         before = study.finished_units(run.key)
-        result: RunResult = ended(run_stored(run.key.plan, open_data(run.key.plan), study, key=run.key))
+        result: RunResult = ended(
+            run_stored(run.key.plan, open_data(run.key.plan), study, key=run.key)
+        )
         assert [bool(run.finished) for run in study.runs()] == [True] * 5
         after = study.finished_units(run.key)
     for unit, stored in before.items():
-        assert [s.coef.tobytes() for s in after[unit].steps] == [s.coef.tobytes() for s in stored.steps]
+        assert [s.coef.tobytes() for s in after[unit].steps] == [
+            s.coef.tobytes() for s in stored.steps
+        ]
     expected = written(INTERRUPTED)
     assert result.complete
-    assert [list(fold.selected) for fold in result.folds] == [fold["selected"] for fold in expected["folds"]]
+    assert [list(fold.selected) for fold in result.folds] == [
+        fold["selected"] for fold in expected["folds"]
+    ]
     assert result.average == pytest.approx(expected["average"], rel=1e-9)
 
 

@@ -21,7 +21,11 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 2.0)})
-GROWING = {entry.key: entry for entry in methods() if entry.selects and entry.step_kind is StepKind.FEATURES}
+GROWING = {
+    entry.key: entry
+    for entry in methods()
+    if entry.selects and entry.step_kind is StepKind.FEATURES
+}
 
 
 def folds(plan: Plan) -> tuple[FoldResult, ...]:
@@ -32,7 +36,9 @@ def texts(result: RunResult) -> str:
     return " ".join(note.what for note in result.notes)
 
 
-def test_a_path_is_that_of_the_method_up_to_where_only_constant_features_are_left() -> None:
+def test_a_path_is_that_of_the_method_up_to_where_only_constant_features_are_left() -> (
+    None
+):
     result = run_plan(PLAN, dataset())
     for fold, data in zip(result.folds, dataset().folds, strict=True):
         train = data.train
@@ -40,7 +46,9 @@ def test_a_path_is_that_of_the_method_up_to_where_only_constant_features_are_lef
             whole = GreedyRankRLS(regularization=path.unit.parameters["regularization"])
             expected = list(whole.steps(train.X, train.y, qid=train.query_index))
             assert expected[-1].selected[-1] == 1, "the constant feature comes last"
-            assert [step.selected for step in path.steps] == [step.selected for step in expected[:-1]]
+            assert [step.selected for step in path.steps] == [
+                step.selected for step in expected[:-1]
+            ]
             np.testing.assert_array_equal(path.steps[-1].coef, expected[-1].coef)
         assert fold.constant == (2,)
     assert "1 feature is constant" in texts(result)
@@ -56,7 +64,9 @@ def test_no_selector_fills_its_path_with_them(entry: Method) -> None:
 
 
 def test_a_ranker_gets_the_same_sets() -> None:
-    for fold in folds(PLAN.changed(ranker="rankrls", ranker_parameters={"regularization": (1.0,)})):
+    for fold in folds(
+        PLAN.changed(ranker="rankrls", ranker_parameters={"regularization": (1.0,)})
+    ):
         assert [len(path.steps) for path in fold.paths] == [5, 5]
 
 
@@ -72,7 +82,9 @@ def test_asked_for_they_are_selected(parameters: dict[str, object]) -> None:
 
 
 def test_a_banned_feature_is_not_waited_for_and_a_group_is_a_whole() -> None:
-    banned = PLAN.changed(parameters={**PLAN.parameters, "banned": (3,)}, groups={"a": (3, 4)})
+    banned = PLAN.changed(
+        parameters={**PLAN.parameters, "banned": (3,)}, groups={"a": (3, 4)}
+    )
     assert [len(fold.paths[0].steps) for fold in folds(banned)] == [3, 3]
     mixed = PLAN.changed(groups={"a": (1, 2)})
     for fold in folds(mixed):
@@ -82,7 +94,10 @@ def test_a_banned_feature_is_not_waited_for_and_a_group_is_a_whole() -> None:
 
 def test_data_of_constant_features_alone_have_a_path_of_one_step() -> None:
     def flat(fold: Fold) -> Fold:
-        return Fold(fold.number, **{n: replace(p, X=np.full_like(p.X, 0.5)) for n, p in fold.parts.items()})
+        return Fold(
+            fold.number,
+            **{n: replace(p, X=np.full_like(p.X, 0.5)) for n, p in fold.parts.items()},
+        )
 
     data = FoldedDataset("Flat", None, tuple(map(flat, dataset().folds)))
     for fold in run_plan(PLAN, data).folds:

@@ -15,7 +15,11 @@ from rankstudio.engine.experiment.results.results import notes_of
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.methods.catalog import methods
 
-LEARNING = [m for m in methods() if "convention" in m.takes and "measure" in {p.name for p in m.parameters}]
+LEARNING = [
+    m
+    for m in methods()
+    if "convention" in m.takes and "measure" in {p.name for p in m.parameters}
+]
 
 
 def data(lowest: float) -> FoldedDataset:
@@ -27,11 +31,23 @@ def data(lowest: float) -> FoldedDataset:
 
 @pytest.mark.parametrize("entry", LEARNING, ids=lambda entry: entry.key)
 def test_a_constant_objective_is_named(entry) -> None:
-    few = {"n_restarts": 1, "max_iter": 1, "n_rounds": 2, "patience": 1, "subset_size": 1}
+    few = {
+        "n_restarts": 1,
+        "max_iter": 1,
+        "n_rounds": 2,
+        "patience": 1,
+        "subset_size": 1,
+    }
     chosen = {p.name: few[p.name] for p in entry.parameters if p.name in few}
-    plan = Plan("x", entry.key, parameters={**chosen, "measure": "MAP"}, convention="standard")
+    plan = Plan(
+        "x", entry.key, parameters={**chosen, "measure": "MAP"}, convention="standard"
+    )
     for lowest, is_named in ((0.0, False), (1.0, True)):  # all are relevant: MAP is 1
         result = run_plan(plan, data(lowest))
         kinds = [note.kind for note in notes_of(result.folds[0].paths)]
         assert (ConstantObjectiveWarning in kinds) is is_named
-        assert all("MAP" in note.what for note in notes_of(result.folds[0].paths) if note.kind in kinds[:1])
+        assert all(
+            "MAP" in note.what
+            for note in notes_of(result.folds[0].paths)
+            if note.kind in kinds[:1]
+        )

@@ -27,7 +27,9 @@ from rankstudio.engine.methods.catalog.method import StepKind
 
 every_method = pytest.mark.parametrize("entry", methods(), ids=lambda entry: entry.key)
 every_ranker = pytest.mark.parametrize(
-    "ranker", [entry for entry in methods() if not entry.selects], ids=lambda entry: entry.key
+    "ranker",
+    [entry for entry in methods() if not entry.selects],
+    ids=lambda entry: entry.key,
 )
 
 
@@ -35,8 +37,12 @@ def plan_for(entry: Method) -> Plan:
     return Plan("small", entry.key, quick(entry))
 
 
-def ranked_by(ranker: Method, method: str = "single-feature", **parameters: object) -> Plan:
-    return Plan("small", method, parameters, ranker=ranker.key, ranker_parameters=quick(ranker))
+def ranked_by(
+    ranker: Method, method: str = "single-feature", **parameters: object
+) -> Plan:
+    return Plan(
+        "small", method, parameters, ranker=ranker.key, ranker_parameters=quick(ranker)
+    )
 
 
 def finished(plan: Plan, folds: int = 1) -> tuple[RunStarted, RunResult]:
@@ -49,7 +55,9 @@ def finished(plan: Plan, folds: int = 1) -> tuple[RunStarted, RunResult]:
 @cache
 def ran(key: str) -> tuple[RunStarted, RunResult]:
     """The run of a method over two folds."""
-    return finished(plan_for(next(entry for entry in methods() if entry.key == key)), folds=2)
+    return finished(
+        plan_for(next(entry for entry in methods() if entry.key == key)), folds=2
+    )
 
 
 def check_path(path: PathResult, plan: Plan, most: int) -> None:
@@ -75,7 +83,12 @@ def test_a_run_finishes_with_measures(entry: Method) -> None:
         assert len(fold.paths) == 1
         check_path(fold.paths[0], plan, started.steps_per_unit)
         assert fold.selected
-        for measures in (fold.validation, fold.test, fold.baseline.validation, fold.baseline.test):
+        for measures in (
+            fold.validation,
+            fold.test,
+            fold.baseline.validation,
+            fold.baseline.test,
+        ):
             assert set(measures) == set(plan.evaluated)
             assert np.isfinite(list(measures.values())).all()
     assert set(result.average) == set(result.baseline) == set(plan.evaluated)
@@ -95,14 +108,18 @@ def test_a_run_that_is_not_asked_for_more_stops(entry: Method) -> None:
 def test_a_path_at_once_has_the_bits_of_the_path_step_by_step(entry: Method) -> None:
     by_step = ran(entry.key)[1].folds[0].paths[0]
     at_once = make_fold_context(plan_for(entry), dataset(2).folds[0]).path(by_step.unit)
-    assert [step.selected for step in at_once.steps] == [step.selected for step in by_step.steps]
+    assert [step.selected for step in at_once.steps] == [
+        step.selected for step in by_step.steps
+    ]
     np.testing.assert_array_equal(at_once.criterion, by_step.criterion)
     for name, values in by_step.validation.items():
         np.testing.assert_array_equal(at_once.validation[name], values)
 
 
 @every_method
-def test_of_iterations_the_last_is_the_model_of_all_others_the_best(entry: Method) -> None:
+def test_of_iterations_the_last_is_the_model_of_all_others_the_best(
+    entry: Method,
+) -> None:
     fold = ran(entry.key)[1].folds[0]
     path = fold.paths[0]
     best = int(path.validation["MAP"].argmax())
@@ -142,7 +159,9 @@ def test_every_ranker_ranks_with_what_another_method_selects(ranker: Method) -> 
 
 
 @pytest.mark.parametrize(
-    "entry", [entry for entry in methods() if entry.selects], ids=lambda entry: entry.key
+    "entry",
+    [entry for entry in methods() if entry.selects],
+    ids=lambda entry: entry.key,
 )
 @pytest.mark.parametrize("ranker", ["rankrls", "ranksvm"])
 def test_what_any_method_selects_is_ranked_with(entry: Method, ranker: str) -> None:
@@ -157,11 +176,19 @@ def test_what_any_method_selects_is_ranked_with(entry: Method, ranker: str) -> N
 
 
 def test_features_are_selected_once_for_all_settings_of_the_ranker() -> None:
-    plan = Plan("small", "gas", ranker="ranksvm", ranker_parameters={"C": (0.1, 1.0), "max_iter": 3})
+    plan = Plan(
+        "small",
+        "gas",
+        ranker="ranksvm",
+        ranker_parameters={"C": (0.1, 1.0), "max_iter": 3},
+    )
     selecting, at = [], -1
     for event in run(plan, dataset(1)):
         if isinstance(event, UnitStarted):
             at = event.unit.position
-        if isinstance(event, UnitProgress) and event.working.what == "selecting features":
+        if (
+            isinstance(event, UnitProgress)
+            and event.working.what == "selecting features"
+        ):
             selecting.append(at)
     assert set(selecting) == {0}

@@ -19,7 +19,11 @@ from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.given_files import GivenRanking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
-from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml
+from rankstudio.engine.experiment.plan.toml import (
+    plan_as_toml,
+    plan_from_dict,
+    read_toml,
+)
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
@@ -33,14 +37,20 @@ def given(place: Path, data: FoldedDataset, name: str = "neural", **plan: str) -
     return plan_of_given(GIVEN_SCORES.key, Plan("x", **plan), name, place, data)[0]
 
 
-def _scores(folder: Path, data: FoldedDataset, parts: tuple[str, ...] = ("test",), seed: int = 0) -> Path:
+def _scores(
+    folder: Path, data: FoldedDataset, parts: tuple[str, ...] = ("test",), seed: int = 0
+) -> Path:
     """Write random scores, a file for each fold and part."""
     rng = np.random.default_rng(seed)
     for fold in data.folds:
         place = folder / f"Fold{fold.number}"
         place.mkdir(parents=True, exist_ok=True)
         for name in parts:
-            np.savetxt(place / f"{name}.scores", rng.normal(size=fold.parts[name].n_documents), fmt="%.17g")
+            np.savetxt(
+                place / f"{name}.scores",
+                rng.normal(size=fold.parts[name].n_documents),
+                fmt="%.17g",
+            )
     return folder
 
 
@@ -49,26 +59,41 @@ def test_each_fold_measures_what_the_files_say(tmp_path: Path) -> None:
     place = _scores(tmp_path, data, ("vali", "test"))
     plan, left_out = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", place, data)
     result = run_plan(plan, data)
-    assert left_out == () and plan.title == "neural (given scores)" and result.sizes == ()
+    assert (
+        left_out == () and plan.title == "neural (given scores)" and result.sizes == ()
+    )
     for fold, found in zip(data.folds, result.folds, strict=True):
         for name, measured in (("vali", found.validation), ("test", found.test)):
             part = fold.parts[name]
             scores = np.loadtxt(place / f"Fold{fold.number}" / f"{name}.scores")
             expected = evaluate(part.y, scores, part.qid, measures=plan.measures)
             assert dict(measured) == pytest.approx(dict(expected), abs=1e-12)
-        assert found.selected == () and len(found.paths) == 1 and len(found.paths[0].steps) == 1
+        assert (
+            found.selected == ()
+            and len(found.paths) == 1
+            and len(found.paths[0].steps) == 1
+        )
 
 
-def test_without_validation_scores_only_the_test_part_is_measured(tmp_path: Path) -> None:
+def test_without_validation_scores_only_the_test_part_is_measured(
+    tmp_path: Path,
+) -> None:
     data = dataset()
     plan = given(_scores(tmp_path, data), data)
     result = run_plan(plan, data)
-    assert all(not fold.validation and fold.test and fold.baseline.validation for fold in result.folds)
-    again = Remeasurement().run(result, data, Measurement("mslr", "NDCG@3", chooses=True))
+    assert all(
+        not fold.validation and fold.test and fold.baseline.validation
+        for fold in result.folds
+    )
+    again = Remeasurement().run(
+        result, data, Measurement("mslr", "NDCG@3", chooses=True)
+    )
     for fold, found in zip(data.folds, again.folds, strict=True):
         scores = np.loadtxt(tmp_path / f"Fold{fold.number}" / "test.scores")
         assert fold.test is not None
-        expected = evaluate(fold.test.y, scores, fold.test.qid, convention="mslr", measures=["NDCG@3"])
+        expected = evaluate(
+            fold.test.y, scores, fold.test.qid, convention="mslr", measures=["NDCG@3"]
+        )
         assert found.test["NDCG@3"] == pytest.approx(expected["NDCG@3"], abs=1e-12)
         assert not found.validation
 
@@ -76,7 +101,10 @@ def test_without_validation_scores_only_the_test_part_is_measured(tmp_path: Path
 def test_one_file_has_the_test_parts_one_after_the_other(tmp_path: Path) -> None:
     data = dataset()
     place = _scores(tmp_path / "folds", data)
-    pieces = [(place / f"Fold{fold.number}" / "test.scores").read_text() for fold in data.folds]
+    pieces = [
+        (place / f"Fold{fold.number}" / "test.scores").read_text()
+        for fold in data.folds
+    ]
     whole = tmp_path / "whole.txt"
     whole.write_text("".join(pieces))
     apart = run_plan(given(place, data), data)
@@ -117,7 +145,9 @@ def test_a_study_keeps_the_scores_and_needs_no_file(tmp_path: Path) -> None:
     for one, other, fold in zip(first.folds, second.folds, data.folds, strict=True):
         assert fold.test is not None
         columns = np.ascontiguousarray(fold.test.X.T)
-        assert np.array_equal(one.chosen.step.scores(columns), other.chosen.step.scores(columns))
+        assert np.array_equal(
+            one.chosen.step.scores(columns), other.chosen.step.scores(columns)
+        )
         assert not other.chosen.step.learned and other.chosen.step.covers(fold.test.X)
         assert not other.chosen.step.covers(fold.train.X)
         with pytest.raises(DatasetError, match=naming("scores")):
@@ -132,11 +162,21 @@ def test_toml_brings_the_plan_back(tmp_path: Path) -> None:
     back = plan_from_dict(read_toml(path))
     assert back == plan and hash(back) == hash(plan)
     files = back.extension(GivenRanking)
-    assert files is not None and set(files.files) == {"Fold1/test.scores", "Fold2/test.scores"}
+    assert files is not None and set(files.files) == {
+        "Fold1/test.scores",
+        "Fold2/test.scores",
+    }
 
 
 @pytest.mark.parametrize(
-    "values", [{"name": "a"}, {"name": "", "path": "b"}, {"name": "a", "path": "b", "x": 1}, 3, {"files": 1}]
+    "values",
+    [
+        {"name": "a"},
+        {"name": "", "path": "b"},
+        {"name": "a", "path": "b", "x": 1},
+        3,
+        {"files": 1},
+    ],
 )
 def test_a_plan_says_what_scores_are(values: object) -> None:
     with pytest.raises(PlanError, match="scores: expected a table"):
@@ -155,7 +195,12 @@ def test_the_given_order_is_that_of_the_file() -> None:
     result = run_plan(Plan("x", "given-order"), data)
     for fold, found in zip(data.folds, result.folds, strict=True):
         assert fold.test is not None
-        expected = evaluate(fold.test.y, -np.arange(fold.test.n_documents), fold.test.qid, measures=["MAP"])
+        expected = evaluate(
+            fold.test.y,
+            -np.arange(fold.test.n_documents),
+            fold.test.qid,
+            measures=["MAP"],
+        )
         assert found.test["MAP"] == pytest.approx(expected["MAP"], abs=1e-12)
 
 
@@ -207,7 +252,9 @@ def test_a_trec_run_is_found_by_ids_in_any_order(tmp_path: Path) -> None:
         ({"test.run": "q Q0 a 1 0.5 t\nq Q0 b 1\n"}, "TREC"),
     ],
 )
-def test_what_does_not_fit_is_refused(tmp_path: Path, files: dict[str, str], sentence: str) -> None:
+def test_what_does_not_fit_is_refused(
+    tmp_path: Path, files: dict[str, str], sentence: str
+) -> None:
     data = _written(tmp_path / "data")
     (tmp_path / "s").mkdir()
     for name, text in files.items():
@@ -226,7 +273,9 @@ def test_folds_made_anew_need_ids(tmp_path: Path) -> None:
         given(path, divided, protocol="3-fold")
 
 
-def test_a_file_of_another_length_is_compared_with_the_first_part_and_its_others(tmp_path: Path) -> None:
+def test_a_file_of_another_length_is_compared_with_the_first_part_and_its_others(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "short.txt").write_text("1\n")
     with pytest.raises(DatasetError, match=naming("4 1 documents scores")):
         given(tmp_path / "short.txt", dataset(5))

@@ -13,7 +13,12 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.difference import differences, distinctions
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_dict, plan_from_dict, save_plan
+from rankstudio.engine.experiment.plan.toml import (
+    load_plan,
+    plan_as_dict,
+    plan_from_dict,
+    save_plan,
+)
 from rankstudio.engine.experiment.reports import features_table
 from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
@@ -30,13 +35,20 @@ def result_of(plan: Plan) -> RunResult:
 
 
 def steps_of(plan: Plan) -> list[Step]:
-    return [step for fold in result_of(plan).folds for path in fold.paths for step in path.steps]
+    return [
+        step
+        for fold in result_of(plan).folds
+        for path in fold.paths
+        for step in path.steps
+    ]
 
 
 def small(entry: Method, **others: object) -> Plan:
     """A plan for small data, all features selected."""
     parameters = {k: v for k, v in quick(entry).items() if k != "n_features_to_select"}
-    return Plan("small", entry.key, parameters, select_by="criterion", groups=GROUPS, **others)
+    return Plan(
+        "small", entry.key, parameters, select_by="criterion", groups=GROUPS, **others
+    )
 
 
 @pytest.mark.parametrize("entry", methods(), ids=lambda m: m.key)
@@ -52,13 +64,18 @@ def test_a_method_honours_groups_or_refuses_them(entry: Method) -> None:
         return
     assert naming("group features").search(entry.group_rule)
     ranked_by_few = plan.changed(ranker="rankboost", ranker_parameters={"n_rounds": 1})
-    ranked_by_all = plan.changed(ranker="rankrls", ranker_parameters={"regularization": 1.0})
+    ranked_by_all = plan.changed(
+        ranker="rankrls", ranker_parameters={"regularization": 1.0}
+    )
     for ranked in (plan, ranked_by_all, ranked_by_few):
         for path in (path for fold in result_of(ranked).folds for path in fold.paths):
             assert [step.number for step in path.steps] == [1, 2, 3]
             for step in path.steps:
                 ids = {column + 1 for column in step.selected}
-                assert all(set(group) <= ids or not set(group) & ids for group in GROUPS.values())
+                assert all(
+                    set(group) <= ids or not set(group) & ids
+                    for group in GROUPS.values()
+                )
 
 
 def test_a_ranker_has_all_features_and_so_every_group() -> None:
@@ -81,7 +98,9 @@ def test_groups_are_kept_in_files_and_told_in_words(tmp_path: Path) -> None:
     assert plan_from_dict(plan_as_dict(plan)) == plan
     save_plan(plan, tmp_path / "plan.toml")
     assert load_plan(tmp_path / "plan.toml") == plan
-    (tmp_path / "own.toml").write_text('data = "small"\ngroups = "late: 4, 6; early: 1 3"\n')
+    (tmp_path / "own.toml").write_text(
+        'data = "small"\ngroups = "late: 4, 6; early: 1 3"\n'
+    )
     assert load_plan(tmp_path / "own.toml") == plan
     assert "--groups 'early: 1, 3; late: 4, 6'" in as_command(plan)
     assert differences(plan, plain) == ("groups: early (2), late (2)",)
@@ -94,4 +113,10 @@ def test_the_table_of_the_path_names_groups_where_there_are_some() -> None:
     assert "group" not in features_table(result_of(plan))[0]
     header, rows = features_table(result_of(plan.changed(groups=GROUPS)))
     assert header[-1] == "group"
-    assert {row[2]: row[-1] for row in rows} == {1: "early", 3: "early", 4: "late", 5: "", 6: "late"}
+    assert {row[2]: row[-1] for row in rows} == {
+        1: "early",
+        3: "early",
+        4: "late",
+        5: "",
+        6: "late",
+    }

@@ -36,12 +36,21 @@ from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluation import evaluate
 
 LAMBDA = {"regularization": 0.5}
-PLAN = Plan("one", "rankrls", LAMBDA, "criterion", ("MAP", "Disagreement"), protocol="leave-query-out")
+PLAN = Plan(
+    "one",
+    "rankrls",
+    LAMBDA,
+    "criterion",
+    ("MAP", "Disagreement"),
+    protocol="leave-query-out",
+)
 
 
 def one_file(queries: int = 12) -> FoldedDataset:
     data = part(5, queries)
-    commented = replace(data, comments=tuple(f"docid = {i}" for i in range(data.n_documents)))
+    commented = replace(
+        data, comments=tuple(f"docid = {i}" for i in range(data.n_documents))
+    )
     return FoldedDataset("One", None, (Fold(1, commented),))
 
 
@@ -68,9 +77,24 @@ def test_each_query_is_tested_once_by_all_others_and_nothing_is_copied_for_it() 
 
 
 def assert_same(found: RankingDataset, expected: RankingDataset) -> None:
-    for name in ("X", "y", "query_ptr", "feature_ids", "qid", "query_index", "constant_features"):
+    for name in (
+        "X",
+        "y",
+        "query_ptr",
+        "feature_ids",
+        "qid",
+        "query_index",
+        "constant_features",
+    ):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for name in ("query_ids", "n_documents", "n_queries", "n_features", "document_ids", "feature_names"):
+    for name in (
+        "query_ids",
+        "n_documents",
+        "n_queries",
+        "n_features",
+        "document_ids",
+        "feature_names",
+    ):
         assert getattr(found, name) == getattr(expected, name)
     assert list(found.comments) == list(expected.comments)
     assert len(found.comments) == found.n_documents
@@ -110,17 +134,24 @@ def test_a_run_is_explicit_retraining_without_each_query(method: str) -> None:
     assert result.complete
     for q, fold in enumerate(result.folds):
         held_out = select_queries(whole, np.array([q]))
-        alone = FoldedDataset("Alone", None, (Fold(1, others(whole, q), None, held_out),))
+        alone = FoldedDataset(
+            "Alone", None, (Fold(1, others(whole, q), None, held_out),)
+        )
         (explicit,) = finished(plan.changed(protocol="given"), alone).folds
         assert fold.chosen.step.coef.tobytes() == explicit.chosen.step.coef.tobytes()
         assert fold.selected == explicit.selected
         scores = held_out.X @ fold.chosen.step.coef
-        assert fold.test["MAP"] == evaluate(held_out.y, scores, held_out.qid, measures=("MAP",))["MAP"]
+        assert (
+            fold.test["MAP"]
+            == evaluate(held_out.y, scores, held_out.qid, measures=("MAP",))["MAP"]
+        )
         assert fold.per_query["MAP"].tolist() == [fold.test["MAP"]]
 
 
 @pytest.mark.parametrize("regularization", [2.0**-6, 1.0, 2.0**6])
-def test_held_out_predictions_of_rankrls_are_those_of_the_closed_form(regularization: float) -> None:
+def test_held_out_predictions_of_rankrls_are_those_of_the_closed_form(
+    regularization: float,
+) -> None:
     """Both solve (T - G_q + λI) w = (T - G_q)[:, y], once by subtraction and once by summing anew.
 
     A sum of m products errs by at most m ε of its size, and so the system by m ε ‖T‖ on either side; its
@@ -137,8 +168,18 @@ def test_held_out_predictions_of_rankrls_are_those_of_the_closed_form(regulariza
         rows = whole.query_index == q
         coef = fold.chosen.step.coef
         predicted = centred[rows] @ coef
-        err = 4 * whole.n_documents * np.finfo(float).eps * size * (1 + np.linalg.norm(coef)) / regularization
-        assert np.abs(predicted - closed[rows]).max() <= err * np.linalg.norm(centred[rows], axis=1).max()
+        err = (
+            4
+            * whole.n_documents
+            * np.finfo(float).eps
+            * size
+            * (1 + np.linalg.norm(coef))
+            / regularization
+        )
+        assert (
+            np.abs(predicted - closed[rows]).max()
+            <= err * np.linalg.norm(centred[rows], axis=1).max()
+        )
         assert err < 1e-6
 
 
@@ -147,21 +188,29 @@ def test_what_is_undefined_in_one_query_is_left_out_of_the_mean() -> None:
     labels = data.folds[0].train.y.copy()
     labels[: data.folds[0].train.query_ptr[1]] = 1.0  # no pair to disagree about
     by_query = np.split(labels, data.folds[0].train.query_ptr[1:-1])
-    flat = FoldedDataset("Flat", None, (Fold(1, replace(data.folds[0].train, y=labels)),))
+    flat = FoldedDataset(
+        "Flat", None, (Fold(1, replace(data.folds[0].train, y=labels)),)
+    )
     result = finished(PLAN, flat)
     values = np.array([fold.test["Disagreement"] for fold in result.folds])
-    assert np.flatnonzero(np.isnan(values)).tolist() == [q for q, y in enumerate(by_query) if np.ptp(y) == 0]
+    assert np.flatnonzero(np.isnan(values)).tolist() == [
+        q for q, y in enumerate(by_query) if np.ptp(y) == 0
+    ]
     assert result.average["Disagreement"] == values[~np.isnan(values)].mean()
     table = json.loads(json.dumps(results_as_dict(result), allow_nan=False))
     assert table["folds"][0]["test"]["Disagreement"] is None
     assert len(metrics_table(result)[1]) == len(result.folds) + 1
 
 
-def test_the_data_are_hashed_once_and_any_change_of_them_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_data_are_hashed_once_and_any_change_of_them_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     hashed: list[int] = []
     of_arrays = fingerprints._arrays_checksum
     monkeypatch.setattr(
-        fingerprints, "_arrays_checksum", lambda p: hashed.append(p.n_documents) or of_arrays(p)
+        fingerprints,
+        "_arrays_checksum",
+        lambda p: hashed.append(p.n_documents) or of_arrays(p),
     )
     first = fingerprint(leave_query_out(one_file()))
     m = one_file().folds[0].train.n_documents
@@ -191,7 +240,9 @@ def test_it_is_one_of_the_plans_protocols_whatever_the_seed(tmp_path: Path) -> N
     )
 
 
-def test_a_run_is_stored_resumed_and_shares_nothing_between_folds(tmp_path: Path) -> None:
+def test_a_run_is_stored_resumed_and_shares_nothing_between_folds(
+    tmp_path: Path,
+) -> None:
     whole = results_as_dict(finished(PLAN, leave_query_out(one_file())))
     grouped: dict[int, Any] = {}
     with Study.create(tmp_path / "a.rankstudio") as study:
@@ -219,7 +270,10 @@ def test_other_processes_map_one_part_and_have_the_same_bits() -> None:
 
 
 def test_of_many_folds_the_terminal_prints_the_mean() -> None:
-    few, many = (finished(PLAN.changed(measures=("MAP",)), one_file(queries)) for queries in (30, 31))
+    few, many = (
+        finished(PLAN.changed(measures=("MAP",)), one_file(queries))
+        for queries in (30, 31)
+    )
     assert len(summary(few).splitlines()) == 3 + 30 + 3
     assert "leave-query-out (31 folds)" in summary(many)
     _, _, _, mean, single, _ = summary(many).splitlines()

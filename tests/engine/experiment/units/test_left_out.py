@@ -22,7 +22,10 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.units.fold_context import FoldContext, make_fold_context
+from rankstudio.engine.experiment.units.fold_context import (
+    FoldContext,
+    make_fold_context,
+)
 from rankstudio.engine.methods.left_out import first_twins
 from rankstudio.engine.methods.rankers import rankrls_shards
 
@@ -31,7 +34,9 @@ GRID = {"regularization": (0.25, 4.0)}
 PLANS = {
     "RankRLS": Plan("small", "rankrls", GRID, MAP),
     "greedy": Plan("small", "greedy-rankrls", {**GRID, "n_features_to_select": 3}, MAP),
-    "ranked by RankRLS": Plan("small", "gas", {}, MAP, ranker="rankrls", ranker_parameters=GRID),
+    "ranked by RankRLS": Plan(
+        "small", "gas", {}, MAP, ranker="rankrls", ranker_parameters=GRID
+    ),
     "ranked by a kernel": Plan(
         "small",
         "greedy-rankrls",
@@ -40,7 +45,9 @@ PLANS = {
         ranker="kernel-rankrls",
         ranker_parameters={**GRID, "gamma": (0.5, 2.0), "n_basis": 12},
     ),
-    "kernel": Plan("small", "kernel-rankrls", {**GRID, "gamma": (0.5, 2.0), "n_basis": 12}, MAP),
+    "kernel": Plan(
+        "small", "kernel-rankrls", {**GRID, "gamma": (0.5, 2.0), "n_basis": 12}, MAP
+    ),
 }
 EVERY = pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 
@@ -59,28 +66,55 @@ def test_each_step_measures_what_models_learned_without_each_query_do(
     for path in run_plan(plan, data).folds[0].paths:
         given = path.unit.combination.ranker if plan.ranker else path.unit.parameters
         for k, step in enumerate(path.steps):
-            scores = relearned(train, train.X[:, sorted(step.selected)], given["regularization"])
-            expected = evaluate(train.y, scores, qid, measures=plan.evaluated, convention=plan.convention)
-            found = {n: float(path.validation[f"leave-query-out {n}"][k]) for n in plan.evaluated}
+            scores = relearned(
+                train, train.X[:, sorted(step.selected)], given["regularization"]
+            )
+            expected = evaluate(
+                train.y,
+                scores,
+                qid,
+                measures=plan.evaluated,
+                convention=plan.convention,
+            )
+            found = {
+                n: float(path.validation[f"leave-query-out {n}"][k])
+                for n in plan.evaluated
+            }
             assert found == pytest.approx(dict(expected), abs=1e-12)
 
 
 @pytest.mark.ability("kernels")
 @pytest.mark.parametrize("n_basis", [12, None])
-def test_a_kernel_leaves_a_querys_basis_vectors_out_with_it(n_basis: int | None) -> None:
+def test_a_kernel_leaves_a_querys_basis_vectors_out_with_it(
+    n_basis: int | None,
+) -> None:
     data = unvalidated()
     train = data.folds[0].train
-    plan = PLANS["kernel"].changed(parameters={**PLANS["kernel"].parameters, "n_basis": n_basis})
+    plan = PLANS["kernel"].changed(
+        parameters={**PLANS["kernel"].parameters, "n_basis": n_basis}
+    )
     qid = train.query_index
     for path in run_plan(plan, data).folds[0].paths:
         values, step = path.unit.parameters, path.steps[0]
         basis = None if n_basis is None else step.basis  # type: ignore[attr-defined]
         settings = {"kernel": "rbf", "gamma": values["gamma"]}
         scores = left_out_by_retraining(
-            kernel_matrix(train.X, settings), train.y, qid, values["regularization"], basis
+            kernel_matrix(train.X, settings),
+            train.y,
+            qid,
+            values["regularization"],
+            basis,
         )
-        expected = evaluate(train.y, np.round(scores, 9), qid, measures=("MAP",), convention=plan.convention)
-        assert float(path.validation[MAP][0]) == pytest.approx(expected["MAP"], abs=1e-12)
+        expected = evaluate(
+            train.y,
+            np.round(scores, 9),
+            qid,
+            measures=("MAP",),
+            convention=plan.convention,
+        )
+        assert float(path.validation[MAP][0]) == pytest.approx(
+            expected["MAP"], abs=1e-12
+        )
 
 
 def test_equal_documents_of_a_query_are_found() -> None:
@@ -90,7 +124,9 @@ def test_equal_documents_of_a_query_are_found() -> None:
 
 
 @EVERY
-def test_the_best_of_left_out_queries_is_chosen_without_a_validation_part(plan: Plan) -> None:
+def test_the_best_of_left_out_queries_is_chosen_without_a_validation_part(
+    plan: Plan,
+) -> None:
     result = run_plan(plan, unvalidated())
     fold = result.folds[0]
     best = max(float(path.validation[MAP].max()) for path in fold.paths)
@@ -106,7 +142,10 @@ def test_results_are_the_same_step_by_step_at_once_on_other_threads_and_from_a_s
 ) -> None:
     data = dataset(2)
     expected = run_plan(plan, data)
-    assert all(MAP in path.validation and "MAP" in path.validation for path in expected.folds[0].paths)
+    assert all(
+        MAP in path.validation and "MAP" in path.validation
+        for path in expected.folds[0].paths
+    )
     with ThreadPoolExecutor(2) as executor:
         assert_same(run_plan(plan, data, executor=executor), expected)
     save_plan(plan, tmp_path / "plan.toml")
@@ -123,7 +162,9 @@ def test_results_are_the_same_step_by_step_at_once_on_other_threads_and_from_a_s
 
 def assert_same_values(path: PathResult, same: PathResult) -> None:
     names = ("validation", "standard_errors", "p_values")
-    for found, expected in ((getattr(path, name), getattr(same, name)) for name in names):
+    for found, expected in (
+        (getattr(path, name), getattr(same, name)) for name in names
+    ):
         assert list(found) == list(expected)
         for name, values in found.items():
             np.testing.assert_array_equal(values, expected[name])
@@ -140,7 +181,9 @@ def test_results_have_the_measures_of_every_step_and_combination() -> None:
     _, rows = metrics_table(result)
     assert [row[1] for row in rows if row[0] == 1] == ["test", "leave-query-out"]
     frame = result.path_frame()
-    assert frame[MAP].tolist() == [float(v) for path in result.folds[0].paths for v in path.validation[MAP]]
+    assert frame[MAP].tolist() == [
+        float(v) for path in result.folds[0].paths for v in path.validation[MAP]
+    ]
 
 
 def test_the_rule_of_one_standard_error_is_over_the_left_out_queries() -> None:
@@ -161,19 +204,35 @@ def test_the_smallest_is_compared_with_the_best_over_the_left_out_queries() -> N
     train = data.folds[0].train
     qid, left_out = train.query_index, []
     for step in path.steps:
-        scores = relearned(train, train.X[:, sorted(step.selected)], path.unit.parameters["regularization"])
+        scores = relearned(
+            train,
+            train.X[:, sorted(step.selected)],
+            path.unit.parameters["regularization"],
+        )
         own = [qid == q for q in range(train.n_queries)]
-        left_out.append([evaluate(train.y[q], scores[q], qid[q], measures=("MAP",))["MAP"] for q in own])
+        left_out.append(
+            [
+                evaluate(train.y[q], scores[q], qid[q], measures=("MAP",))["MAP"]
+                for q in own
+            ]
+        )
     best = int(path.validation[MAP].argmax())
     for k, (values, p) in enumerate(zip(left_out, path.p_values[MAP], strict=True)):
-        assert p == pytest.approx(1.0 if k == best else ttest_rel(values, left_out[best]).pvalue)
-    allowed = (path.p_values[MAP] >= 0.05) | (path.validation[MAP] == path.validation[MAP].max())
+        assert p == pytest.approx(
+            1.0 if k == best else ttest_rel(values, left_out[best]).pvalue
+        )
+    allowed = (path.p_values[MAP] >= 0.05) | (
+        path.validation[MAP] == path.validation[MAP].max()
+    )
     assert len(fold.selected) == int(path.sizes[allowed].min())
 
 
 def test_inner_folds_validate_beside_left_out_queries() -> None:
     plan, data = PLANS["greedy"].changed(protocol="nested 3-fold"), unvalidated()
-    nested, plain = run_plan(plan, data).folds[0], run_plan(PLANS["greedy"], data).folds[0]
+    nested, plain = (
+        run_plan(plan, data).folds[0],
+        run_plan(PLANS["greedy"], data).folds[0],
+    )
     assert nested.left_out == plain.left_out
     assert MAP not in nested.validation
     assert "MAP" in nested.validation
@@ -189,7 +248,10 @@ def test_what_is_not_asked_for_is_not_measured() -> None:
 
 
 def test_a_method_without_such_predictions_is_refused_before_any_work() -> None:
-    for plan in (Plan("small", "gas", select_by=MAP), PLANS["greedy"].changed(ranker="ranksvm")):
+    for plan in (
+        Plan("small", "gas", select_by=MAP),
+        PLANS["greedy"].changed(ranker="ranksvm"),
+    ):
         with pytest.raises(PlanError, match=naming("Greedy RankRLS")):
             next(run(plan, dataset(1)))
 
@@ -201,7 +263,11 @@ def test_one_training_query_leaves_nothing_to_learn_from() -> None:
 
 def test_a_plan_has_the_measure_as_it_is_written() -> None:
     plan = Plan("small", "rankrls", select_by="Leave-Query-Out ndcg@5")
-    assert (plan.select_by, plan.chosen_by, plan.leaves_out) == ("leave-query-out NDCG@5", "NDCG@5", True)
+    assert (plan.select_by, plan.chosen_by, plan.leaves_out) == (
+        "leave-query-out NDCG@5",
+        "NDCG@5",
+        True,
+    )
     assert plan.evaluated[-1] == "NDCG@5"
     assert not Plan("small", select_by=CRITERION).leaves_out
     with pytest.raises(ParameterError, match="measure"):

@@ -31,7 +31,9 @@ MAP = left_out_name("MAP")
 LAMBDA = 0.5
 COSTS = [
     {"cost": cost, "ties": ties, "weighting": weighting}
-    for cost, weighting in product(("magnitude", "unit", "inverse"), ("size", "pairs", "none"))
+    for cost, weighting in product(
+        ("magnitude", "unit", "inverse"), ("size", "pairs", "none")
+    )
     for ties in ((True, False) if cost == "magnitude" else (None,))
 ]
 
@@ -49,10 +51,15 @@ def named(loss: dict[str, Any]) -> str:
     return " ".join(map(str, loss.values()))
 
 
-def cases(losses: Sequence[dict[str, Any]], some: Sequence[dict[str, Any]]) -> pytest.MarkDecorator:
+def cases(
+    losses: Sequence[dict[str, Any]], some: Sequence[dict[str, Any]]
+) -> pytest.MarkDecorator:
     """Parametrise by losses; only some of them are in the default run."""
     marks = [() if loss in some else pytest.mark.thorough for loss in losses]
-    found = [pytest.param(loss, marks=m, id=named(loss)) for loss, m in zip(losses, marks, strict=True)]
+    found = [
+        pytest.param(loss, marks=m, id=named(loss))
+        for loss, m in zip(losses, marks, strict=True)
+    ]
     return pytest.mark.parametrize("loss", found)
 
 
@@ -67,10 +74,20 @@ def one_label() -> FoldedDataset:
     return FoldedDataset("One", None, (replace(fold, train=replace(fold.train, y=y)),))
 
 
-def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[FoldedDataset, PathResult]:
+def ran(
+    method: str, parameters: dict[str, Any], **changes: Any
+) -> tuple[FoldedDataset, PathResult]:
     data = one_label()
     grid = {} if changes.get("ranker") else {"regularization": LAMBDA}
-    plan = Plan("small", method, {**grid, **parameters}, MAP, NAMES, convention="letor4", **changes)
+    plan = Plan(
+        "small",
+        method,
+        {**grid, **parameters},
+        MAP,
+        NAMES,
+        convention="letor4",
+        **changes,
+    )
     path = run_plan(plan, data).folds[0].paths[0]
     # The same numbers are there for a run that nothing of it has chosen.
     plain = plan.changed(select_by="criterion")
@@ -82,9 +99,13 @@ def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[Folded
     return data, path
 
 
-def assert_measured(data: FoldedDataset, path: PathResult, k: int, scores: np.ndarray) -> None:
+def assert_measured(
+    data: FoldedDataset, path: PathResult, k: int, scores: np.ndarray
+) -> None:
     train = data.folds[0].train
-    expected = evaluate(train.y, scores, train.query_index, measures=NAMES, convention="letor4")
+    expected = evaluate(
+        train.y, scores, train.query_index, measures=NAMES, convention="letor4"
+    )
     found = {name: float(path.validation[left_out_name(name)][k]) for name in NAMES}
     assert found == pytest.approx(dict(expected), abs=1e-12)
 
@@ -94,7 +115,9 @@ def assert_measured(data: FoldedDataset, path: PathResult, k: int, scores: np.nd
 def test_rankrls(loss: dict[str, Any], pairs: str) -> None:
     data, path = ran("rankrls", {**given(loss), "pairs": pairs})
     train = data.folds[0].train
-    assert_measured(data, path, 0, relearned(train, train.X, LAMBDA, pairs=pairs, **loss))
+    assert_measured(
+        data, path, 0, relearned(train, train.X, LAMBDA, pairs=pairs, **loss)
+    )
 
 
 def test_rankrls_on_documents_alone() -> None:
@@ -109,11 +132,15 @@ def test_greedy_rankrls(loss: dict[str, Any]) -> None:
     assert_every_step(data, path, loss)
 
 
-def assert_every_step(data: FoldedDataset, path: PathResult, loss: dict[str, Any] | None = None) -> None:
+def assert_every_step(
+    data: FoldedDataset, path: PathResult, loss: dict[str, Any] | None = None
+) -> None:
     train = data.folds[0].train
     for k, step in enumerate(path.steps):
         columns = sorted(step.selected)
-        assert_measured(data, path, k, relearned(train, train.X[:, columns], LAMBDA, **(loss or {})))
+        assert_measured(
+            data, path, k, relearned(train, train.X[:, columns], LAMBDA, **(loss or {}))
+        )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +157,10 @@ def assert_every_step(data: FoldedDataset, path: PathResult, loss: dict[str, Any
         {"size_penalty": 0.01},
         {"n_candidates": 2},
         {"costs": ((1, 2.0), (3, 0.5)), "budget": 3.0},
-        *({"algorithm": algorithm} for algorithm in ("algorithm1", "rows", "statistics", "columns")),
+        *(
+            {"algorithm": algorithm}
+            for algorithm in ("algorithm1", "rows", "statistics", "columns")
+        ),
     ],
     ids=str,
 )
@@ -142,7 +172,9 @@ def test_ways_to_select(parameters: dict[str, Any], loss: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("search", ["forward", "floating", "swap", "best"])
 def test_groups_of_features(search: str) -> None:
-    data, path = ran("greedy-rankrls", {"search": search}, groups={"a": (1, 4), "b": (3, 5, 6)})
+    data, path = ran(
+        "greedy-rankrls", {"search": search}, groups={"a": (1, 4), "b": (3, 5, 6)}
+    )
     assert [len(step.selected) for step in path.steps][-1] == 5
     assert_every_step(data, path)
 
@@ -182,10 +214,17 @@ def test_other_kernels(function: str, n_basis: int | None) -> None:
 
 
 def assert_kernel(
-    data: FoldedDataset, path: PathResult, settings: dict[str, Any], loss: dict[str, Any]
+    data: FoldedDataset,
+    path: PathResult,
+    settings: dict[str, Any],
+    loss: dict[str, Any],
 ) -> None:
     train, step = data.folds[0].train, path.steps[0]
-    shape = {name: settings[name] for name in ("kernel", "gamma", "degree", "coef0") if name in settings}
+    shape = {
+        name: settings[name]
+        for name in ("kernel", "gamma", "degree", "coef0")
+        if name in settings
+    }
     features = features_of(kernel_matrix(train.X, shape))
     basis: np.ndarray = step.basis  # type: ignore[attr-defined]
     if settings.get("n_basis") is None:
@@ -195,7 +234,9 @@ def assert_kernel(
         for q in range(train.n_queries):
             own = train.query_index == q
             X = spanned(features, basis[~own[basis]])
-            model = RankRLS(LAMBDA, **loss).fit(X[~own], train.y[~own], qid=train.query_index[~own])
+            model = RankRLS(LAMBDA, **loss).fit(
+                X[~own], train.y[~own], qid=train.query_index[~own]
+            )
             scores[own] = model.predict(X[own])
     assert_measured(data, path, 0, np.round(scores, 8))
 
@@ -207,13 +248,19 @@ def test_preferences(method: str, cost: str, tmp_path: Path) -> None:
     train = one_label().folds[0].train
     sampled = sample_preferences(train, share=0.5, noise=0.2, seed=0)
     path = tmp_path / "preferences.csv"
-    place = np.arange(train.n_documents) - np.repeat(train.query_ptr[:-1], np.diff(train.query_ptr))
-    rows = zip(sampled.winner, sampled.loser, sampled.magnitude, sampled.weight, strict=True)
+    place = np.arange(train.n_documents) - np.repeat(
+        train.query_ptr[:-1], np.diff(train.query_ptr)
+    )
+    rows = zip(
+        sampled.winner, sampled.loser, sampled.magnitude, sampled.weight, strict=True
+    )
     names = np.repeat(train.query_ids, np.diff(train.query_ptr))
     path.write_text(
         "".join(
             f"{names[w]},{place[w] + 1},{place[o] + 1},{g!r},{v!r}\n"
-            for w, o, g, v in ((int(w), int(o), float(g), float(v)) for w, o, g, v in rows)
+            for w, o, g, v in (
+                (int(w), int(o), float(g), float(v)) for w, o, g, v in rows
+            )
         )
     )
     settings = {"kernel": "linear"} if method == "kernel-rankrls" else {}
@@ -242,9 +289,9 @@ def test_conjugate_gradients_and_sparse_features() -> None:
     found = by_gradients.leave_query_out(train.X, train.y, qid=train.query_index)
     for q in range(train.n_queries):
         own = train.query_index == q
-        expected = by_gradients.fit(train.X[~own], train.y[~own], qid=train.query_index[~own]).predict(
-            train.X[own]
-        )
+        expected = by_gradients.fit(
+            train.X[~own], train.y[~own], qid=train.query_index[~own]
+        ).predict(train.X[own])
         np.testing.assert_allclose(found[own], expected - expected.mean(), atol=1e-8)
     with pytest.raises(ParameterError, match=naming("X dense")):
         by_gradients.leave_query_out(csr_array(train.X), train.y, qid=train.query_index)

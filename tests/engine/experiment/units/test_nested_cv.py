@@ -20,7 +20,11 @@ from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import Protocol, parse_protocol
 from rankstudio.engine.experiment.results.cross_fit import query_groups, query_subsets
-from rankstudio.engine.experiment.results.events import StepDone, UnitFinished, UnitProgress
+from rankstudio.engine.experiment.results.events import (
+    StepDone,
+    UnitFinished,
+    UnitProgress,
+)
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
@@ -29,12 +33,19 @@ from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyR
 from rankstudio.engine.metrics.evaluator import average
 
 LAMBDAS = (0.25, 2.0, 16.0)
-PLAN = Plan("small", parameters={"regularization": LAMBDAS}, protocol="nested 3-fold", seed=7)
+PLAN = Plan(
+    "small", parameters={"regularization": LAMBDAS}, protocol="nested 3-fold", seed=7
+)
 
 
-def rows(data: list[RankingDataset], queries: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows(
+    data: list[RankingDataset], queries: list[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return X, y and qid of some queries, in the order of the data."""
-    X, y = np.vstack([part.X for part in data]), np.concatenate([part.y for part in data])
+    X, y = (
+        np.vstack([part.X for part in data]),
+        np.concatenate([part.y for part in data]),
+    )
     qid = np.concatenate([np.array(part.query_ids)[part.query_index] for part in data])
     there = np.isin(qid, queries)
     return X[there], y[there], qid[there]
@@ -44,7 +55,12 @@ def renamed(fold: Fold) -> Fold:
     """A fold whose parts have queries of different names: what is joined must not be one query."""
     parts = {
         name: RankingDataset(
-            p.X, p.y, p.query_ptr, tuple(f"{name}{q}" for q in p.query_ids), p.feature_ids, p.feature_names
+            p.X,
+            p.y,
+            p.query_ptr,
+            tuple(f"{name}{q}" for q in p.query_ids),
+            p.feature_ids,
+            p.feature_names,
         )
         for name, p in fold.parts.items()
     }
@@ -62,8 +78,13 @@ def mean_map(X: np.ndarray, y: np.ndarray, qid: np.ndarray, coef: np.ndarray) ->
     return evaluate(y, X @ coef, qid, measures=("MAP",))["MAP"]
 
 
-def in_queries(X: np.ndarray, y: np.ndarray, qid: np.ndarray, coef: np.ndarray) -> list[float]:
-    return [mean_map(X[qid == q], y[qid == q], qid[qid == q], coef) for q in dict.fromkeys(qid)]
+def in_queries(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, coef: np.ndarray
+) -> list[float]:
+    return [
+        mean_map(X[qid == q], y[qid == q], qid[qid == q], coef)
+        for q in dict.fromkeys(qid)
+    ]
 
 
 def by_hand(fold: Fold, k: int, seed: int, learn, measured=mean_map) -> np.ndarray:
@@ -81,7 +102,11 @@ def by_hand(fold: Fold, k: int, seed: int, learn, measured=mean_map) -> np.ndarr
         X_out, y_out, qid_out = rows(learned, held_out)
         coefs = learn(X, y, qid)
         table.append([measured(X_out, y_out, qid_out, coef) for coef in coefs])
-    return np.array(table) if measured is mean_map else np.hstack([np.array(one) for one in table])
+    return (
+        np.array(table)
+        if measured is mean_map
+        else np.hstack([np.array(one) for one in table])
+    )
 
 
 def greedy(regularization: float):
@@ -96,9 +121,17 @@ def greedy(regularization: float):
 
 @pytest.mark.parametrize(
     ("rule", "validated"),
-    [("best", True), ("one-se", True), ("smallest", True), ("at most 2", True), ("smallest", False)],
+    [
+        ("best", True),
+        ("one-se", True),
+        ("smallest", True),
+        ("at most 2", True),
+        ("smallest", False),
+    ],
 )
-def test_the_chosen_model_is_that_of_a_nested_cross_validation_by_hand(validated: bool, rule: str) -> None:
+def test_the_chosen_model_is_that_of_a_nested_cross_validation_by_hand(
+    validated: bool, rule: str
+) -> None:
     given = data(validated)
     result = run_plan(PLAN.changed(rule=rule), given)
     for fold, found in zip(given.folds, result.folds, strict=True):
@@ -110,39 +143,61 @@ def test_the_chosen_model_is_that_of_a_nested_cross_validation_by_hand(validated
         setting, step = np.unravel_index(allowed.argmax(), allowed.shape)
         if rule == "smallest":
             queries = by_hand(fold, 3, 7, greedy(LAMBDAS[setting]), in_queries)
-            p = np.nan_to_num([ttest_rel(q, queries[step]).pvalue for q in queries], nan=1.0)  # equal models
+            # equal models
+            p = np.nan_to_num(
+                [ttest_rel(q, queries[step]).pvalue for q in queries], nan=1.0
+            )
             np.testing.assert_allclose(found.paths[setting].p_values["MAP"], p)
             step = min(k for k in range(step + 1) if p[k] >= 0.05)
         if rule == "one-se":
             error = tables[setting][:, step].std(ddof=1) / np.sqrt(3)
-            step = int(np.flatnonzero(means[setting] >= means[setting, step] - error)[0])
-        assert (found.chosen.unit.position, found.chosen.step.number) == (setting, step + 1)
+            step = int(
+                np.flatnonzero(means[setting] >= means[setting, step] - error)[0]
+            )
+        assert (found.chosen.unit.position, found.chosen.step.number) == (
+            setting,
+            step + 1,
+        )
         learned = [part for name, part in fold.parts.items() if name != "test"]
         X, y, qid = rows(learned, [q for part in learned for q in part.query_ids])
-        model = GreedyRankRLS(n_features_to_select=int(step) + 1, regularization=LAMBDAS[setting])
+        model = GreedyRankRLS(
+            n_features_to_select=int(step) + 1, regularization=LAMBDAS[setting]
+        )
         model.fit(X, y, qid=qid)
         np.testing.assert_array_equal(found.chosen.step.coef, model.coef_)
         assert fold.test is not None
-        tested = evaluate(fold.test.y, fold.test.X @ model.coef_, fold.test.qid, measures=("MAP",))["MAP"]
+        tested = evaluate(
+            fold.test.y, fold.test.X @ model.coef_, fold.test.qid, measures=("MAP",)
+        )["MAP"]
         assert found.test["MAP"] == tested
         assert found.validation["MAP"] == pytest.approx(means[setting, step], rel=1e-13)
 
 
 @pytest.mark.parametrize("validated", [True, False])
-def test_a_query_is_measured_by_inner_models_that_it_did_not_choose(validated: bool) -> None:
+def test_a_query_is_measured_by_inner_models_that_it_did_not_choose(
+    validated: bool,
+) -> None:
     given = data(validated)
     for fold, found in zip(given.folds, run_plan(PLAN, given).folds, strict=True):
-        values = np.vstack([by_hand(fold, 3, 7, greedy(value), in_queries) for value in LAMBDAS])
+        values = np.vstack(
+            [by_hand(fold, 3, 7, greedy(value), in_queries) for value in LAMBDAS]
+        )
         n_queries = values.shape[1]
-        ends = np.cumsum([len(subset) for subset in np.array_split(np.arange(n_queries), 3)])[:-1]
+        ends = np.cumsum(
+            [len(subset) for subset in np.array_split(np.arange(n_queries), 3)]
+        )[:-1]
         groups, subsets = query_groups(n_queries), query_subsets(n_queries)
         fitted = np.zeros(n_queries)
         for split, row in enumerate(groups):
             for query, group in enumerate(row):
                 others = np.split(subsets[split * 5 + group], ends)
                 parts = zip(np.split(values, ends, axis=1), others, strict=True)
-                means = [average(np.ascontiguousarray(part[:, mask])) for part, mask in parts]
-                fitted[query] += values[average(np.stack(means, axis=1)).argmax(), query] / len(groups)
+                means = [
+                    average(np.ascontiguousarray(part[:, mask])) for part, mask in parts
+                ]
+                fitted[query] += values[
+                    average(np.stack(means, axis=1)).argmax(), query
+                ] / len(groups)
         np.testing.assert_allclose(found.cross_fitted["MAP"], fitted, rtol=1e-12)
 
 
@@ -151,10 +206,17 @@ def test_of_an_optimisers_iterations_the_last_ones_count_on_every_inner_fold() -
     given = data()
     found = run_plan(plan, given).folds[0]
     for path, C in zip(found.paths, (0.01, 1.0), strict=True):
-        table = by_hand(given.folds[0], 3, 7, lambda X, y, qid, C=C: [RankSVM(C=C).fit(X, y, qid=qid).coef_])
+        table = by_hand(
+            given.folds[0],
+            3,
+            7,
+            lambda X, y, qid, C=C: [RankSVM(C=C).fit(X, y, qid=qid).coef_],
+        )
         assert path.validation["MAP"][-1] == pytest.approx(table.mean(), rel=1e-13)
         error = table.std(ddof=1) / np.sqrt(3)
-        assert path.standard_errors["MAP"][-1] == pytest.approx(error, rel=1e-10, abs=1e-15)
+        assert path.standard_errors["MAP"][-1] == pytest.approx(
+            error, rel=1e-10, abs=1e-15
+        )
 
 
 def test_no_query_is_learned_from_and_validated_or_tested() -> None:
@@ -172,27 +234,39 @@ def test_no_query_is_learned_from_and_validated_or_tested() -> None:
         assert not any(one & other for one, other in combinations(validated, 2))
         for part, held_out in zip(inner, validated, strict=True):
             assert set(part.train.query_ids) == set(fold.train.query_ids) - held_out
-    assert {q for fold in divided.folds if fold.test for q in fold.test.query_ids} == everything
+    assert {
+        q for fold in divided.folds if fold.test for q in fold.test.query_ids
+    } == everything
 
 
 @every("plan", two_settings())
-def test_every_method_is_validated_so_and_has_the_same_bits_on_an_executor(plan: Plan) -> None:
+def test_every_method_is_validated_so_and_has_the_same_bits_on_an_executor(
+    plan: Plan,
+) -> None:
     plan = plan.changed(protocol="nested 2-fold", folds=(1,))
     alone = run_plan(plan, data())
     assert_same(run_plan(plan, data(), executor=AtOnce()), alone)
     (fold,) = alone.folds
     assert set(fold.validation) == set(plan.measures)
     assert np.isfinite(fold.validation["MAP"])
-    n_queries = sum(part.n_queries for name, part in data().folds[0].parts.items() if name != "test")
-    assert {name: values.shape for name, values in fold.cross_fitted.items()} == dict.fromkeys(
-        fold.validation, (n_queries,)
+    n_queries = sum(
+        part.n_queries for name, part in data().folds[0].parts.items() if name != "test"
     )
+    assert {
+        name: values.shape for name, values in fold.cross_fitted.items()
+    } == dict.fromkeys(fold.validation, (n_queries,))
     assert np.isfinite(fold.cross_fitted["MAP"]).all()
     for path in fold.paths:
-        assert path.validation["MAP"].shape == path.standard_errors["MAP"].shape == (len(path.steps),)
+        assert (
+            path.validation["MAP"].shape
+            == path.standard_errors["MAP"].shape
+            == (len(path.steps),)
+        )
 
 
-def test_an_interrupted_run_goes_on_and_chooses_by_the_stored_standard_errors(tmp_path: Path) -> None:
+def test_an_interrupted_run_goes_on_and_chooses_by_the_stored_standard_errors(
+    tmp_path: Path,
+) -> None:
     plan = PLAN.changed(rule="one-se")
     divided = parse_protocol(plan.protocol).divide(data(), plan.seed)
     whole = run_plan(plan, divided)
@@ -209,7 +283,9 @@ def test_an_interrupted_run_goes_on_and_chooses_by_the_stored_standard_errors(tm
         assert stored.standard_errors[name].tobytes() == errors.tobytes()
 
 
-def test_steps_are_told_with_what_the_inner_folds_measured_after_signs_of_life() -> None:
+def test_steps_are_told_with_what_the_inner_folds_measured_after_signs_of_life() -> (
+    None
+):
     events = list(run(PLAN, data()))
     said = {event.working.what for event in events if isinstance(event, UnitProgress)}
     assert {"inner fold 1 of 3", "inner fold 3 of 3"} <= said
@@ -222,10 +298,14 @@ def test_the_single_feature_is_validated_by_each_inner_fold_for_itself() -> None
     divided = parse_protocol(PLAN.protocol).divide(data(), PLAN.seed)
     prepared = make_fold_context(PLAN, divided.folds[0])
     inner = [
-        make_fold_context(PLAN.changed(protocol="given"), fold).baseline.validation["MAP"]
+        make_fold_context(PLAN.changed(protocol="given"), fold).baseline.validation[
+            "MAP"
+        ]
         for fold in inner_folds(divided.folds[0], 3, PLAN.seed)
     ]
-    assert prepared.baseline.validation["MAP"] == pytest.approx(np.mean(inner), rel=1e-14)
+    assert prepared.baseline.validation["MAP"] == pytest.approx(
+        np.mean(inner), rel=1e-14
+    )
     whole = make_fold_context(PLAN.changed(protocol="given"), divided.folds[0]).baseline
     assert dict(prepared.baseline.test) == dict(whole.test)
 
@@ -235,23 +315,38 @@ def test_the_single_feature_is_validated_by_each_inner_fold_for_itself() -> None
     [
         ("nested 5-fold", "nested 5-fold", Protocol(inner=5)),
         ("Given,nested 5 folds", "nested 5-fold", Protocol(inner=5)),
-        ("10-fold, nested 5-fold", "10-fold, nested 5-fold", Protocol("k-fold", (10,), 5)),
+        (
+            "10-fold, nested 5-fold",
+            "10-fold, nested 5-fold",
+            Protocol("k-fold", (10,), 5),
+        ),
         (
             "leave query out, nested 3-fold",
             "leave-query-out, nested 3-fold",
             Protocol("leave-query-out", inner=3),
         ),
-        ("split 80/0/20, nested 2-fold", "split 80/0/20, nested 2-fold", Protocol("split", (80, 0, 20), 2)),
+        (
+            "split 80/0/20, nested 2-fold",
+            "split 80/0/20, nested 2-fold",
+            Protocol("split", (80, 0, 20), 2),
+        ),
     ],
 )
-def test_it_is_written_after_how_the_folds_come_about(written: str, kept: str, protocol: Protocol) -> None:
+def test_it_is_written_after_how_the_folds_come_about(
+    written: str, kept: str, protocol: Protocol
+) -> None:
     plan = Plan("x", protocol=written)
-    assert (plan.protocol, parse_protocol(written), plan.inner) == (kept, protocol, protocol.inner)
+    assert (plan.protocol, parse_protocol(written), plan.inner) == (
+        kept,
+        protocol,
+        protocol.inner,
+    )
     assert Plan("x", protocol=kept) == plan
 
 
 @pytest.mark.parametrize(
-    "wrong", ["nested 1-fold", "nested 20, nested 5-fold", "nested 3-fold, nested 2-fold"]
+    "wrong",
+    ["nested 1-fold", "nested 20, nested 5-fold", "nested 3-fold, nested 2-fold"],
 )
 def test_what_is_no_inner_cross_validation_is_refused(wrong: str) -> None:
     with pytest.raises(PlanError, match=naming("inner folds")):
@@ -263,7 +358,9 @@ def test_more_inner_folds_than_training_queries_are_refused_before_any_work() ->
         next(run(PLAN.changed(protocol="nested 25-fold"), data()))
 
 
-def test_inner_folds_too_large_for_the_memory_are_refused_before_any_work(monkeypatch) -> None:
+def test_inner_folds_too_large_for_the_memory_are_refused_before_any_work(
+    monkeypatch,
+) -> None:
     monkeypatch.setattr(protocols.memory, "available", lambda: 10_000.0)
     with pytest.raises(DatasetError, match=naming("Small folds")):
         next(run(PLAN, data()))

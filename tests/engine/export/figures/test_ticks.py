@@ -88,7 +88,12 @@ def test_decimals_of_a_power_of_ten(places):
 
 
 def test_degenerate_spans_do_no_harm():
-    assert nice_step(0.0, 5) == nice_step(float("nan"), 5) == nice_step(float("inf"), 5) == 1.0
+    assert (
+        nice_step(0.0, 5)
+        == nice_step(float("nan"), 5)
+        == nice_step(float("inf"), 5)
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,9 @@ def test_degenerate_spans_do_no_harm():
         (100.0, 104.0, [100, 101, 102, 103, 104]),
     ],
 )
-def test_logarithmic_ticks_are_round(low: float, high: float, expected: list[float]) -> None:
+def test_logarithmic_ticks_are_round(
+    low: float, high: float, expected: list[float]
+) -> None:
     assert log_ticks(low, high, 7.0) == pytest.approx(expected)
 
 
@@ -118,8 +125,19 @@ def test_ticks_that_are_close_together_have_different_texts() -> None:
     assert tick_labels([1e6 + i for i in range(3)]) == ["1000000", "1000001", "1000002"]
 
 
-def test_digits_are_grouped_as_the_language_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    for separator, whole, decimal in ((",", "−12,000", "1,000.5"), (".", "−12.000", "1000.5")):
-        monkeypatch.setattr(ticks, "thousands_separator", lambda separator=separator: separator)
-        assert ticks.tick_labels([-12_000.0, -10_000.0])[0] == ticks.grouped(-12_000.0) == whole
+def test_digits_are_grouped_as_the_language_has_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for separator, whole, decimal in (
+        (",", "−12,000", "1,000.5"),
+        (".", "−12.000", "1000.5"),
+    ):
+        monkeypatch.setattr(
+            ticks, "thousands_separator", lambda separator=separator: separator
+        )
+        assert (
+            ticks.tick_labels([-12_000.0, -10_000.0])[0]
+            == ticks.grouped(-12_000.0)
+            == whole
+        )
         assert ticks.tick_labels([1000.0, 1000.5])[1] == decimal

@@ -13,10 +13,19 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.errors import DataError, MissingExtraError, OutputError, ParameterError
+from rankstudio.engine.errors import (
+    DataError,
+    MissingExtraError,
+    OutputError,
+    ParameterError,
+)
 from rankstudio.engine.export.exported_names import identifier
 from rankstudio.engine.export.formats.model_format import Documents
-from rankstudio.engine.export.formats.registry import absent_plugin_of, model_format, model_formats
+from rankstudio.engine.export.formats.registry import (
+    absent_plugin_of,
+    model_format,
+    model_formats,
+)
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.proof import fitted_function, ranked_alike, ranking_proof
 from rankstudio.engine.export.score_function import model_inputs, score_function
@@ -40,7 +49,12 @@ KEYS = [
 KEYS += ["python", "c", "sql"]
 KEYS = [key for key in KEYS if not absent_plugin_of(key)]
 ONLY_TREES = ("lightgbm", "elasticsearch-native")
-ONLY_WEIGHTS = ("svmlight", "svmrank", "elasticsearch-script", "elasticsearch-rank-feature")
+ONLY_WEIGHTS = (
+    "svmlight",
+    "svmrank",
+    "elasticsearch-script",
+    "elasticsearch-rank-feature",
+)
 WEIGHTED = [key for key in KEYS if key not in ONLY_TREES]
 
 
@@ -51,22 +65,31 @@ def linear(*weights: float, **origin: Any) -> Model:
 
 def test_the_registry_has_the_formats_that_were_promised() -> None:
     assert list(MODEL_FORMATS) == KEYS
-    assert all(form.key == key and form.summary.endswith(".") for key, form in MODEL_FORMATS.items())
+    assert all(
+        form.key == key and form.summary.endswith(".")
+        for key, form in MODEL_FORMATS.items()
+    )
     with pytest.raises(ParameterError, match=naming("format rank")):
         model_format("rank")
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_our_own_reader_ranks_alike_and_what_cannot_be_expressed_is_refused(given, key: str) -> None:
+def test_our_own_reader_ranks_alike_and_what_cannot_be_expressed_is_refused(
+    given, key: str
+) -> None:
     form, function = MODEL_FORMATS[key], score_function(given.model)
     if reason := form.refusal(linear=function.linear, scaled=function.scaled):
         assert key in (ONLY_TREES if given.linear else ONLY_WEIGHTS)
         with pytest.raises(OutputError) as raised:
             form.files(function)
-        assert str(raised.value) == reason and reason.endswith(("is a weighted sum.", "trees."))
+        assert str(raised.value) == reason and reason.endswith(
+            ("is a weighted sum.", "trees.")
+        )
         return
     if key == "elasticsearch-rank-feature" and min(function.weights) < 0:
-        with pytest.raises(OutputError, match=naming("rank_feature elasticsearch-script")):
+        with pytest.raises(
+            OutputError, match=naming("rank_feature elasticsearch-script")
+        ):
             form.files(function)
         return
     written = form.files(fitted_function(given.model, function, form, [given.test]))
@@ -95,12 +118,16 @@ def test_scaling_within_a_query_travels_along_or_is_refused(key: str) -> None:
     )
 
 
-@pytest.mark.parametrize("key", [key for key in WEIGHTED if not key.startswith("elasticsearch-")])
+@pytest.mark.parametrize(
+    "key", [key for key in WEIGHTED if not key.startswith("elasticsearch-")]
+)
 def test_extreme_numbers_survive(key: str) -> None:
     weights = (1e-300, -1e300, 5e-324, 0.1 + 0.2, -0.0, 1 / 3, 123456789.123456789)
     form, function = MODEL_FORMATS[key], score_function(linear(*weights))
     X = np.eye(len(weights))
-    found = form.read(form.files(function), function, Documents(X, np.array([0, len(weights)])))
+    found = form.read(
+        form.files(function), function, Documents(X, np.array([0, len(weights)]))
+    )
     if key in ("sql", "onnx"):  # SQLite reads decimals to the last place or so
         np.testing.assert_allclose(found, weights, rtol=1e-15, atol=1e-320)
     else:
@@ -111,7 +138,11 @@ def test_a_model_without_a_feature_scores_nothing() -> None:
     for key, form in MODEL_FORMATS.items():
         if form.linear:
             function = score_function(linear())
-            found = form.read(form.files(function), function, Documents(np.zeros((3, 0)), np.array([0, 3])))
+            found = form.read(
+                form.files(function),
+                function,
+                Documents(np.zeros((3, 0)), np.array([0, 3])),
+            )
             assert found.tolist() == [0.0, 0.0, 0.0], key
 
 
@@ -141,7 +172,9 @@ def test_trees_that_others_cannot_have_are_refused(grown) -> None:
         return
     text = grown.model.beyond["lightgbm"]
     zero_is_missing = text.replace("decision_type=2 ", "decision_type=6 ")
-    changed = replace(grown.model, beyond={**grown.model.beyond, "lightgbm": zero_is_missing})
+    changed = replace(
+        grown.model, beyond={**grown.model.beyond, "lightgbm": zero_is_missing}
+    )
     with pytest.raises(OutputError, match=naming("0 LightGBM")):
         score_function(changed)
     chain = 150
@@ -162,7 +195,9 @@ def test_trees_that_others_cannot_have_are_refused(grown) -> None:
 
 
 @pytest.mark.ability("exports")
-def test_an_expression_that_sqlite_does_not_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_expression_that_sqlite_does_not_read_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     form, function = MODEL_FORMATS["sql"], score_function(linear(1.0))
     data = RankingDataset.from_arrays(np.ones((2, 1)), np.zeros(2))
     files = {"": b"0e0" + b"\n+ 1e0" * 5000}
@@ -173,7 +208,9 @@ def test_an_expression_that_sqlite_does_not_read_is_told(monkeypatch: pytest.Mon
 
 
 @pytest.mark.ability("exports")
-def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_missing_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
     with pytest.raises(MissingExtraError, match=naming("ONNX rankstudio[onnx]")):
         MODEL_FORMATS["onnx"].write(score_function(linear(1.0)))
@@ -190,14 +227,26 @@ def test_documents_without_a_feature_of_the_model_are_refused() -> None:
 def near_scores(spread: float, offset: float) -> tuple[Model, RankingDataset]:
     """Return twelve queries with great values, and small ones that tell documents apart."""
     rng = np.random.default_rng(7)
-    X = np.column_stack([offset + rng.integers(0, 2, 240), rng.integers(0, 60, 240) * spread])
-    data = RankingDataset.from_arrays(np.float64(np.float32(X)), np.zeros(240), np.arange(240) // 20)
+    X = np.column_stack(
+        [offset + rng.integers(0, 2, 240), rng.integers(0, 60, 240) * spread]
+    )
+    data = RankingDataset.from_arrays(
+        np.float64(np.float32(X)), np.zeros(240), np.arange(240) // 20
+    )
     return linear(0.25, 1.0), data
 
 
-@pytest.mark.parametrize(("key", "prints"), [("svmlight", "%.8g"), ("svmrank", "%.8f"), ("solr", "")])
-def test_the_proof_counts_what_the_program_prints_and_fitting_helps(key: str, prints: str) -> None:
-    model, data = near_scores(2.0**-12, 2.0**17) if prints != "%.8f" else near_scores(2.0**-36, 2.0**6)
+@pytest.mark.parametrize(
+    ("key", "prints"), [("svmlight", "%.8g"), ("svmrank", "%.8f"), ("solr", "")]
+)
+def test_the_proof_counts_what_the_program_prints_and_fitting_helps(
+    key: str, prints: str
+) -> None:
+    model, data = (
+        near_scores(2.0**-12, 2.0**17)
+        if prints != "%.8f"
+        else near_scores(2.0**-36, 2.0**6)
+    )
     form, function = MODEL_FORMATS[key], score_function(model)
     before = ranking_proof(model, function, form, form.files(function), [data])
     assert before.identical == 12 and before.single is not None and before.single < 12
@@ -212,10 +261,17 @@ def test_the_proof_counts_what_the_program_prints_and_fitting_helps(key: str, pr
 
 
 def test_a_function_that_needs_no_fitting_is_left_as_it_is() -> None:
-    data = RankingDataset.from_arrays(np.random.default_rng(1).integers(0, 9, (40, 2)) / 8, np.zeros(40))
+    data = RankingDataset.from_arrays(
+        np.random.default_rng(1).integers(0, 9, (40, 2)) / 8, np.zeros(40)
+    )
     function = score_function(linear(0.5, -0.25))
-    for key in {"svmlight", "svmrank", "solr", "elasticsearch", "c", "ranklib"} & set(KEYS):
-        assert fitted_function(linear(0.5, -0.25), function, MODEL_FORMATS[key], [data]) == function, key
+    for key in {"svmlight", "svmrank", "solr", "elasticsearch", "c", "ranklib"} & set(
+        KEYS
+    ):
+        assert (
+            fitted_function(linear(0.5, -0.25), function, MODEL_FORMATS[key], [data])
+            == function
+        ), key
 
 
 @pytest.mark.ability("search_engines")
@@ -223,17 +279,26 @@ def test_elasticsearch_is_given_no_negative_score_of_a_feature(given) -> None:
     """Each template is evaluated here as Elasticsearch does; it refuses a search for a negative score."""
     form, function = MODEL_FORMATS["elasticsearch"], score_function(given.model)
     data = replace(given.test, X=given.test.X - given.test.X.mean(axis=0))
-    values = {i.identifier: data.X[:, data.feature_ids.tolist().index(i.id)] for i in function.inputs}
+    values = {
+        i.identifier: data.X[:, data.feature_ids.tolist().index(i.id)]
+        for i in function.inputs
+    }
     negative = [name for name, column in values.items() if column.min() < 0]
     refused = ranking_proof(given.model, function, form, form.files(function), [data])
-    assert negative[0] in refused.failure and f"{values[negative[0]].min():.6g}" in refused.failure
+    assert (
+        negative[0] in refused.failure
+        and f"{values[negative[0]].min():.6g}" in refused.failure
+    )
     files = form.files(fitted_function(given.model, function, form, [data]))
     shifted = []
     for feature in json.loads(files["-featureset.json"])["featureset"]["features"]:
         served = values[feature["name"]]
         if "script_score" in feature["template"]:
             script = feature["template"]["script_score"]["script"]
-            assert "Math.max(0.0, " in script["source"] and script["params"]["field"] == feature["name"]
+            assert (
+                "Math.max(0.0, " in script["source"]
+                and script["params"]["field"] == feature["name"]
+            )
             served = served + script["params"]["shift"]
             shifted.append(feature["name"])
         assert served.min() >= 0

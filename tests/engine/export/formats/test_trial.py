@@ -15,7 +15,10 @@ from rankstudio.engine.export.formats.trial import Trial
 
 def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "SECONDS", 0.5)
-    with Trial({"loop.py": b"while True: pass"}) as tried, pytest.raises(OutputError, match="took more than"):
+    with (
+        Trial({"loop.py": b"while True: pass"}) as tried,
+        pytest.raises(OutputError, match="took more than"),
+    ):
         tried.run([sys.executable, "loop.py"])
 
 

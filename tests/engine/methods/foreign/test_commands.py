@@ -59,7 +59,9 @@ def selected(key: str, **parameters: object) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("mode", ["order", "scores"])
 def test_the_order_is_that_of_the_program(tmp_path: Path, mode: str) -> None:
-    entry = add_by_user(command(tmp_path, SCRIPT, f"{{train}} {{{mode}}} {{power=1.0}} {mode}"))
+    entry = add_by_user(
+        command(tmp_path, SCRIPT, f"{{train}} {{{mode}}} {{power=1.0}} {mode}")
+    )
     assert entry.label == "my script.py" and entry.parameter("power").default == "1.0"
     train = dataset().folds[0].train
     scores = np.abs(train.X.T @ (train.y - train.y.mean()))
@@ -114,7 +116,9 @@ public class Sums {
 """
 
 
-@pytest.mark.skipif(shutil.which("javac") is None, reason="there is no Java that runs source files")
+@pytest.mark.skipif(
+    shutil.which("javac") is None, reason="there is no Java that runs source files"
+)
 @pytest.mark.thorough
 def test_a_program_in_java(tmp_path: Path) -> None:
     (tmp_path / "Sums.java").write_text(JAVA, encoding="utf-8")
@@ -131,7 +135,9 @@ def test_the_program_in_r_of_the_guide(tmp_path: Path) -> None:
     guide = Path(__file__).parents[4] / "docs" / "adding-a-method.md"
     text = guide.read_text(encoding="utf-8").split("```r\n")[1].split("```")[0]
     (tmp_path / "covariance.R").write_text(text, encoding="utf-8")
-    entry = add_by_user(f"{PREFIX}Rscript {tmp_path / 'covariance.R'} {{train}} {{scores}}")
+    entry = add_by_user(
+        f"{PREFIX}Rscript {tmp_path / 'covariance.R'} {{train}} {{scores}}"
+    )
     train = dataset().folds[0].train
     scores = np.abs(train.X.T @ (train.y - train.y.mean()))
     expected = tuple(np.argsort(-scores, kind="stable").tolist())
@@ -185,7 +191,9 @@ def _gone(process: int) -> bool:
         except ProcessLookupError:
             return True
         status = Path(f"/proc/{process}/stat")
-        with_state = status.read_text().rpartition(")")[2].split() if status.exists() else ["Z"]
+        with_state = (
+            status.read_text().rpartition(")")[2].split() if status.exists() else ["Z"]
+        )
         if with_state[0] == "Z":
             return True
         time.sleep(0.01)
@@ -202,7 +210,15 @@ def test_a_command_of_a_plan_is_asked_for(tmp_path: Path) -> None:
     add_of_plan([key], allow_code=True)
     assert Plan("here", key).entry.label == "touch"
     assert not mark.exists(), "it runs when it is run"
-    for text in ("", "'", "x", "x {train}", "x {train} {order} {scores}", "x {train} {order} {what}", "a\nb"):
+    for text in (
+        "",
+        "'",
+        "x",
+        "x {train}",
+        "x {train} {order} {scores}",
+        "x {train} {order} {what}",
+        "a\nb",
+    ):
         with pytest.raises(PlanError):
             method_of_command(PREFIX + text)
     missing = add_by_user(f"{PREFIX}no-such-program-here {{train}} {{order}}")
@@ -243,7 +259,9 @@ def test_a_program_ranks(tmp_path: Path) -> None:
     fold = ended(run(plan, data)).folds[0]
     train, test = data.folds[0].train, data.folds[0].test
     scores = test.X @ (train.X.T @ train.y)
-    expected = evaluate(test.y, scores, qid=test.qid, measures=plan.measures, convention=plan.convention)
+    expected = evaluate(
+        test.y, scores, qid=test.qid, measures=plan.measures, convention=plan.convention
+    )
     assert fold.test == pytest.approx(expected)
     assert any("trained" in note.what for note in fold.paths[0].notes)
     assert fold.selected == tuple(data.feature_ids)
@@ -253,14 +271,19 @@ def test_a_program_ranks(tmp_path: Path) -> None:
     ("text", "found"),
     [
         ("pass", "wrote no model.txt"),
-        ("import sys\nif 'train' in sys.argv: open(sys.argv[3], 'w')", "wrote no scores.txt"),
+        (
+            "import sys\nif 'train' in sys.argv: open(sys.argv[3], 'w')",
+            "wrote no scores.txt",
+        ),
         (RANKER.replace("{score!r}", "many"), "many"),
         (RANKER.replace("{score!r}", "nan"), "finite"),
         (RANKER.replace("1 {j} {score!r}\\n", "1 "), "expected .* lines, got 1"),
         (RANKER + "\nif mode != 'train': sys.exit('no luck')", "no luck"),
     ],
 )
-def test_a_fault_of_a_ranker_is_a_sentence(tmp_path: Path, text: str, found: str) -> None:
+def test_a_fault_of_a_ranker_is_a_sentence(
+    tmp_path: Path, text: str, found: str
+) -> None:
     entry = add_by_user(ranker(tmp_path, text))
     with pytest.raises(MethodError, match=found):
         ended(run(Plan("here", entry.key, folds=(1,)), dataset()))
@@ -284,7 +307,9 @@ def test_half_a_ranker_is_refused(key: str) -> None:
         method_of_command(f"{PREFIX}{key}")
 
 
-def test_a_parameter_may_be_called_like_an_option_of_the_command(tmp_path: Path) -> None:
+def test_a_parameter_may_be_called_like_an_option_of_the_command(
+    tmp_path: Path,
+) -> None:
     """It is set with --set; the option keeps its meaning."""
     entry = add_by_user(f"{PREFIX}a {{train}} {{order}} {{ranker=6}}")
     args = command_line(("run",)).parse_args(

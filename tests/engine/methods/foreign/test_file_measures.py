@@ -15,11 +15,19 @@ from rankstudio.cli.code_options import add_named_code
 from rankstudio.engine.errors import CodeNotAllowedError, PlanError
 from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.toml import load_plan, method_keys, read_toml, save_plan
+from rankstudio.engine.experiment.plan.toml import (
+    load_plan,
+    method_keys,
+    read_toml,
+    save_plan,
+)
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.foreign.permission import add_of_plan
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.engine.metrics.measure_description import described_measure, description_of_measure
+from rankstudio.engine.metrics.measure_description import (
+    described_measure,
+    description_of_measure,
+)
 from rankstudio.engine.metrics.measure_registry import MEASURES
 
 TEXT = '''
@@ -56,7 +64,11 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def plan_of(name: str) -> Plan:
     return Plan(
-        "small", "rankrls", {"regularization": 1.0}, measures=("MAP", name, f"{name}@1"), select_by=name
+        "small",
+        "rankrls",
+        {"regularization": 1.0},
+        measures=("MAP", name, f"{name}@1"),
+        select_by=name,
     )
 
 
@@ -76,11 +88,21 @@ def test_values_are_those_of_the_function_in_each_query(path: Path) -> None:
 
 def test_options_take_functions_of_files(path: Path) -> None:
     words = add_named_code(
-        ["run", "--measures", f"MAP,{path}:half,{path}:half@3", f"--select-by={path}:half"]
+        [
+            "run",
+            "--measures",
+            f"MAP,{path}:half,{path}:half@3",
+            f"--select-by={path}:half",
+        ]
     )
     (entry,) = MEASURES.entries()
     assert entry.key.startswith("half-") and entry.cutoff == "optional"
-    assert words == ["run", "--measures", f"MAP,{entry.key},{entry.key}@3", f"--select-by={entry.key}"]
+    assert words == [
+        "run",
+        "--measures",
+        f"MAP,{entry.key},{entry.key}@3",
+        f"--select-by={entry.key}",
+    ]
 
 
 def test_plans_record_the_file_and_nothing_runs_that_only_a_plan_names(

@@ -14,7 +14,13 @@ from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_regre
 from sklearn.linear_model import Ridge
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.errors import Cancelled, CodeNotAllowedError, MethodError, ParameterError, PlanError
+from rankstudio.engine.errors import (
+    Cancelled,
+    CodeNotAllowedError,
+    MethodError,
+    ParameterError,
+    PlanError,
+)
 from rankstudio.engine.experiment.execution.executors import on_processes
 from rankstudio.engine.experiment.plan.as_code import as_python
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -98,7 +104,10 @@ def test_the_form_comes_from_the_signature(tmp_path: Path) -> None:
     assert entry.parameter("power").help == "Exponent of the covariances."
     assert entry.parameter("power").expected == "a number"
     assert entry.label == "Ordered" and entry.selects
-    assert entry.description.summary == "Orders features by their covariance with the labels."
+    assert (
+        entry.description.summary
+        == "Orders features by their covariance with the labels."
+    )
 
 
 def test_the_order_is_that_of_the_object(tmp_path: Path) -> None:
@@ -109,7 +118,10 @@ def test_the_order_is_that_of_the_object(tmp_path: Path) -> None:
         X[train.qid == q] -= X[train.qid == q].mean(axis=0)
     scores = np.abs(X.T @ (train.y - train.y.mean()))
     expected = np.argsort(-scores, kind="stable").tolist()
-    assert list(steps_of(entry)[-1].selected) == expected[: len(steps_of(entry)[-1].selected)]
+    assert (
+        list(steps_of(entry)[-1].selected)
+        == expected[: len(steps_of(entry)[-1].selected)]
+    )
     raw = np.abs(train.X.T @ (train.y - train.y.mean()))
     order = np.argsort(raw, kind="stable").tolist()
     last = steps_of(entry, kind="up", centred=False)[-1]
@@ -142,7 +154,12 @@ def test_a_function_is_a_filter(tmp_path: Path) -> None:
 def test_estimators_of_scikit_learn(path: str, parameters: dict[str, object]) -> None:
     entry = add_by_user(path)
     given = parameters if not entry.selects else {"regularization": 1.0, **parameters}
-    steps = ended(run(Plan("here", path, given, folds=(1,)), dataset())).folds[0].paths[0].steps
+    steps = (
+        ended(run(Plan("here", path, given, folds=(1,)), dataset()))
+        .folds[0]
+        .paths[0]
+        .steps
+    )
     if path.endswith("SequentialFeatureSelector"):
         assert [len(step.selected) for step in steps] == [2]
     elif not entry.selects:
@@ -160,8 +177,13 @@ def test_rfe_has_the_whole_order() -> None:
     entry = add_by_user("sklearn.feature_selection.RFE")
     last = steps_of(entry, estimator="Ridge(alpha=2.0)", centred=False)[-1]
     train = dataset().folds[0].train
-    ranking = RFE(Ridge(alpha=2.0), n_features_to_select=1).fit(train.X, train.y).ranking_
-    assert list(last.selected) == np.argsort(ranking, kind="stable").tolist()[: len(last.selected)]
+    ranking = (
+        RFE(Ridge(alpha=2.0), n_features_to_select=1).fit(train.X, train.y).ranking_
+    )
+    assert (
+        list(last.selected)
+        == np.argsort(ranking, kind="stable").tolist()[: len(last.selected)]
+    )
 
 
 def test_plans_say_which_file_it_was(tmp_path: Path) -> None:
@@ -175,14 +197,32 @@ def test_plans_say_which_file_it_was(tmp_path: Path) -> None:
     assert add_by_user(f"{path}:Ordered").key != entry.key
 
 
-def test_nothing_runs_that_only_a_plan_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_runs_that_only_a_plan_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mark = tmp_path / "ran"
-    written(tmp_path, f"import os; os.mkdir({str(mark)!r})\ndef f(X, y): return X[0]\n", "bad.py")
-    (tmp_path / "plan.toml").write_text('data = "sample"\nmethod = "bad.py:f"\n', encoding="utf-8")
+    written(
+        tmp_path,
+        f"import os; os.mkdir({str(mark)!r})\ndef f(X, y): return X[0]\n",
+        "bad.py",
+    )
+    (tmp_path / "plan.toml").write_text(
+        'data = "sample"\nmethod = "bad.py:f"\n', encoding="utf-8"
+    )
     with pytest.raises(PlanError):
         load_plan(tmp_path / "plan.toml")
-    others = "sklearn.utils._testing.check_output", "sklearn.base.warnings.warn", "sklearn.base.deepcopy"
-    for key in ("bad.py:f", "../bad.py:f", "os.system", "bad.py:f@0123456789ab", *others):
+    others = (
+        "sklearn.utils._testing.check_output",
+        "sklearn.base.warnings.warn",
+        "sklearn.base.deepcopy",
+    )
+    for key in (
+        "bad.py:f",
+        "../bad.py:f",
+        "os.system",
+        "bad.py:f@0123456789ab",
+        *others,
+    ):
         with pytest.raises(CodeNotAllowedError):
             add_of_plan([key], [tmp_path])
     assert not mark.exists()
@@ -194,7 +234,9 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "METHODS", MethodRegistry([]))
 
 
-def test_what_was_allowed_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_allowed_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = written(tmp_path)
     key = add_by_user(f"{path}:Ordered").key
     forget(monkeypatch)
@@ -241,7 +283,9 @@ def test_a_fault_is_a_sentence(tmp_path: Path, text: str, found: str) -> None:
         steps_of(entry)
 
 
-def test_ties_and_printing_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ties_and_printing_do_no_harm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = "def f(X, y):\n    print('hello')\n    X[:] = 0\n    y[:] = 7\n    return X.var(axis=0)"
     entry = add_by_user(f"{written(tmp_path, text)}:f")
     before = dataset().folds[0].train.X.copy()
@@ -259,7 +303,9 @@ def test_ties_and_printing_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixt
         ("", "none"),
     ],
 )
-def test_a_file_that_cannot_be_run_is_a_sentence(tmp_path: Path, text: str, found: str) -> None:
+def test_a_file_that_cannot_be_run_is_a_sentence(
+    tmp_path: Path, text: str, found: str
+) -> None:
     with pytest.raises(PlanError, match=found):
         method_of(str(written(tmp_path, text)))
 
@@ -272,7 +318,14 @@ def test_odd_names(tmp_path: Path) -> None:
     plan = Plan("here", entry.key)
     save_plan(plan, tmp_path / "plan.toml")
     assert load_plan(tmp_path / "plan.toml") == plan
-    for text in ("no.such.module", "os.path", "json.dumps.x", "sklearn.svm.NoSuch", "x.py:", "nothing.py:f"):
+    for text in (
+        "no.such.module",
+        "os.path",
+        "json.dumps.x",
+        "sklearn.svm.NoSuch",
+        "x.py:",
+        "nothing.py:f",
+    ):
         with pytest.raises(PlanError):
             method_of(text)
 
@@ -283,12 +336,17 @@ def test_objects_of_scikit_learn_are_methods() -> None:
     assert plan.parameters["estimator"] == "Ridge(alpha=2.0)"
     assert plan.parameters["n_features_to_select"] == 3
     by_name = Plan(
-        "here", plan.method, {"estimator": "Ridge(alpha=2.0)", "n_features_to_select": 3}, folds=(1,)
+        "here",
+        plan.method,
+        {"estimator": "Ridge(alpha=2.0)", "n_features_to_select": 3},
+        folds=(1,),
     )
     assert by_name == plan
     train = dataset().folds[0].train
     made = as_method(SelectKBest(f_regression)).fit(train.X, train.y, qid=train.qid)
-    assert made.selection_order_[0] == np.argmax(f_regression(_centred(train), train.y)[0])
+    assert made.selection_order_[0] == np.argmax(
+        f_regression(_centred(train), train.y)[0]
+    )
     with pytest.raises(PlanError):
         Plan("here", RFE)  # type: ignore[arg-type]
 
@@ -308,7 +366,13 @@ def test_stability_of_an_object_of_scikit_learn() -> None:
         SelectKBest(f_regression, k=2), train.X, train.y, qid=train.qid, n_halves=4
     )
     assert result.n_paths == 8
-    for path in ("__import__('os').system('true')", "open('x')", "Ridge(**{})", "(lambda: 1)()", "os.system"):
+    for path in (
+        "__import__('os').system('true')",
+        "open('x')",
+        "Ridge(**{})",
+        "(lambda: 1)()",
+        "os.system",
+    ):
         entry = add_by_user("sklearn.feature_selection.RFE")
         with pytest.raises((MethodError, ParameterError)):
             steps_of(entry, estimator=path)
@@ -324,7 +388,9 @@ def test_programs_add_the_method(tmp_path: Path) -> None:
 
 def test_a_selector_of_a_library_that_only_has_get_support(tmp_path: Path) -> None:
     entry = add_by_user("sklearn.feature_selection.SelectFromModel")
-    plan = Plan("here", entry.key, {"estimator": "Ridge()", "regularization": 1.0}, folds=(1,))
+    plan = Plan(
+        "here", entry.key, {"estimator": "Ridge()", "regularization": 1.0}, folds=(1,)
+    )
     fold = ended(run(plan, dataset())).folds[0]
     train = dataset().folds[0].train
     X = np.array(train.X)
@@ -346,7 +412,9 @@ def test_a_default_that_is_no_expression_is_left_to_its_owner(tmp_path: Path) ->
     path = tmp_path / "odd.py"
     path.write_text(dedent(text), encoding="utf-8")
     entry = add_by_user(f"{path}:Odd")
-    assert ended(run(Plan("here", entry.key, {"regularization": 1.0}, folds=(1,)), dataset())).complete
+    assert ended(
+        run(Plan("here", entry.key, {"regularization": 1.0}, folds=(1,)), dataset())
+    ).complete
 
 
 HANGS = "import threading\nthreading.Event().wait()\ndef scores(X, y, qid):\n    return X[0]\n"
@@ -354,7 +422,9 @@ SPINS = "while True:\n    pass\n"
 
 
 @pytest.mark.parametrize("text", [HANGS, SPINS])
-def test_a_file_that_hangs_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_a_file_that_hangs_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     monkeypatch.setattr(code, "PATIENCE", 0.01)
     path = tmp_path / "hangs.py"
     path.write_text(_ending(text, tmp_path))
@@ -362,7 +432,10 @@ def test_a_file_that_hangs_is_left_behind(tmp_path: Path, monkeypatch: pytest.Mo
     try:
         with pytest.raises(PlanError, match=r"hangs\.py"):
             method_of(str(path))
-        assert not {name for name in sys.modules if name.startswith("rankstudio_file_")} - before
+        assert (
+            not {name for name in sys.modules if name.startswith("rankstudio_file_")}
+            - before
+        )
     finally:
         (tmp_path / "end").touch()
 
@@ -386,4 +459,8 @@ def test_who_waits_for_a_file_can_stop(tmp_path: Path) -> None:
 def _ending(text: str, folder: Path) -> str:
     """Return a text whose endless loop ends with the test, so that no thread is left."""
     wait = f"import pathlib, time\nwhile not pathlib.Path({str(folder / 'end')!r}).exists():\n    "
-    return wait + ("pass\n" if text == SPINS else "time.sleep(0.01)\n") + text.partition("wait()\n")[2]
+    return (
+        wait
+        + ("pass\n" if text == SPINS else "time.sleep(0.01)\n")
+        + text.partition("wait()\n")[2]
+    )

@@ -35,12 +35,18 @@ def test_steps_fall_and_the_last_one_is_the_model(method: ConvergingRanker) -> N
     assert all(b <= a * (1 + 1e-12) for a, b in pairwise(criteria))
     fitted = method.fit(X, y, qid=qid)
     assert (fitted.coef_ == steps[-1].coef).all()
-    assert (fitted.objective_, fitted.gap_, fitted.n_iter_) == (criteria[-1], steps[-1].gap, len(steps))
+    assert (fitted.objective_, fitted.gap_, fitted.n_iter_) == (
+        criteria[-1],
+        steps[-1].gap,
+        len(steps),
+    )
     assert fitted.gap_ <= method.tol * fitted.objective_
     assert len(steps) <= method.n_steps(5)
 
 
-@pytest.mark.parametrize("method", [RankSVM(C=0.1, tol=1e-10), SVMMAP(tol=1e-10)], ids=str)
+@pytest.mark.parametrize(
+    "method", [RankSVM(C=0.1, tol=1e-10), SVMMAP(tol=1e-10)], ids=str
+)
 def test_the_order_of_queries_and_rows_and_an_offset_of_a_query_do_not_matter(
     method: ConvergingRanker,
 ) -> None:
@@ -52,13 +58,20 @@ def test_the_order_of_queries_and_rows_and_an_offset_of_a_query_do_not_matter(
     method.fit((X + offset)[shuffled], y[shuffled], qid=99 - qid[shuffled])
     assert method.objective_ == pytest.approx(objective, rel=1e-9)
     # ½||w - w*||² is at most the gap.
-    np.testing.assert_allclose(method.coef_, expected, atol=2 * np.sqrt(2e-10 * objective))
+    np.testing.assert_allclose(
+        method.coef_, expected, atol=2 * np.sqrt(2e-10 * objective)
+    )
 
 
-@pytest.mark.parametrize("method", [RankSVM(**HINGE, max_iter=1), SVMMAP(max_iter=1)], ids=str)
+@pytest.mark.parametrize(
+    "method", [RankSVM(**HINGE, max_iter=1), SVMMAP(max_iter=1)], ids=str
+)
 def test_stopping_early_warns_with_the_gap(method: ConvergingRanker) -> None:
     X, y, qid = ranking(300, 4, 15)
-    with pytest.warns(ConvergenceWarning, match="after 1 iterations with a duality gap .* max_iter, now 1"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match="after 1 iterations with a duality gap .* max_iter, now 1",
+    ):
         fitted = method.fit(X, y, qid=qid)
     assert fitted.n_iter_ == 1
 

@@ -19,7 +19,9 @@ from rankstudio.engine.methods.kernels.nystrom import DependentBasisWarning
 C = 0.5
 
 
-@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning")
+@pytest.mark.filterwarnings(
+    "ignore::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning"
+)
 @given(
     problems(),
     KERNELS.filter(lambda kernel: kernel["kernel"] != "linear"),
@@ -31,13 +33,17 @@ def test_it_is_as_good_as_a_general_optimiser(
     problem: Problem, parameters: dict[str, Any], n_basis: int | None, loss: str
 ) -> None:
     X, y, qid, _ = problem
-    method = RankSVM(C=C, loss=loss, tol=1e-8, **parameters, n_basis=n_basis).fit(X, y, qid=qid)
+    method = RankSVM(C=C, loss=loss, tol=1e-8, **parameters, n_basis=n_basis).fit(
+        X, y, qid=qid
+    )
     kernel = kernel_matrix(X, parameters)
     D = differences(spanned(features_of(kernel), method.basis_), y, qid)
     least = (least_squared_hinge if loss == "squared_hinge" else least_hinge)(D, C)
     b, R = method.dual_coef_, method.basis_
     scores = method.predict(X)
-    np.testing.assert_allclose(scores, kernel[:, R] @ b, atol=1e-6 * (1.0 + np.abs(scores).max()))
+    np.testing.assert_allclose(
+        scores, kernel[:, R] @ b, atol=1e-6 * (1.0 + np.abs(scores).max())
+    )
     gaps = np.maximum(0.0, 1.0 - differences(scores[:, None], y, qid)[:, 0])
     lost = float(gaps @ gaps) if loss == "squared_hinge" else float(gaps.sum())
     found = 0.5 * float(b @ kernel[np.ix_(R, R)] @ b) + C * lost
@@ -48,17 +54,23 @@ def test_it_is_as_good_as_a_general_optimiser(
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
-def test_a_linear_kernel_as_a_function_learns_what_the_linear_method_does(loss: str) -> None:
+def test_a_linear_kernel_as_a_function_learns_what_the_linear_method_does(
+    loss: str,
+) -> None:
     rng = np.random.default_rng(0)
     X, qid = rng.random((24, 4)), np.arange(24) // 6
     y = np.round(3 * X[:, 0])
     linear = RankSVM(loss=loss, tol=1e-9).fit(X, y, qid=qid)
     assert not hasattr(linear, "dual_coef_")
     with pytest.warns(DependentBasisWarning):
-        mapped = RankSVM(loss=loss, tol=1e-9, kernel=lambda A, B: A @ B.T).fit(X, y, qid=qid)
+        mapped = RankSVM(loss=loss, tol=1e-9, kernel=lambda A, B: A @ B.T).fit(
+            X, y, qid=qid
+        )
     assert mapped.objective_ == pytest.approx(linear.objective_, rel=1e-8)
     np.testing.assert_allclose(mapped.predict(X), linear.predict(X), atol=1e-4)
-    assert not hasattr(mapped.set_params(kernel="linear").fit(X, y, qid=qid), "dual_coef_")
+    assert not hasattr(
+        mapped.set_params(kernel="linear").fit(X, y, qid=qid), "dual_coef_"
+    )
 
 
 def test_steps_score_as_the_model_does() -> None:
@@ -75,5 +87,8 @@ def test_steps_score_as_the_model_does() -> None:
 
 
 def test_a_precomputed_kernel_is_refused() -> None:
-    with pytest.raises(ParameterError, match="kernel: expected linear, rbf, poly or a function of documents"):
+    with pytest.raises(
+        ParameterError,
+        match="kernel: expected linear, rbf, poly or a function of documents",
+    ):
         RankSVM(kernel="precomputed").fit(np.eye(4), np.arange(4.0), qid=[1, 1, 2, 2])

@@ -20,7 +20,10 @@ from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, group
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.left_out import measured_left_out
-from rankstudio.engine.methods.rankers.rankrls_shards import left_out_predictions, models_without
+from rankstudio.engine.methods.rankers.rankrls_shards import (
+    left_out_predictions,
+    models_without,
+)
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support import memory, threads
@@ -64,7 +67,9 @@ def retrained(problem: Problem, columns: list[int]) -> np.ndarray:
     scores = np.zeros(len(problem.y))
     for query in np.unique(problem.qid):
         own, X = problem.qid == query, problem.X[:, columns]
-        model = rankrls_on_pairs(X[~own], problem.y[~own], problem.qid[~own], problem.regularization)
+        model = rankrls_on_pairs(
+            X[~own], problem.y[~own], problem.qid[~own], problem.regularization
+        )
         scores[own] = X[own] @ model
     return scores
 
@@ -78,10 +83,20 @@ def test_the_scores_are_those_of_retraining_without_the_query(
     shards = sharded(data, documents)
     relative, _ = tolerance(problem)
     # Weights of n features are at most ||y|| / √λ long, and so uncertain by that times the condition.
-    bound = relative * np.linalg.norm(problem.X) * np.linalg.norm(problem.y) / np.sqrt(problem.regularization)
+    bound = (
+        relative
+        * np.linalg.norm(problem.X)
+        * np.linalg.norm(problem.y)
+        / np.sqrt(problem.regularization)
+    )
     expected = retrained(problem, columns)
-    for method in (RankRLS(problem.regularization), GreedyRankRLS(regularization=problem.regularization)):
-        np.testing.assert_allclose(method.left_out(shards, columns), expected, rtol=0, atol=bound)
+    for method in (
+        RankRLS(problem.regularization),
+        GreedyRankRLS(regularization=problem.regularization),
+    ):
+        np.testing.assert_allclose(
+            method.left_out(shards, columns), expected, rtol=0, atol=bound
+        )
     if len(shards.shards) > 1:
         grid = problem.regularization, 2.0 * problem.regularization
         found = left_out_predictions(shards, grid, PairCost())[0]
@@ -116,12 +131,17 @@ def test_equal_documents_of_a_query_have_equal_scores() -> None:
 
 
 @LOSSES
-def test_memory_disk_and_threads_give_the_same_bits(loss: dict[str, Any], tmp_path: Path) -> None:
+def test_memory_disk_and_threads_give_the_same_bits(
+    loss: dict[str, Any], tmp_path: Path
+) -> None:
     data, names, columns = random_data(), ("MAP", "NDCG@5"), (6, 0, 3)
     expected: list[np.ndarray] = []
     for rows in (data, on_disk(data, tmp_path)):
         for count in (1, 2, 5):
-            shards, method = sharded(rows, 50), GreedyRankRLS(regularization=0.5, **loss)
+            shards, method = (
+                sharded(rows, 50),
+                GreedyRankRLS(regularization=0.5, **loss),
+            )
             with threads.at_most(count):
                 scorer = finish(method.left_out_scorer(shards, columns))
                 found = [
@@ -133,7 +153,9 @@ def test_memory_disk_and_threads_give_the_same_bits(loss: dict[str, Any], tmp_pa
             assert all(map(np.array_equal, found, expected))
 
 
-def test_the_data_are_read_once_for_all_features_and_regularizations_then_once_a_model() -> None:
+def test_the_data_are_read_once_for_all_features_and_regularizations_then_once_a_model() -> (
+    None
+):
     data = sharded(random_data(), 50)
     count = len(data.shards)
     signs: list[WorkProgress] = []
@@ -147,7 +169,9 @@ def test_the_data_are_read_once_for_all_features_and_regularizations_then_once_a
 
 
 @pytest.mark.parametrize("loss", [{"cost": "inverse", "weighting": "pairs"}], ids=str)
-def test_several_shards_are_left_out_by_shards_in_the_order_of_the_rows(loss: dict[str, Any]) -> None:
+def test_several_shards_are_left_out_by_shards_in_the_order_of_the_rows(
+    loss: dict[str, Any],
+) -> None:
     data = random_data(7500, 3)
     assert data.y.size > DOCUMENTS
     qid = np.repeat(np.arange(7500), np.diff(data.ptr))
@@ -155,21 +179,37 @@ def test_several_shards_are_left_out_by_shards_in_the_order_of_the_rows(loss: di
     predict = partial(RankRLS(**loss).leave_query_out, regularization=grid)
     found = predict(data.X, data.y, qid=qid)
     shards = TrainingData(data.X, data.y, data.ptr)
-    assert np.array_equal(found, left_out_predictions(shards, grid, RankRLS(**loss).pair_cost()))
-    assert np.array_equal(RankRLS(4.0, **loss).leave_query_out(data.X, data.y, qid=qid), found[1])
+    assert np.array_equal(
+        found, left_out_predictions(shards, grid, RankRLS(**loss).pair_cost())
+    )
+    assert np.array_equal(
+        RankRLS(4.0, **loss).leave_query_out(data.X, data.y, qid=qid), found[1]
+    )
     rows = PairRows.of(data, RankRLS(**loss).pair_cost())
-    whole = [next(models_without(rows.statistics.gram, rows.statistics.total, (value,))) for value in grid]
+    whole = [
+        next(models_without(rows.statistics.gram, rows.statistics.total, (value,)))
+        for value in grid
+    ]
     expected = [np.einsum("mi,mi->m", data.centred[0], models[qid]) for models in whole]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(found).max())
+    np.testing.assert_allclose(
+        found, expected, rtol=0, atol=1e-10 * np.abs(found).max()
+    )
     scattered = np.random.default_rng(1).permutation(qid.size)
     again = predict(data.X[scattered], data.y[scattered], qid=qid[scattered])
-    np.testing.assert_allclose(again, found[:, scattered], rtol=0, atol=1e-10 * np.abs(found).max())
+    np.testing.assert_allclose(
+        again, found[:, scattered], rtol=0, atol=1e-10 * np.abs(found).max()
+    )
 
 
 def test_pairs_of_all_queries_need_all_documents_at_once(tmp_path: Path) -> None:
     data = random_data()
     shards, method = sharded(on_disk(data, tmp_path), 50), RankRLS(pairs="all")
     assert finish(method.left_out_scorer(shards, (0, 1))) is None
-    assert np.array_equal(method.left_out(shards, (0, 1)), method.left_out(data, (0, 1)))
-    with memory.within(1e4), pytest.raises(OutOfMemoryError, match="RankRLS needs all documents at once"):
+    assert np.array_equal(
+        method.left_out(shards, (0, 1)), method.left_out(data, (0, 1))
+    )
+    with (
+        memory.within(1e4),
+        pytest.raises(OutOfMemoryError, match="RankRLS needs all documents at once"),
+    ):
         method.left_out(sharded(on_disk(data, tmp_path), 50), (0, 1))

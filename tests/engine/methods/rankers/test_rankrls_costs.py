@@ -23,12 +23,15 @@ some_pairs = st.sampled_from(["query", "all"])
 def test_the_weights_minimise_the_loss_of_all_pairs(
     problem: Problem, loss: Loss, pairs: str, often: int
 ) -> None:
-    X, y, qid = (np.repeat(values, often, axis=0) for values in problem[:3])  # documents may be there twice
+    # documents may be there twice
+    X, y, qid = (np.repeat(values, often, axis=0) for values in problem[:3])
     regularization = problem.regularization
     M, N, _ = listed_pairs(y, qid, *loss, pairs == "all")
     eps, scale = bounds(Problem(X, y, qid, regularization), M, N)
     fitted = _rankrls(regularization, loss, pairs).fit(X, y, qid=qid)
-    np.testing.assert_allclose(fitted.coef_, solve(M, N, X, regularization), rtol=0, atol=eps * scale)
+    np.testing.assert_allclose(
+        fitted.coef_, solve(M, N, X, regularization), rtol=0, atol=eps * scale
+    )
 
 
 @given(problems(fewest_queries=2), losses, some_pairs, st.booleans())
@@ -51,7 +54,11 @@ def test_left_out_predictions_are_those_of_retraining(
         if not statistics and pairs == "query":
             patch.setattr(rankrls_shards, "_FEW", 0)
             patch.setattr(rankrls_shards, "_TIMES", 0)
-            patch.setattr(QueryData, "statistics", property(lambda _: pytest.fail("needs statistics")))
+            patch.setattr(
+                QueryData,
+                "statistics",
+                property(lambda _: pytest.fail("needs statistics")),
+            )
         left_out = method.leave_query_out(X, y, qid=qid)
         found = method.fit(X, y, qid=qid).criterion_
     scale *= 1.0 + float(np.abs(X).sum())
@@ -69,11 +76,15 @@ def test_well_conditioned_problems_agree_to_eight_digits() -> None:
             M, N, _ = listed_pairs(y, qid, *loss, pairs == "all")
             for regularization in (2.0**-15, 1.0, 2.0**15):
                 coef = _rankrls(regularization, loss, pairs).fit(X, y, qid=qid).coef_
-                np.testing.assert_allclose(coef, solve(M, N, X, regularization), rtol=1e-8)
+                np.testing.assert_allclose(
+                    coef, solve(M, N, X, regularization), rtol=1e-8
+                )
 
 
 @given(problems(fewest_queries=2), losses)
-def test_a_path_of_nested_models_has_the_loss_of_each(problem: Problem, loss: Loss) -> None:
+def test_a_path_of_nested_models_has_the_loss_of_each(
+    problem: Problem, loss: Loss
+) -> None:
     X, y, qid, regularization = problem
     method = _rankrls(regularization, loss, "query")
     data = training_data(method._group(X, y, qid))
@@ -83,7 +94,9 @@ def test_a_path_of_nested_models_has_the_loss_of_each(problem: Problem, loss: Lo
     for k, step in enumerate(steps, start=1):
         alone = _rankrls(regularization, loss, "query").fit(X[:, :k], y, qid=qid)
         np.testing.assert_allclose(step.coef[:k], alone.coef_, rtol=0, atol=eps * scale)
-        assert step.criterion == pytest.approx(alone.criterion_, rel=1e-8, abs=eps * (1.0 + scale) ** 2)
+        assert step.criterion == pytest.approx(
+            alone.criterion_, rel=1e-8, abs=eps * (1.0 + scale) ** 2
+        )
 
 
 def test_nothing_is_nested_over_all_queries() -> None:
@@ -93,7 +106,11 @@ def test_nothing_is_nested_over_all_queries() -> None:
 
 def test_irrelevant_pairs_turn_the_sign_of_the_papers_example() -> None:
     """Pahikkala et al. 2009, Figure 2."""
-    X, y, qid = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([2.0, 1.0, 4.0, 3.0]), [1, 1, 2, 2]
+    X, y, qid = (
+        np.array([[0.0], [1.0], [2.0], [3.0]]),
+        np.array([2.0, 1.0, 4.0, 3.0]),
+        [1, 1, 2, 2],
+    )
     assert RankRLS(0.1).fit(X, y, qid=qid).coef_[0] < 0
     assert RankRLS(0.1, pairs="all").fit(X, y, qid=qid).coef_[0] > 0
 
@@ -104,7 +121,9 @@ def test_pointwise_is_regression_with_a_bias() -> None:
     rng = np.random.default_rng(0)
     X, y, qid = rng.random((40, 3)), rng.random(40), np.arange(40) // 8
     method = RankRLS(0.3, pairs="pointwise")
-    np.testing.assert_allclose(method.fit(X, y, qid=qid).coef_, Ridge(alpha=0.3).fit(X, y).coef_, rtol=1e-10)
+    np.testing.assert_allclose(
+        method.fit(X, y, qid=qid).coef_, Ridge(alpha=0.3).fit(X, y).coef_, rtol=1e-10
+    )
     left_out = method.leave_query_out(X, y, qid=qid)
     for query in range(5):
         out = qid == query
@@ -128,7 +147,9 @@ def test_pointwise_is_regression_with_a_bias() -> None:
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused(parameters: dict[str, object], sentence: str) -> None:
+def test_what_does_not_go_together_is_refused(
+    parameters: dict[str, object], sentence: str
+) -> None:
     with pytest.raises(ParameterError) as refused:
         RankRLS(**parameters).fit(np.eye(3), np.arange(3.0), qid=[1, 1, 2])
     assert str(refused.value) == sentence
@@ -141,7 +162,9 @@ def test_one_query_has_no_left_out_predictions_with_any_cost() -> None:
 
 def _rankrls(regularization: float, loss: Loss, pairs: str) -> RankRLS:
     cost, ties, weighting = loss
-    return RankRLS(regularization, cost=cost, ties=ties, weighting=weighting, pairs=pairs)
+    return RankRLS(
+        regularization, cost=cost, ties=ties, weighting=weighting, pairs=pairs
+    )
 
 
 def made() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -151,7 +174,9 @@ def made() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_conjugate_gradients_and_further_queries_end_in_the_same_weights(loss: Loss) -> None:
+def test_conjugate_gradients_and_further_queries_end_in_the_same_weights(
+    loss: Loss,
+) -> None:
     X, y, qid = made()
     cost, ties, weighting = loss
     parameters = {"cost": cost, "ties": ties, "weighting": weighting}
@@ -169,21 +194,32 @@ def test_conjugate_gradients_and_further_queries_end_in_the_same_weights(loss: L
 def test_what_knows_the_default_loss_alone_refuses_others() -> None:
     X, y, qid = made()
     both = np.column_stack((y, -y))
-    with pytest.raises(ParameterError, match="cost: expected the default with several outputs, or"):
+    with pytest.raises(
+        ParameterError, match="cost: expected the default with several outputs, or"
+    ):
         RankRLS(cost="unit").fit(X, both, qid=qid)
-    with pytest.raises(ParameterError, match="pairs: expected query with several outputs"):
+    with pytest.raises(
+        ParameterError, match="pairs: expected query with several outputs"
+    ):
         RankRLS(pairs="all").leave_query_out(X, both, qid=qid)
-    with pytest.raises(ParameterError, match="weighting: expected the default with several outputs"):
+    with pytest.raises(
+        ParameterError, match="weighting: expected the default with several outputs"
+    ):
         RankRLS(weighting="none").partial_fit(X, both, qid=qid)
-    with pytest.raises(ParameterError, match="pairs: expected query when further queries are added"):
+    with pytest.raises(
+        ParameterError, match="pairs: expected query when further queries are added"
+    ):
         RankRLS(pairs="all").fit(X, y, qid=qid).partial_fit(X, y, qid=qid + 10)
     with pytest.raises(ParameterError, match="pairs: expected query with"):
         RankRLS(pairs="all", solver="cg").fit(X, y, qid=qid)
     with pytest.raises(
-        ParameterError, match="cost: expected the cost magnitude with ties and weighting size or"
+        ParameterError,
+        match="cost: expected the cost magnitude with ties and weighting size or",
     ):
         RankRLS(cost="inverse").leave_pair_out(X, y)
-    with pytest.raises(ParameterError, match=r"cost: expected the defaults .* for a sparse X"):
+    with pytest.raises(
+        ParameterError, match=r"cost: expected the defaults .* for a sparse X"
+    ):
         RankRLS(cost="inverse").fit(csr_array(X), y, qid=qid)
 
 
@@ -191,10 +227,16 @@ def test_pairs_and_sets_are_left_out_with_the_weighting_and_of_regression() -> N
     X, y, _ = made()
     X, y = X[:12], y[:12]
     rest = np.arange(12) > 1
-    for parameters in ({"weighting": "none"}, {"weighting": "size"}, {"pairs": "all", "weighting": "none"}):
+    for parameters in (
+        {"weighting": "none"},
+        {"weighting": "size"},
+        {"pairs": "all", "weighting": "none"},
+    ):
         method = RankRLS(0.5, **parameters)
         coef = RankRLS(0.5, **parameters).fit(X[rest], y[rest], qid=np.zeros(10)).coef_
-        np.testing.assert_allclose(method.leave_pair_out(X, y)[0, 1], (X[0] - X.mean(axis=0)) @ coef)
+        np.testing.assert_allclose(
+            method.leave_pair_out(X, y)[0, 1], (X[0] - X.mean(axis=0)) @ coef
+        )
         left_out = method.leave_sets_out(X, y, [[0, 1]])[0]
         np.testing.assert_allclose(left_out, (X[:2] - X.mean(axis=0)) @ coef)
     coef = RankRLS(0.5, pairs="pointwise").fit(X[rest], y[rest], qid=np.zeros(10)).coef_

@@ -19,7 +19,9 @@ def close(found: np.ndarray, expected: np.ndarray, scale: float = 0.0) -> None:
 
 def with_outputs(problem: Problem) -> np.ndarray:
     rng = np.random.default_rng(problem.y.size)
-    return np.column_stack((problem.y, rng.integers(0, 3, problem.y.size), rng.random(problem.y.size)))
+    return np.column_stack(
+        (problem.y, rng.integers(0, 3, problem.y.size), rng.random(problem.y.size))
+    )
 
 
 @given(problems(fewest_queries=2))
@@ -40,7 +42,9 @@ def test_outputs_are_learned_as_each_alone(problem: Problem) -> None:
 
 
 @given(problems(fewest_queries=2), st.data())
-def test_further_queries_are_learned_as_all_at_once(problem: Problem, data: st.DataObject) -> None:
+def test_further_queries_are_learned_as_all_at_once(
+    problem: Problem, data: st.DataObject
+) -> None:
     X, y, qid, regularization = problem
     queries = np.unique(qid)
     first = np.isin(qid, queries[: data.draw(st.integers(1, queries.size - 1))])
@@ -81,9 +85,13 @@ def test_what_does_not_go_together_is_refused() -> None:
     grown = RankRLS().fit(X, Y, qid=qid)
     with pytest.raises(DatasetError, match=r"expected new queries, found 2, 4"):
         grown.partial_fit(X[5:], Y[5:], qid=[2] * 5 + [7] * 5 + [4] * 5)
-    with pytest.raises(DatasetError, match="expected as many outputs as before, 2, got 1"):
+    with pytest.raises(
+        DatasetError, match="expected as many outputs as before, 2, got 1"
+    ):
         grown.partial_fit(X, Y[:, 0], qid=qid + 10)
-    with pytest.raises(ValueError, match="X has 2 features, but RankRLS is expecting 3"):
+    with pytest.raises(
+        ValueError, match="X has 2 features, but RankRLS is expecting 3"
+    ):
         grown.partial_fit(X[:, :2], Y, qid=qid + 10)
     Y[3, 1] = np.nan
     with pytest.raises(DatasetError, match="y: expected finite numbers, row 3"):

@@ -22,17 +22,25 @@ Given = tuple[Problem, Preferences]
 
 
 @given(preferred(), costs, weightings)
-def test_the_weights_minimise_the_loss_of_the_preferences(given_: Given, cost: str, weighting: str) -> None:
+def test_the_weights_minimise_the_loss_of_the_preferences(
+    given_: Given, cost: str, weighting: str
+) -> None:
     problem, preferences = given_
     X, _, qid, regularization = problem
     M, N, _ = listed_preferences(preferences, qid, cost, weighting)
     eps, scale = bounds(problem, M, N)
-    fitted = RankRLS(regularization, cost=cost, weighting=weighting).fit(X, qid=qid, preferences=preferences)
-    np.testing.assert_allclose(fitted.coef_, solve(M, N, X, regularization), rtol=0, atol=eps * scale)
+    fitted = RankRLS(regularization, cost=cost, weighting=weighting).fit(
+        X, qid=qid, preferences=preferences
+    )
+    np.testing.assert_allclose(
+        fitted.coef_, solve(M, N, X, regularization), rtol=0, atol=eps * scale
+    )
 
 
 @given(preferred(fewest_queries=2), costs, weightings)
-def test_left_out_predictions_are_those_of_retraining(given_: Given, cost: str, weighting: str) -> None:
+def test_left_out_predictions_are_those_of_retraining(
+    given_: Given, cost: str, weighting: str
+) -> None:
     problem, preferences = given_
     X, _, qid, regularization = problem
     M, N, owners = listed_preferences(preferences, qid, cost, weighting)
@@ -53,21 +61,32 @@ def test_left_out_predictions_are_those_of_retraining(given_: Given, cost: str, 
 
 
 @given(preferred(), costs, weightings)
-def test_factors_of_queries_say_the_same_of_any_scores(given_: Given, cost: str, weighting: str) -> None:
+def test_factors_of_queries_say_the_same_of_any_scores(
+    given_: Given, cost: str, weighting: str
+) -> None:
     problem, preferences = given_
     M, N, owners = listed_preferences(preferences, problem.qid, cost, weighting)
     grouped = group(problem.X, problem.y, problem.qid)
-    data = QueryData(grouped.X, grouped.y, grouped.ptr, preferences=preferences.in_order(grouped.order))
+    data = QueryData(
+        grouped.X,
+        grouped.y,
+        grouped.ptr,
+        preferences=preferences.in_order(grouped.order),
+    )
     order = np.arange(problem.qid.size) if grouped.order is None else grouped.order
     scores = problem.X[:, 0]
-    for q, (factor, targets) in enumerate(query_factors(data, PairCost(cost, False, weighting))):
+    for q, (factor, targets) in enumerate(
+        query_factors(data, PairCost(cost, False, weighting))
+    ):
         rows = order[grouped.ptr[q] : grouped.ptr[q + 1]]
         mine = owners == problem.qid[rows[0]]
         assert factor.shape[1] == rows.size
         assert factor.shape[0] == targets.size <= rows.size + 1
         expected = float(np.sum((N[mine] - M[mine] @ scores) ** 2))
         error = float(np.sum((targets - factor @ scores[rows]) ** 2))
-        assert error == pytest.approx(expected, rel=1e-8, abs=1e-10 * (1.0 + float(N @ N)))
+        assert error == pytest.approx(
+            expected, rel=1e-8, abs=1e-10 * (1.0 + float(N @ N))
+        )
 
 
 def test_preferences_of_all_pairs_of_labels_are_those_labels() -> None:
@@ -84,15 +103,23 @@ def test_preferences_of_all_pairs_of_labels_are_those_labels() -> None:
             np.testing.assert_allclose(by_pairs, by_labels, rtol=1e-10)
 
 
-@given(preferred(fewest_queries=2), costs, st.sampled_from(["statistics", "rows", "algorithm1", "columns"]))
-def test_greedy_selects_by_the_loss_of_left_out_preferences(given_: Given, cost: str, algorithm: str) -> None:
+@given(
+    preferred(fewest_queries=2),
+    costs,
+    st.sampled_from(["statistics", "rows", "algorithm1", "columns"]),
+)
+def test_greedy_selects_by_the_loss_of_left_out_preferences(
+    given_: Given, cost: str, algorithm: str
+) -> None:
     problem, preferences = given_
     X, _, qid, regularization = problem
     M, N, owners = listed_preferences(preferences, qid, cost, "size")
     eps, _ = bounds(problem, M, N)
     tolerance = eps * eps / np.finfo(float).eps * float(N @ N)
     for features in (X, csr_array(X)) if algorithm == "columns" else (X,):
-        method = GreedyRankRLS(min(2, X.shape[1]), regularization, algorithm=algorithm, cost=cost)
+        method = GreedyRankRLS(
+            min(2, X.shape[1]), regularization, algorithm=algorithm, cost=cost
+        )
         method.fit(features, qid=qid, preferences=preferences)
         for k, criterion in enumerate(method.criterion_path_, start=1):
             chosen = X[:, method.selection_order_[:k]]
@@ -156,18 +183,26 @@ def test_preferences_that_do_not_fit_are_refused(
 
 def test_preferences_are_inside_queries() -> None:
     with pytest.raises(ParameterError, match="pairs: expected query with preferences"):
-        RankRLS(pairs="all").fit(np.eye(3), qid=[1, 1, 2], preferences=Preferences([0], [1]))
+        RankRLS(pairs="all").fit(
+            np.eye(3), qid=[1, 1, 2], preferences=Preferences([0], [1])
+        )
 
 
-def test_gradients_sparse_features_and_further_queries_end_in_the_same_weights() -> None:
+def test_gradients_sparse_features_and_further_queries_end_in_the_same_weights() -> (
+    None
+):
     rng = np.random.default_rng(7)
     qid = np.repeat(np.arange(6), 5)
     X = rng.normal(size=(30, 3)) * (rng.random((30, 3)) < 0.6)
-    i, j = np.nonzero((qid[:, None] == qid) & (rng.random((30, 30)) < 0.5) & ~np.eye(30, dtype=bool))
+    i, j = np.nonzero(
+        (qid[:, None] == qid) & (rng.random((30, 30)) < 0.5) & ~np.eye(30, dtype=bool)
+    )
     preferences = Preferences(i, j, rng.random(i.size) + 0.5, rng.random(i.size) + 0.5)
     direct = RankRLS(0.5, cost="inverse").fit(X, qid=qid, preferences=preferences).coef_
     for features in (X, csr_array(X)):
-        method = RankRLS(0.5, cost="inverse", solver="cg").fit(features, qid=qid, preferences=preferences)
+        method = RankRLS(0.5, cost="inverse", solver="cg").fit(
+            features, qid=qid, preferences=preferences
+        )
         np.testing.assert_allclose(method.coef_, direct, rtol=1e-8)
     further = RankRLS(0.5, cost="inverse")
     for first, last in ((0, 10), (10, 30)):

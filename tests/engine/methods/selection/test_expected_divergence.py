@@ -44,7 +44,9 @@ def jensen_shannon(p: np.ndarray, q: np.ndarray) -> float:
     return float(kl[0] + kl[1]) / 2
 
 
-def slow_divergence(x: np.ndarray, y: np.ndarray, at: np.ndarray, reading: str) -> float:
+def slow_divergence(
+    x: np.ndarray, y: np.ndarray, at: np.ndarray, reading: str
+) -> float:
     """Eq. (2) and (3)."""
     classes = [density(x[y == label], at, reading) for label in sorted(set(y))]
     total = 0.0
@@ -55,12 +57,21 @@ def slow_divergence(x: np.ndarray, y: np.ndarray, at: np.ndarray, reading: str) 
 
 
 @given(
-    problems(), st.sampled_from(["normalised", "released"]), st.sampled_from(["fast", "exact"]), st.booleans()
+    problems(),
+    st.sampled_from(["normalised", "released"]),
+    st.sampled_from(["fast", "exact"]),
+    st.booleans(),
 )
-def test_scores_follow_the_equations(problem: Problem, reading: str, kde: str, validation: bool) -> None:
+def test_scores_follow_the_equations(
+    problem: Problem, reading: str, kde: str, validation: bool
+) -> None:
     X, y, qid, _ = problem
     y = np.clip(np.round(y), 0, 4)
-    at = np.round(np.random.default_rng(0).random((17, X.shape[1])), 1) if validation else X
+    at = (
+        np.round(np.random.default_rng(0).random((17, X.shape[1])), 1)
+        if validation
+        else X
+    )
     found = ExpectedDivergence(density=reading, kde=kde)
     found.fit(X, y, qid=qid, X_validation=at if validation else None)
     for j in range(X.shape[1]):
@@ -69,7 +80,12 @@ def test_scores_follow_the_equations(problem: Problem, reading: str, kde: str, v
         importance = evaluate(y, X[:, j], qid, measures=["NDCG@10"])["NDCG@10"]
         assert found.importance_[j] == pytest.approx(importance, rel=1e-12)
     np.testing.assert_allclose(found.scores_, found.importance_ + found.divergence_)
-    varies = np.array([any(np.ptp(X[qid == q, j]) > 0 for q in np.unique(qid)) for j in range(X.shape[1])])
+    varies = np.array(
+        [
+            any(np.ptp(X[qid == q, j]) > 0 for q in np.unique(qid))
+            for j in range(X.shape[1])
+        ]
+    )
     compared = np.where(varies, found.scores_, -1e9)[found.selection_order_]
     assert (np.diff(compared) <= 0).all()
 
@@ -81,10 +97,16 @@ def test_scores_follow_the_equations(problem: Problem, reading: str, kde: str, v
     st.floats(-3, 3),
     st.sampled_from([1.0, 2.0, 5.0]),
 )
-def test_fast_sums_keep_their_bound(seed: int, M: int, V: int, log_h: float, tail: float) -> None:
+def test_fast_sums_keep_their_bound(
+    seed: int, M: int, V: int, log_h: float, tail: float
+) -> None:
     rng = np.random.default_rng(seed)
     points = np.unique(rng.standard_normal(M) ** tail)
-    at = np.unique(np.concatenate((rng.standard_normal(V) ** tail, rng.choice(points, 3), [-1e9, 1e9])))
+    at = np.unique(
+        np.concatenate(
+            (rng.standard_normal(V) ** tail, rng.choice(points, 3), [-1e9, 1e9])
+        )
+    )
     weights = rng.integers(1, 50, points.size).astype(float)
     reach = float(np.ptp(points))
     h = max(10.0**log_h, reach / 1e4)
@@ -103,7 +125,9 @@ def test_exact_sums_are_scipys_density() -> None:
     reference = gaussian_kde(values, bw_method=0.3)
     h = 0.3 * values.std(ddof=1)
     kernels.exact_sums(values, np.ones(50), h, at, out)
-    np.testing.assert_allclose(out / (50 * h * np.sqrt(2 * np.pi)), reference(at), rtol=1e-12)
+    np.testing.assert_allclose(
+        out / (50 * h * np.sqrt(2 * np.pi)), reference(at), rtol=1e-12
+    )
 
 
 def test_defined_results_where_there_is_no_density() -> None:
@@ -127,8 +151,14 @@ def test_defined_results_where_there_is_no_density() -> None:
         assert np.isfinite(elsewhere).all()
         # All of the far grade counts for the greatest validation value.
         p = np.array([0, 0, 0, 0, 1.0])
-        others = [density(far[y == label], near[:, 3], "normalised") for label in (1, 2)]
-        expected = jensen_shannon(p, others[0]) + 2 * jensen_shannon(p, others[1]) + jensen_shannon(*others)
+        others = [
+            density(far[y == label], near[:, 3], "normalised") for label in (1, 2)
+        ]
+        expected = (
+            jensen_shannon(p, others[0])
+            + 2 * jensen_shannon(p, others[1])
+            + jensen_shannon(*others)
+        )
         assert elsewhere[3] == pytest.approx(expected)
 
 
@@ -140,7 +170,9 @@ def test_the_normalised_reading_does_not_depend_on_a_features_scale(
     y, X = np.clip(np.round(y), 0, 2), np.round(X, 3)
     moved = np.round(X * scale + shift, 9)
     if len(np.unique(moved)) == len(np.unique(X)):
-        np.testing.assert_allclose(divergences(moved, y, moved), divergences(X, y, X), atol=1e-4)
+        np.testing.assert_allclose(
+            divergences(moved, y, moved), divergences(X, y, X), atol=1e-4
+        )
 
 
 @pytest.mark.parametrize("density_name", ["normalised", "released"])
@@ -150,11 +182,22 @@ def test_conventions(density_name: str) -> None:
 
 def test_bad_data_are_refused() -> None:
     X, y, qid = ranking_problem()
-    with pytest.raises(DatasetError, match=r"X_validation: expected rows of 6 features .* shape \(3, 5\)"):
+    with pytest.raises(
+        DatasetError,
+        match=r"X_validation: expected rows of 6 features .* shape \(3, 5\)",
+    ):
         ExpectedDivergence().fit(X, y, qid=qid, X_validation=np.zeros((3, 5)))
-    with pytest.raises(DatasetError, match="X_validation: expected finite numbers, row 1 has"):
-        ExpectedDivergence().fit(X, y, qid=qid, X_validation=np.vstack((X[:1], np.full((1, 6), np.nan))))
-    with pytest.raises(DatasetError, match="column 0 of X_validation: expected values from -1e"):
+    with pytest.raises(
+        DatasetError, match="X_validation: expected finite numbers, row 1 has"
+    ):
+        ExpectedDivergence().fit(
+            X, y, qid=qid, X_validation=np.vstack((X[:1], np.full((1, 6), np.nan)))
+        )
+    with pytest.raises(
+        DatasetError, match="column 0 of X_validation: expected values from -1e"
+    ):
         ExpectedDivergence().fit(X, y, qid=qid, X_validation=1e160 * X)
-    with pytest.raises(DatasetError, match="y: expected at most 64 different labels, got 120"):
+    with pytest.raises(
+        DatasetError, match="y: expected at most 64 different labels, got 120"
+    ):
         ExpectedDivergence().fit(X, np.arange(120.0), qid=qid)

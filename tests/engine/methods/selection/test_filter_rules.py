@@ -11,7 +11,10 @@ from ordering import ranking_problem
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
-from rankstudio.engine.methods.selection.single_feature import MutualInformation, SingleFeatureRanking
+from rankstudio.engine.methods.selection.single_feature import (
+    MutualInformation,
+    SingleFeatureRanking,
+)
 
 FILTERS = [SingleFeatureRanking, MutualInformation, ExpectedDivergence]
 
@@ -28,22 +31,35 @@ def test_groups_come_in_the_order_of_their_best_feature(kind: type[Any]) -> None
     before: tuple[int, ...] = ()
     for step, group in zip(steps, expected, strict=True):
         assert step.selected == before + group
-        assert step.criterion == pytest.approx(leave_query_out_error(X, y, qid, list(step.selected), 1.0))
+        assert step.criterion == pytest.approx(
+            leave_query_out_error(X, y, qid, list(step.selected), 1.0)
+        )
         coef = rankrls_on_pairs(X[:, list(step.selected)], y, qid, 1.0)
         np.testing.assert_allclose(step.coef[list(step.selected)], coef, atol=1e-10)
         assert np.isnan(step.candidates[list(before)]).all()
         for left in whole:
             if not set(left) & set(before):
-                np.testing.assert_allclose(step.candidates[list(left)], scores[list(left)].max())
+                np.testing.assert_allclose(
+                    step.candidates[list(left)], scores[list(left)].max()
+                )
         before = step.selected
-    assert kind(2, groups=groups).fit(X, y, qid=qid).selection_order_.tolist() == [*expected[0], *expected[1]]
+    assert kind(2, groups=groups).fit(X, y, qid=qid).selection_order_.tolist() == [
+        *expected[0],
+        *expected[1],
+    ]
 
 
-@pytest.mark.parametrize("given", [{"groups": [(j,) for j in range(6)]}, {"costs": np.full(6, 0.5)}])
+@pytest.mark.parametrize(
+    "given", [{"groups": [(j,) for j in range(6)]}, {"costs": np.full(6, 0.5)}]
+)
 @pytest.mark.parametrize("kind", FILTERS)
-def test_groups_of_one_feature_and_equal_costs_change_nothing(kind: type[Any], given: dict[str, Any]) -> None:
+def test_groups_of_one_feature_and_equal_costs_change_nothing(
+    kind: type[Any], given: dict[str, Any]
+) -> None:
     X, y, qid = ranking_problem()
-    plain, same = (list(kind(**parameters).steps(X, y, qid=qid)) for parameters in ({}, given))
+    plain, same = (
+        list(kind(**parameters).steps(X, y, qid=qid)) for parameters in ({}, given)
+    )
     for step, other in zip(plain, same, strict=True):
         assert step.selected == other.selected
         assert step.criterion == other.criterion
@@ -64,7 +80,11 @@ def slow_order(
     taken: list[tuple[int, ...]] = []
     while True:
         spent = sum(costs[j] for group in taken for j in group)
-        price = {group: sum(costs[j] for j in group) for group in groups if group not in taken}
+        price = {
+            group: sum(costs[j] for j in group)
+            for group in groups
+            if group not in taken
+        }
         left = [group for group, cost in price.items() if spent + cost <= budget]
         if not left:
             return [j for group in taken for j in group]
@@ -84,16 +104,24 @@ def test_costs_order_by_score_per_cost_within_the_budget(
 ) -> None:
     X, y, qid = ranking_problem()
     scores = kind().fit(X, y, qid=qid).scores_
-    whole = sorted([*groups, *((j,) for j in range(6) if not any(j in group for group in groups))])
+    whole = sorted(
+        [*groups, *((j,) for j in range(6) if not any(j in group for group in groups))]
+    )
     for seed in range(5):
         costs = 2.0 ** np.random.default_rng(seed).integers(-4, 0, 6)
         expected = slow_order(scores, whole, costs, budget or np.inf)
         found = kind(costs=costs, budget=budget, groups=groups)
         steps = list(found.steps(X, y, qid=qid))
         assert list(steps[-1].selected) == expected
-        assert steps[-1].criterion == pytest.approx(leave_query_out_error(X, y, qid, expected, 1.0))
-        first = list(kind(2, costs=costs, budget=budget, groups=groups).steps(X, y, qid=qid))
-        assert [step.selected for step in first] == [step.selected for step in steps[:2]]
+        assert steps[-1].criterion == pytest.approx(
+            leave_query_out_error(X, y, qid, expected, 1.0)
+        )
+        first = list(
+            kind(2, costs=costs, budget=budget, groups=groups).steps(X, y, qid=qid)
+        )
+        assert [step.selected for step in first] == [
+            step.selected for step in steps[:2]
+        ]
 
 
 def test_features_without_a_score_come_last_whatever_they_cost() -> None:
@@ -104,7 +132,13 @@ def test_features_without_a_score_come_last_whatever_they_cost() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"budget": 1.0}, {"costs": [1.0]}, {"costs": [0.0] * 6}, {"costs": [2.0] * 6, "budget": 1.0}]
+    "given",
+    [
+        {"budget": 1.0},
+        {"costs": [1.0]},
+        {"costs": [0.0] * 6},
+        {"costs": [2.0] * 6, "budget": 1.0},
+    ],
 )
 def test_costs_that_are_none_are_refused(given: dict[str, Any]) -> None:
     X, y, qid = ranking_problem()

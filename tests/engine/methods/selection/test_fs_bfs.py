@@ -39,11 +39,15 @@ RankBoost = estimator_class("rankboost")
 def test_subsets_partition_the_features_that_vary(problem: Problem) -> None:
     X, y, qid, regularization = problem
     y = np.clip(np.round(y), 0, 2)
-    method = FSBFS(subset_size=2, measure="MAP", max_iter=3, regularization=regularization)
+    method = FSBFS(
+        subset_size=2, measure="MAP", max_iter=3, regularization=regularization
+    )
     steps = list(method.steps(X, y, qid=qid))
     method.fit(X, y, qid=qid)
     members = [j for subset in method.subsets_ for j in subset]
-    varies = [j for j in range(X.shape[1]) if any(np.ptp(X[qid == q, j]) > 0 for q in qid)]
+    varies = [
+        j for j in range(X.shape[1]) if any(np.ptp(X[qid == q, j]) > 0 for q in qid)
+    ]
     assert sorted(members) == (varies or [0])
     assert all(len(subset) <= 2 for subset in method.subsets_)
     assert members == list(steps[-1].selected) == method.selection_order_.tolist()
@@ -78,7 +82,9 @@ def test_no_pair_is_better_than_the_one_that_was_found() -> None:
     """With enough patience every pair is opened; the best found may not lose to a grid over all of them."""
     X, y, qid = ranking_problem(3)
     X = X[:, [0, 1, 4]]
-    found = FSBFS(1, subset_size=2, measure="MAP", patience=100, tolerance=1e-9).fit(X, y, qid=qid)
+    found = FSBFS(1, subset_size=2, measure="MAP", patience=100, tolerance=1e-9).fit(
+        X, y, qid=qid
+    )
     best = 0.0
     for i, j in combinations(range(3), 2):
         for angle in np.linspace(0, 2 * np.pi, 240, endpoint=False):
@@ -98,7 +104,9 @@ def test_size_one_orders_single_features() -> None:
     assert (np.diff(found.subset_scores_) <= 0).all()
 
 
-def test_a_run_searches_once_for_all_regularizations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_searches_once_for_all_regularizations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A path ends before the constant feature: the search is never asked for a subset that is not there."""
     searched = []
     best_subset = BestFirstSearch.best_subset
@@ -108,8 +116,14 @@ def test_a_run_searches_once_for_all_regularizations(monkeypatch: pytest.MonkeyP
         return best_subset(search, left, singles)
 
     monkeypatch.setattr(BestFirstSearch, "best_subset", counted)
-    values = {"regularization": (0.5, 1.0, 2.0), "subset_size": (2,), "measure": ("MAP",)}
-    (result,) = ended(run(Plan("small", "fs-bfs", parameters=values), dataset(folds=1))).folds
+    values = {
+        "regularization": (0.5, 1.0, 2.0),
+        "subset_size": (2,),
+        "measure": ("MAP",),
+    }
+    (result,) = ended(
+        run(Plan("small", "fs-bfs", parameters=values), dataset(folds=1))
+    ).folds
     subsets = [[step.selected for step in path.steps] for path in result.paths]
     assert len(subsets) == 3 and subsets[0] == subsets[1] == subsets[2]
     assert len(searched) == len(subsets[0])
@@ -148,14 +162,21 @@ def test_a_final_ranker_ranks_with_the_new_features() -> None:
     for number, step in enumerate(by_margins.steps, start=1):
         expected = RankSVM(C=1.0).fit(new[:, :number], train.y, qid=train.qid)
         scores = step.scores(np.ascontiguousarray(train.X.T))
-        np.testing.assert_allclose(scores, new[:, :number] @ expected.coef_, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            scores, new[:, :number] @ expected.coef_, rtol=1e-6, atol=1e-8
+        )
 
 
 @pytest.mark.parametrize(
     ("ranker", "parameters", "by_hand", "kind"),
     [
         ("rankboost", {"n_rounds": 9}, RankBoost(n_rounds=9), "sums"),
-        ("lambdamart", {"n_rounds": 4, "num_leaves": 4}, LambdaMART(n_rounds=4, num_leaves=4), "sums"),
+        (
+            "lambdamart",
+            {"n_rounds": 4, "num_leaves": 4},
+            LambdaMART(n_rounds=4, num_leaves=4),
+            "sums",
+        ),
         (
             "kernel-rankrls",
             {"gamma": 0.5, "regularization": 1.0},
@@ -177,19 +198,33 @@ def test_trees_and_kernels_rank_with_the_new_features_from_training_to_file(
     path = path_of(ranker=ranker, ranker_parameters=parameters)
     assert len(path.steps) == len(fitted.subsets_) > 1
     for number, step in enumerate(path.steps, start=1):
-        assert step.selected == tuple(f for subset in fitted.subsets_[:number] for f in subset)
+        assert step.selected == tuple(
+            f for subset in fitted.subsets_[:number] for f in subset
+        )
         assert set(np.flatnonzero(step.coef)) <= set(step.selected)
-        expected = by_hand.fit(new[:, :number], train.y, qid=train.qid).predict(new[:, :number])
+        expected = by_hand.fit(new[:, :number], train.y, qid=train.qid).predict(
+            new[:, :number]
+        )
         scores = step.scores(columns)
         np.testing.assert_allclose(scores, expected, rtol=1e-6, atol=1e-9)
-        weights = tuple(Weight(int(ids[c]), "", float(step.coef[c])) for c in step.selected)
+        weights = tuple(
+            Weight(int(ids[c]), "", float(step.coef[c])) for c in step.selected
+        )
         model = Model(weights, "fs-bfs", {}, {}, step.beyond_weights(ids.tolist()))
         save_model(tmp_path / f"{number}.json", model)
-        np.testing.assert_array_equal(load_model(tmp_path / f"{number}.json").predict(train.X, ids), scores)
-        stored = unpack_path(pack_path(path, step, ids.tolist()), path.unit, ids.tolist())
+        np.testing.assert_array_equal(
+            load_model(tmp_path / f"{number}.json").predict(train.X, ids), scores
+        )
+        stored = unpack_path(
+            pack_path(path, step, ids.tolist()), path.unit, ids.tolist()
+        )
         np.testing.assert_array_equal(stored.steps[number - 1].scores(columns), scores)
         assert stored.steps[number - 1].kind == step.kind == kind
-    refused = [form for form in MODEL_FORMATS.values() if form.refusal(linear=False, scaled=False, kind=kind)]
+    refused = [
+        form
+        for form in MODEL_FORMATS.values()
+        if form.refusal(linear=False, scaled=False, kind=kind)
+    ]
     n_able = sum(form.sums for form in MODEL_FORMATS.values()) if kind == "sums" else 0
     assert len(refused) == len(MODEL_FORMATS) - n_able and n_able <= 1
     if kind == "kernel":

@@ -12,7 +12,14 @@ from pair_oracles import differences
 from scipy.optimize import check_grad, minimize
 from strategies import Problem, problems
 
-from rankstudio.engine import FSMSVM, FSMRank, FSMRankTop, RankSVM, evaluate, open_dataset
+from rankstudio.engine import (
+    FSMSVM,
+    FSMRank,
+    FSMRankTop,
+    RankSVM,
+    evaluate,
+    open_dataset,
+)
 from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated
 from rankstudio.engine.arithmetic.optimisers.pair_problem import LocalPairs
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs
@@ -43,7 +50,9 @@ def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]
     X, y, qid, _ = problem
     n = X.shape[1]
     X2 = np.hstack((X, -X))
-    A = np.array([[correlation(X2[:, i], X2[:, j]) for j in range(2 * n)] for i in range(2 * n)])
+    A = np.array(
+        [[correlation(X2[:, i], X2[:, j]) for j in range(2 * n)] for i in range(2 * n)]
+    )
     A[np.diag_indices(2 * n)] = 1.0
     A[np.arange(n), np.arange(n) + n] = A[np.arange(n) + n, np.arange(n)] = 1.0
     s = np.array([correlation(X2[:, i], y) for i in range(2 * n)])
@@ -61,8 +70,11 @@ def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]
 
     options = {"ftol": 1e-15, "gtol": 1e-11, "maxiter": 10_000, "maxfun": 100_000}
     w = np.zeros(2 * n)
-    for _ in range(20):  # a line search that fails ends it early: it goes on from there with no memory
-        found = minimize(value, w, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    # a line search that fails ends it early: it goes on from there with no memory
+    for _ in range(20):
+        found = minimize(
+            value, w, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        )
         if np.array_equal(found.x, w):
             break
         w = found.x
@@ -72,18 +84,28 @@ def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]
 LAMBDAS = st.sampled_from([0.0, 1e-3, 0.1, 2.0])
 
 
-def ranking(seed: int = 0, m: int = 400, n: int = 6) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def ranking(
+    seed: int = 0, m: int = 400, n: int = 6
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X, qid = rng.random((m, n)), np.repeat(np.arange(m // 10), 10)
     X[:, 1] = 0.9 * X[:, 0] + 0.1 * X[:, 1]
-    return X, np.clip(np.round(2 * X[:, 0] - 2 * X[:, 3] + 0.5 * rng.normal(size=m) + 1), 0, 2), qid
+    return (
+        X,
+        np.clip(
+            np.round(2 * X[:, 0] - 2 * X[:, 3] + 0.5 * rng.normal(size=m) + 1), 0, 2
+        ),
+        qid,
+    )
 
 
 def objective(lambda1: float = 0.3) -> FSMObjective:
     X, y, qid = ranking()
     data = group(X, y, qid)
     problem = LocalPairs(LinearPairs(data.centred[0], Pairs(data.y, data.ptr)))
-    return FSMObjective(problem, similarity(data, "pearson"), importance(data, "pearson"), lambda1, 0.01)
+    return FSMObjective(
+        problem, similarity(data, "pearson"), importance(data, "pearson"), lambda1, 0.01
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -106,7 +128,9 @@ def test_the_objective_reaches_the_minimum_on_explicit_pairs(
     X, y, qid, _ = problem
     least, convex = slow(problem, lambda1, lambda2)
     convex |= lambda1 == 0
-    method = FSMRank(lambda1=lambda1, lambda2=lambda2, tol=1e-14, max_iter=20_000 if convex else 50)
+    method = FSMRank(
+        lambda1=lambda1, lambda2=lambda2, tol=1e-14, max_iter=20_000 if convex else 50
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IndefiniteSimilarityWarning)
         fitted = method.fit(X, y, qid=qid)
@@ -119,8 +143,12 @@ def test_the_objective_reaches_the_minimum_on_explicit_pairs(
 
 def test_a_redundant_feature_loses_its_weight_as_lambda1_grows() -> None:
     X, y, qid = ranking()
-    free = FSMRank(lambda1=0.0, lambda2=1e-4, tol=1e-9, max_iter=5000).fit(X, y, qid=qid)
-    held = FSMRank(lambda1=1.0, lambda2=1e-4, tol=1e-9, max_iter=5000).fit(X, y, qid=qid)
+    free = FSMRank(lambda1=0.0, lambda2=1e-4, tol=1e-9, max_iter=5000).fit(
+        X, y, qid=qid
+    )
+    held = FSMRank(lambda1=1.0, lambda2=1e-4, tol=1e-9, max_iter=5000).fit(
+        X, y, qid=qid
+    )
     assert held.selection_order_.size < free.selection_order_.size
     assert {0, 1} <= set(free.selection_order_.tolist())
     assert not {0, 1} <= set(held.selection_order_.tolist())
@@ -162,7 +190,9 @@ def test_iterations_are_those_of_algorithm_1() -> None:
         alpha, last = (1 + np.sqrt(1 + 4 * alpha**2)) / 2, alpha
         w, z = new, new + (last - 1) / alpha * (new - w)
         # A gradient is a sum over 400 documents; six of them are rounded one after the other.
-        np.testing.assert_allclose(now.w, w, rtol=0, atol=6 * 400 * np.finfo(float).eps * w.max())
+        np.testing.assert_allclose(
+            now.w, w, rtol=0, atol=6 * 400 * np.finfo(float).eps * w.max()
+        )
     assert alpha > 4  # all six were compared
 
 
@@ -170,7 +200,10 @@ def test_the_subgradient_method_heads_for_the_same_minimum_more_slowly() -> None
     X, y, qid = ranking()
     least = FSMRank(tol=1e-12, max_iter=5000).fit(X, y, qid=qid).objective_
     nesterov = FSMRank(tol=1e-12, max_iter=60).fit(X, y, qid=qid).objective_
-    few, many = (FSMRank(solver="subgradient", max_iter=t).fit(X, y, qid=qid).objective_ for t in (60, 5000))
+    few, many = (
+        FSMRank(solver="subgradient", max_iter=t).fit(X, y, qid=qid).objective_
+        for t in (60, 5000)
+    )
     assert least <= nesterov < few
     assert many < few
     assert many == pytest.approx(least, rel=1e-2)
@@ -186,7 +219,9 @@ def test_the_subgradient_method_takes_steps_of_the_inverse_root() -> None:
         u = np.maximum(0.0, 1.0 - D @ (w[:6] - w[6:]))
         inward = -2.0 * (u @ D) / len(D)
         objective = 0.05 * w @ doubled @ w + 1e-4 * (w / s).sum() + u @ u / len(D)
-        return objective, 0.1 * doubled @ w + 1e-4 / s + np.concatenate((inward, -inward))
+        return objective, 0.1 * doubled @ w + 1e-4 / s + np.concatenate(
+            (inward, -inward)
+        )
 
     w, best = np.zeros(12), value(np.zeros(12))[0]
     steps = list(FSMRank(solver="subgradient", max_iter=20).steps(X, y, qid=qid))
@@ -210,11 +245,17 @@ def test_importance_by_correlation_and_by_measures() -> None:
     data = group(X, y, qid)
     for sign, half in ((1.0, slice(0, 6)), (-1.0, slice(6, 12))):
         for j in range(5):
-            assert importance(data, "pearson")[half][j] == pytest.approx(correlation(X[:, j], y))
+            assert importance(data, "pearson")[half][j] == pytest.approx(
+                correlation(X[:, j], y)
+            )
             names, rules = ["MAP", "NDCG@10"], convention("letor4").objective
-            measured = evaluate(y, sign * X[:, j], qid, measures=names, convention=rules)
+            measured = evaluate(
+                y, sign * X[:, j], qid, measures=names, convention=rules
+            )
             assert importance(data, "map")[half][j] == pytest.approx(measured["MAP"])
-            assert importance(data, "ndcg")[half][j] == pytest.approx(measured["NDCG@10"])
+            assert importance(data, "ndcg")[half][j] == pytest.approx(
+                measured["NDCG@10"]
+            )
         for kind in ("pearson", "map", "ndcg", "none"):
             assert importance(data, kind)[half][5] == 0.0
         assert (importance(data, "none")[half][:5] == 1.0).all()
@@ -243,7 +284,10 @@ def test_an_indefinite_similarity_is_warned_of_or_projected() -> None:
     X, y, qid = indefinite()
     matrix = similarity(group(X, y, qid), "pearson")
     assert np.linalg.eigvalsh(matrix)[0] < -0.01
-    with pytest.warns(IndefiniteSimilarityWarning, match="least eigenvalue -.* .make convex. \\(project\\)"):
+    with pytest.warns(
+        IndefiniteSimilarityWarning,
+        match="least eigenvalue -.* .make convex. \\(project\\)",
+    ):
         FSMRank().fit(X, y, qid=qid)
     FSMRank(project=True).fit(X, y, qid=qid)  # warnings are errors
     FSMRank(lambda1=0.0).fit(X, y, qid=qid)
@@ -255,8 +299,12 @@ def test_an_indefinite_similarity_is_warned_of_or_projected() -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning")
-def test_the_default_comes_to_the_minimum_where_the_papers_rule_stops_before(letor_dir: Path) -> None:
+@pytest.mark.filterwarnings(
+    "ignore::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning"
+)
+def test_the_default_comes_to_the_minimum_where_the_papers_rule_stops_before(
+    letor_dir: Path,
+) -> None:
     train = open_dataset(letor_dir / "MQ2008").folds[0].train
 
     def fitted(**parameters: float) -> FSMRank:
@@ -268,7 +316,9 @@ def test_the_default_comes_to_the_minimum_where_the_papers_rule_stops_before(let
     assert default.objective_ < (1.0 + 1e-6) * least.objective_
     assert paper.selection_order_[:5].tolist() == [22, 38, 18, 39, 23]
     assert (
-        default.selection_order_[:5].tolist() == least.selection_order_[:5].tolist() == [22, 18, 28, 39, 34]
+        default.selection_order_[:5].tolist()
+        == least.selection_order_[:5].tolist()
+        == [22, 18, 28, 39, 34]
     )
 
 
@@ -288,7 +338,9 @@ def test_fsmsvm_refits_ranksvm_on_the_features_in_fsmranks_order() -> None:
     X, y, qid = ranking()
     order = FSMRank(lambda2=1e-5).fit(X, y, qid=qid).selection_order_.tolist()
     steps = list(FSMSVM(lambda2=1e-5, C=0.1).steps(X, y, qid=qid))
-    assert [step.selected for step in steps] == [tuple(order[:k]) for k in range(1, len(order) + 1)]
+    assert [step.selected for step in steps] == [
+        tuple(order[:k]) for k in range(1, len(order) + 1)
+    ]
     for step in steps:
         chosen = list(step.selected)
         alone = RankSVM(C=0.1).fit(X[:, chosen], y, qid=qid)
@@ -311,8 +363,12 @@ def test_rounding_near_the_minimum_does_not_shorten_the_steps() -> None:
     assert last.lipschitz < 1e3
 
 
-@pytest.mark.parametrize("parameters", [{}, {"lambda2": 1e-5, "similarity": "none"}, {"importance": "map"}])
-def test_the_first_k_score_with_the_weights_of_the_whole_model(parameters: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "parameters", [{}, {"lambda2": 1e-5, "similarity": "none"}, {"importance": "map"}]
+)
+def test_the_first_k_score_with_the_weights_of_the_whole_model(
+    parameters: dict[str, object],
+) -> None:
     X, y, qid = ranking()
     whole = FSMRank(**parameters).fit(X, y, qid=qid)
     w, order = whole.coef_, np.argsort(-np.abs(whole.coef_), kind="stable")
@@ -324,10 +380,14 @@ def test_the_first_k_score_with_the_weights_of_the_whole_model(parameters: dict[
     for k, step in enumerate(steps, start=1):
         top = order[:k]
         assert step.selected == tuple(top.tolist())
-        np.testing.assert_allclose(step.scores(documents), X[:, top] @ w[top], rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(
+            step.scores(documents), X[:, top] @ w[top], rtol=1e-12, atol=1e-14
+        )
         np.testing.assert_array_equal(step.coef, whole.coef_path_[k - 1])
     fitted = FSMRankTop(n_features_to_select=2, **parameters).fit(X, y, qid=qid)
-    np.testing.assert_allclose(fitted.predict(X), X[:, order[:2]] @ w[order[:2]], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        fitted.predict(X), X[:, order[:2]] @ w[order[:2]], rtol=1e-12, atol=1e-14
+    )
     assert fitted.n_iter_ == whole.n_iter_
 
 
@@ -339,12 +399,19 @@ def test_features_without_weight_follow_and_change_only_what_is_retrained() -> N
     steps = list(FSMRankTop(all_features=True, **parameters).steps(X, y, qid=qid))
     selected = weighted[-1].selected
     order = (*selected, *(j for j in range(X.shape[1]) if j not in selected))
-    assert [step.selected for step in steps] == [order[:k] for k in range(1, X.shape[1] + 1)]
+    assert [step.selected for step in steps] == [
+        order[:k] for k in range(1, X.shape[1] + 1)
+    ]
     for k, step in enumerate(steps):
         expected = weighted[min(k, len(weighted) - 1)]
         np.testing.assert_array_equal(step.coef, expected.coef)
         assert step.criterion == pytest.approx(expected.criterion, rel=1e-12)
-    assert list(FSMRankTop(all_features=True, n_features_to_select=2).steps(X, y, qid=qid))[-1].number == 2
+    assert (
+        list(
+            FSMRankTop(all_features=True, n_features_to_select=2).steps(X, y, qid=qid)
+        )[-1].number
+        == 2
+    )
 
     *_, last = FSMSVM(all_features=True, C=0.1, **parameters).steps(X, y, qid=qid)
     whole = RankSVM(C=0.1).fit(X, y, qid=qid)
@@ -365,12 +432,16 @@ def test_the_criterion_of_a_cut_model_is_its_objective() -> None:
     for step in steps:
         w = np.abs(step.coef)
         loss = np.mean(np.maximum(0.0, 1.0 - differences(X, y, qid) @ step.coef) ** 2)
-        assert step.criterion == pytest.approx(0.15 * w @ A @ w + 1e-3 * np.sum(w / s) + loss, rel=1e-9)
+        assert step.criterion == pytest.approx(
+            0.15 * w @ A @ w + 1e-3 * np.sum(w / s) + loss, rel=1e-9
+        )
 
 
 def test_all_that_begins_with_fsmrank_learns_it_once() -> None:
     data = group(*ranking())
     cut = [step for step in FSMRankTop().work(data) if isinstance(step, Step)]
     told = list(FSMSVM().work(data))
-    assert not any(isinstance(one, WorkProgress) and one.what == "FSMRank" for one in told)
+    assert not any(
+        isinstance(one, WorkProgress) and one.what == "FSMRank" for one in told
+    )
     assert told[-1].selected == cut[-1].selected

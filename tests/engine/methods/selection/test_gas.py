@@ -10,12 +10,17 @@ from strategies import Problem, problems
 
 from rankstudio.engine import GAS, evaluate
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.methods.selection.kendall import comparing_rankings, kendall_similarity
+from rankstudio.engine.methods.selection.kendall import (
+    comparing_rankings,
+    kendall_similarity,
+)
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.support.work import finish
 
 
-def similarities(X: np.ndarray, qid: np.ndarray, feature: int, others: list[int]) -> np.ndarray:
+def similarities(
+    X: np.ndarray, qid: np.ndarray, feature: int, others: list[int]
+) -> np.ndarray:
     with kendall_similarity(training_data(group(X, X[:, 0], qid))) as between:
         return finish(between(feature, np.array(others)))
 
@@ -35,7 +40,9 @@ def test_similarity_is_scipys_in_each_query(problem: Problem) -> None:
     matrix = finish(comparing_rankings(training_data(group(X, y, qid))))
     for i in range(X.shape[1]):
         for j in range(X.shape[1]):
-            assert matrix[i, j] == pytest.approx(slow_similarity(X[:, i], X[:, j], qid), abs=1e-12)
+            assert matrix[i, j] == pytest.approx(
+                slow_similarity(X[:, i], X[:, j], qid), abs=1e-12
+            )
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 400), st.integers(1, 400))
@@ -46,22 +53,32 @@ def test_long_queries_with_many_ties(seed: int, documents: int, values: int) -> 
     qid = np.zeros(documents)
     found = similarities(X, qid, 0, [2, 1])
     for similarity, j in zip(found, (2, 1), strict=True):
-        assert similarity == pytest.approx(slow_similarity(X[:, 0], X[:, j], qid), abs=1e-12)
+        assert similarity == pytest.approx(
+            slow_similarity(X[:, 0], X[:, j], qid), abs=1e-12
+        )
 
 
-def importance(y: np.ndarray, scores: np.ndarray, qid: np.ndarray, measure: str) -> float:
+def importance(
+    y: np.ndarray, scores: np.ndarray, qid: np.ndarray, measure: str
+) -> float:
     if measure != "LOSS":
         return evaluate(y, scores, qid, measures=[measure])[measure]
     correct = []
     for query in dict.fromkeys(qid.tolist()):
         own, s = y[qid == query], scores[qid == query]
-        pairs = [(i, j) for i in range(own.size) for j in range(own.size) if own[i] > own[j]]
+        pairs = [
+            (i, j) for i in range(own.size) for j in range(own.size) if own[i] > own[j]
+        ]
         if pairs:
-            correct.append(np.mean([0.5 * (1 + np.sign(s[i] - s[j])) for i, j in pairs]))
+            correct.append(
+                np.mean([0.5 * (1 + np.sign(s[i] - s[j])) for i, j in pairs])
+            )
     return float(np.mean(correct))
 
 
-def slow_gas(X: np.ndarray, y: np.ndarray, qid: np.ndarray, measure: str, c: float) -> list[int]:
+def slow_gas(
+    X: np.ndarray, y: np.ndarray, qid: np.ndarray, measure: str, c: float
+) -> list[int]:
     w = [max(importance(y, d * x, qid, measure) for d in (1, -1)) for x in X.T]
     order: list[int] = []
     left = list(range(X.shape[1]))
@@ -81,7 +98,9 @@ def test_the_path_is_that_of_the_algorithm(importance: str, c: float) -> None:
         X, y, qid = ranking_problem(seed)
         X[:, 3] = -2 * X[:, 4] + 0.2 * X[:, 0]
         found = GAS(importance=importance, c=c).fit(X, y, qid=qid)
-        assert found.selection_order_.tolist() == slow_gas(X, y, qid, importance.upper(), c)
+        assert found.selection_order_.tolist() == slow_gas(
+            X, y, qid, importance.upper(), c
+        )
 
 
 def test_a_copy_of_the_best_feature_comes_last() -> None:

@@ -16,13 +16,20 @@ def test_every_knot_is_an_optimum(problem: Problem) -> None:
     found = L1Path(scaling="none").fit(X, y, qid=qid)
     Xc, yc = centred_by_loops(X, qid), centred_by_loops(y[:, None], qid)[:, 0]
     # Sums of m products of numbers centred by sums of m: correlations that are 0 are so but for this.
-    rounding = 4.0 * len(y) ** 2 * np.finfo(float).eps * float(np.abs(X).max() * np.abs(y).max())
+    rounding = (
+        4.0
+        * len(y) ** 2
+        * np.finfo(float).eps
+        * float(np.abs(X).max() * np.abs(y).max())
+    )
     near = 1e-6 * float(np.abs(Xc.T @ yc).max()) + rounding
     for alpha, w in zip(found.lasso_alphas_, found.lasso_coefs_, strict=True):
         correlation = Xc.T @ (yc - Xc @ w)
         assert np.abs(correlation).max() <= alpha + near
         active = w != 0
-        np.testing.assert_allclose(correlation[active], alpha * np.sign(w[active]), atol=near)
+        np.testing.assert_allclose(
+            correlation[active], alpha * np.sign(w[active]), atol=near
+        )
     assert sorted(found.selection_order_.tolist()) == list(range(X.shape[1]))
 
 
@@ -31,7 +38,9 @@ def test_weights_between_knots_are_those_of_coordinate_descent() -> None:
     found = L1Path(scaling="none").fit(X, y, qid=qid)
     Xc, yc = centred_by_loops(X, qid), centred_by_loops(y[:, None], qid)[:, 0]
     middle = (found.lasso_alphas_[2] + found.lasso_alphas_[3]) / 2
-    lasso = Lasso(alpha=middle / 120, fit_intercept=False, tol=1e-12, max_iter=100_000).fit(Xc, yc)
+    lasso = Lasso(
+        alpha=middle / 120, fit_intercept=False, tol=1e-12, max_iter=100_000
+    ).fit(Xc, yc)
     expected = (found.lasso_coefs_[2] + found.lasso_coefs_[3]) / 2
     np.testing.assert_allclose(lasso.coef_, expected, atol=1e-7)
 
@@ -41,8 +50,12 @@ def test_features_come_in_the_order_of_the_falling_penalty() -> None:
     found = L1Path(scaling="none").fit(X, y, qid=qid)
     Xc, yc = centred_by_loops(X, qid), centred_by_loops(y[:, None], qid)[:, 0]
     first_seen = {}
-    for alpha in np.geomspace(found.lasso_alphas_[0], found.lasso_alphas_[0] * 1e-3, 400):
-        lasso = Lasso(alpha=alpha / 120, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(Xc, yc)
+    for alpha in np.geomspace(
+        found.lasso_alphas_[0], found.lasso_alphas_[0] * 1e-3, 400
+    ):
+        lasso = Lasso(
+            alpha=alpha / 120, fit_intercept=False, tol=1e-10, max_iter=100_000
+        ).fit(Xc, yc)
         for j in np.flatnonzero(lasso.coef_):
             first_seen.setdefault(int(j), alpha)
     assert found.selection_order_.tolist()[: len(first_seen)] == list(first_seen)
@@ -64,7 +77,9 @@ def test_unit_scaling_does_not_see_scales() -> None:
     scales = np.array([1, 100, 0.01, 1, 0.001, 10])
     plain, scaled = L1Path().fit(X, y, qid=qid), L1Path().fit(X * scales, y, qid=qid)
     assert plain.selection_order_.tolist() == scaled.selection_order_.tolist()
-    np.testing.assert_allclose(scaled.lasso_coefs_ * scales, plain.lasso_coefs_, atol=1e-9)
+    np.testing.assert_allclose(
+        scaled.lasso_coefs_ * scales, plain.lasso_coefs_, atol=1e-9
+    )
     assert L1Path(scaling="none").fit(X * scales, y, qid=qid).selection_order_[0] == 1
 
 
@@ -74,7 +89,9 @@ def test_what_never_comes_in_comes_last() -> None:
     found = L1Path().fit(X, y, qid=qid)
     assert np.flatnonzero(np.isnan(found.alphas_)).tolist() == [0, 4]
     assert found.selection_order_[-2:].tolist() == [0, 4]
-    assert L1Path().fit(X, np.zeros(120), qid=qid).selection_order_.tolist() == list(range(6))
+    assert L1Path().fit(X, np.zeros(120), qid=qid).selection_order_.tolist() == list(
+        range(6)
+    )
 
 
 def test_conventions() -> None:

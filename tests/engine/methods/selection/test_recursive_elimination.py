@@ -12,7 +12,9 @@ def slow_elimination(
     X: np.ndarray, y: np.ndarray, qid: np.ndarray, regularization: float, scaled: bool
 ) -> list[int]:
     left, dropped = list(range(X.shape[1])), []
-    inside = np.sqrt(np.mean([X[qid == q].var(axis=0) for q in dict.fromkeys(qid.tolist())], axis=0))
+    inside = np.sqrt(
+        np.mean([X[qid == q].var(axis=0) for q in dict.fromkeys(qid.tolist())], axis=0)
+    )
     while left:
         w = np.abs(rankrls_on_pairs(X[:, left], y, qid, regularization))
         worst = left[int(np.argmin(w * inside[left] if scaled else w))]
@@ -27,7 +29,9 @@ def test_the_path_is_that_of_retraining(importance: str, regularization: float) 
     for seed in range(4):
         X, y, qid = ranking_problem(seed)
         X *= [1, 30, 1, 0.1, 1, 1]
-        found = RecursiveElimination(importance=importance, regularization=regularization).fit(X, y, qid=qid)
+        found = RecursiveElimination(
+            importance=importance, regularization=regularization
+        ).fit(X, y, qid=qid)
         expected = slow_elimination(X, y, qid, regularization, importance == "scaled")
         assert found.selection_order_.tolist() == expected
         assert found.ranking_[expected].tolist() == [1, 2, 3, 4, 5, 6]
@@ -42,7 +46,9 @@ def test_with_ranksvm_s_weights_too(importance: str, C: float) -> None:
         left, expected = list(range(6)), []
         while left:
             w = np.abs(RankSVM(C=C, tol=1e-10).fit(X[:, left], y, qid=qid).coef_)
-            worst = left[int(np.argmin(w * inside[left] if importance == "scaled" else w))]
+            worst = left[
+                int(np.argmin(w * inside[left] if importance == "scaled" else w))
+            ]
             left.remove(worst)
             expected.insert(0, worst)
         method = RecursiveElimination(importance=importance, ranker="ranksvm", C=C)
@@ -61,7 +67,9 @@ def test_constant_features_and_ties_go_first_the_later_columns_before() -> None:
     found = RecursiveElimination().fit(X, y, qid=qid)
     assert found.selection_order_[-2:].tolist() == [0, 2]
     assert found.ranking_[1] < found.ranking_[5]
-    constant = RecursiveElimination().fit(np.ones((4, 2)), np.arange(4.0), qid=np.ones(4))
+    constant = RecursiveElimination().fit(
+        np.ones((4, 2)), np.arange(4.0), qid=np.ones(4)
+    )
     assert constant.selection_order_.tolist() == [0, 1]
 
 

@@ -8,7 +8,12 @@ from scipy.stats import chi2_contingency
 from sklearn.metrics import mutual_info_score
 from strategies import Problem, problems
 
-from rankstudio.engine import ChiSquared, MutualInformation, SingleFeatureRanking, evaluate
+from rankstudio.engine import (
+    ChiSquared,
+    MutualInformation,
+    SingleFeatureRanking,
+    evaluate,
+)
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.base import TIE
 
@@ -19,11 +24,24 @@ def test_scores_are_those_of_evaluate(problem: Problem) -> None:
     y = np.clip(np.round(y), 0, 2)
     for measure, sign in (("NDCG@3", 1), ("MAP", 1), ("Disagreement", -1)):
         found = SingleFeatureRanking(measure=measure).fit(X, y, qid=qid)
-        for j, (score, direction) in enumerate(zip(found.scores_, found.directions_, strict=True)):
-            both = [evaluate(y, d * X[:, j], qid, measures=[measure])[measure] for d in (1, -1)]
-            np.testing.assert_allclose(score, sign * max(sign * b for b in both), rtol=1e-12)
-            np.testing.assert_allclose(score, both[0 if direction > 0 else 1], rtol=1e-12)
-        constant = [j for j in range(X.shape[1]) if all(np.ptp(X[qid == q, j]) == 0 for q in qid)]
+        for j, (score, direction) in enumerate(
+            zip(found.scores_, found.directions_, strict=True)
+        ):
+            both = [
+                evaluate(y, d * X[:, j], qid, measures=[measure])[measure]
+                for d in (1, -1)
+            ]
+            np.testing.assert_allclose(
+                score, sign * max(sign * b for b in both), rtol=1e-12
+            )
+            np.testing.assert_allclose(
+                score, both[0 if direction > 0 else 1], rtol=1e-12
+            )
+        constant = [
+            j
+            for j in range(X.shape[1])
+            if all(np.ptp(X[qid == q, j]) == 0 for q in qid)
+        ]
         order = found.selection_order_.tolist()
         assert order[len(order) - len(constant) :] == constant
         gains = sign * found.scores_[order[: len(order) - len(constant)]]
@@ -42,17 +60,33 @@ def test_a_feature_that_ranks_from_below_is_found_only_in_both_directions() -> N
 
 
 @given(problems())
-def test_mutual_information_and_chi_squared_are_those_of_the_bins(problem: Problem) -> None:
+def test_mutual_information_and_chi_squared_are_those_of_the_bins(
+    problem: Problem,
+) -> None:
     X, y, qid, _ = problem
     y = np.round(y)
-    both = (kind(n_bins=4).fit(X, y, qid=qid).scores_ for kind in (MutualInformation, ChiSquared))
+    both = (
+        kind(n_bins=4).fit(X, y, qid=qid).scores_
+        for kind in (MutualInformation, ChiSquared)
+    )
     for j, (information, chi) in enumerate(zip(*both, strict=True)):
         ordered = np.sort(X[:, j])
-        edges = {ordered[int(np.ceil((len(ordered) - 1) * q))] for q in (0.25, 0.5, 0.75)}
+        edges = {
+            ordered[int(np.ceil((len(ordered) - 1) * q))] for q in (0.25, 0.5, 0.75)
+        }
         bins = np.array([sum(edge < value for edge in edges) for value in X[:, j]])
-        assert information == pytest.approx(max(0.0, mutual_info_score(y, bins)), abs=1e-12)
-        table = np.array([[np.sum((bins == b) & (y == g)) for g in np.unique(y)] for b in np.unique(bins)])
-        assert chi == pytest.approx(chi2_contingency(table, correction=False).statistic, abs=1e-9)
+        assert information == pytest.approx(
+            max(0.0, mutual_info_score(y, bins)), abs=1e-12
+        )
+        table = np.array(
+            [
+                [np.sum((bins == b) & (y == g)) for g in np.unique(y)]
+                for b in np.unique(bins)
+            ]
+        )
+        assert chi == pytest.approx(
+            chi2_contingency(table, correction=False).statistic, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("selector", [SingleFeatureRanking, MutualInformation])
@@ -67,15 +101,20 @@ def test_an_unknown_convention_is_refused() -> None:
 
 
 @pytest.mark.parametrize("measure", ["NDCG@10", "MAP", "Disagreement"])
-def test_equal_scores_go_by_column_whatever_the_order_of_the_queries(measure: str) -> None:
+def test_equal_scores_go_by_column_whatever_the_order_of_the_queries(
+    measure: str,
+) -> None:
     rng = np.random.default_rng(3)
     queries = []
-    for _ in range(9):  # two queries that differ in which of two features ranks how: their means are equal
+    # two queries that differ in which of two features ranks how: their means are equal
+    for _ in range(9):
         values, labels = rng.random((7, 2)), rng.integers(0, 3, 7).astype(float)
         queries += [(values, labels), (values[:, ::-1], labels)]
     for _ in range(30):
         order = rng.permutation(len(queries))
         X = np.concatenate([queries[q][0] for q in order])
         y = np.concatenate([queries[q][1] for q in order])
-        selector = SingleFeatureRanking(measure=measure).fit(X, y, qid=np.repeat(order, 7))
+        selector = SingleFeatureRanking(measure=measure).fit(
+            X, y, qid=np.repeat(order, 7)
+        )
         assert selector.selection_order_.tolist() == [0, 1]

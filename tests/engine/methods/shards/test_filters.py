@@ -24,7 +24,9 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
 from rankstudio.engine.methods.selection.gas import GAS
 from rankstudio.engine.methods.selection.l1_path import L1Path
-from rankstudio.engine.methods.selection.recursive_elimination import RecursiveElimination
+from rankstudio.engine.methods.selection.recursive_elimination import (
+    RecursiveElimination,
+)
 from rankstudio.engine.methods.selection.single_feature import (
     MutualInformation,
     SingleFeatureRanking,
@@ -48,14 +50,20 @@ FILTERS: list[LinearRanker] = [
     GAS(4),
     GAS(3, importance="ndcg@10", c=0.5),
 ]
-VARIANTS = [FILTERS[at] for at in (2, 4, 5, 8, 11)]  # of a method that stands beside them
+# of a method that stands beside them
+VARIANTS = [FILTERS[at] for at in (2, 4, 5, 8, 11)]
 
 
 @pytest.mark.parametrize("method", FILTERS, ids=str)
 @settings(max_examples=5)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
-def test_order_and_models_are_those_of_the_whole(method: LinearRanker, documents: int, seed: int) -> None:
-    data, regularization = problem(seed=seed), method.get_params().get("regularization", 1.0)
+def test_order_and_models_are_those_of_the_whole(
+    method: LinearRanker, documents: int, seed: int
+) -> None:
+    data, regularization = (
+        problem(seed=seed),
+        method.get_params().get("regularization", 1.0),
+    )
     whole, sharded = steps(method, data), steps(method, cut(data, documents))
     assert [step.selected for step in sharded] == [step.selected for step in whole]
     for one, other in zip(whole, sharded, strict=True):
@@ -68,12 +76,17 @@ def test_order_and_models_are_those_of_the_whole(method: LinearRanker, documents
         size = np.linalg.norm(data.centred[0]) * np.linalg.norm(data.centred[1])
         largest = size if isinstance(method, L1Path) else 1.0
         within = 2 * data.y.size * EPS * largest
-        np.testing.assert_allclose(other.candidates, one.candidates, rtol=0, atol=within)
+        np.testing.assert_allclose(
+            other.candidates, one.candidates, rtol=0, atol=within
+        )
 
 
 @pytest.mark.parametrize(
     "method",
-    [pytest.param(m, marks=pytest.mark.thorough if m in VARIANTS else ()) for m in FILTERS],
+    [
+        pytest.param(m, marks=pytest.mark.thorough if m in VARIANTS else ())
+        for m in FILTERS
+    ],
     ids=str,
 )
 def test_the_same_bits_everywhere(method: LinearRanker, tmp_path: Path) -> None:
@@ -92,8 +105,12 @@ def test_measures_of_single_features_are_means_over_all_queries(documents: int) 
 
 
 @settings(max_examples=5)
-@given(st.integers(1, 90), st.integers(0, 5), st.sampled_from(["normalised", "released"]))
-def test_densities_are_compared_at_the_validation_values(documents: int, seed: int, density: str) -> None:
+@given(
+    st.integers(1, 90), st.integers(0, 5), st.sampled_from(["normalised", "released"])
+)
+def test_densities_are_compared_at_the_validation_values(
+    documents: int, seed: int, density: str
+) -> None:
     data = problem(seed=seed, rounded=False)
     # Of the third feature all are far from all training values, the fourth is constant in grade 0.
     at = np.random.default_rng(seed).standard_normal((40, 5))
@@ -104,7 +121,8 @@ def test_densities_are_compared_at_the_validation_values(documents: int, seed: i
     method = ExpectedDivergence(density=density)
     whole, sharded = steps(method, data), steps(method, cut(data, documents))
     assert [step.selected for step in sharded] == [step.selected for step in whole]
-    np.testing.assert_allclose(sharded[0].candidates, whole[0].candidates, rtol=1e-12)  # sums of a measure
+    # sums of a measure
+    np.testing.assert_allclose(sharded[0].candidates, whole[0].candidates, rtol=1e-12)
 
 
 def test_features_are_compared_as_many_at_a_time_as_memory_allows() -> None:
@@ -112,11 +130,14 @@ def test_features_are_compared_as_many_at_a_time_as_memory_allows() -> None:
     expected = steps(ExpectedDivergence(), data)
     with within(1.0):
         found = steps(ExpectedDivergence(), cut(data, 30))
-    np.testing.assert_allclose(found[0].candidates, expected[0].candidates, rtol=1e-12)  # sums of a measure
+    # sums of a measure
+    np.testing.assert_allclose(found[0].candidates, expected[0].candidates, rtol=1e-12)
 
 
 @given(st.integers(1, 90), st.integers(0, 5), st.booleans())
-def test_mutual_information_has_the_bits_of_the_whole(documents: int, seed: int, rounded: bool) -> None:
+def test_mutual_information_has_the_bits_of_the_whole(
+    documents: int, seed: int, rounded: bool
+) -> None:
     data = problem(seed=seed, rounded=rounded)
     method = MutualInformation(n_bins=7)
     whole, sharded = steps(method, data)[0], steps(method, cut(data, documents))[0]

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharded_problems import EPS, assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
+from sharded_problems import (
+    EPS,
+    assert_one_shard_is_whole,
+    assert_same_everywhere,
+    cut,
+    problem,
+    steps,
+)
 
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.fsmrank import (
@@ -32,14 +39,21 @@ METHODS: list[LinearRanker] = [
 ]
 EVERY_METHOD = pytest.mark.parametrize(
     "method",
-    [pytest.param(m, marks=() if m in (METHODS[0], METHODS[-1]) else pytest.mark.thorough) for m in METHODS],
+    [
+        pytest.param(
+            m, marks=() if m in (METHODS[0], METHODS[-1]) else pytest.mark.thorough
+        )
+        for m in METHODS
+    ],
     ids=str,
 )
 
 
 @settings(max_examples=6)
 @given(st.integers(1, 90), st.integers(0, 5))
-def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: int) -> None:
+def test_importance_and_similarity_are_those_of_the_whole(
+    documents: int, seed: int
+) -> None:
     data = problem(seed=seed)
     X = data.X.copy()
     X[:, 0] += 1e4
@@ -47,7 +61,11 @@ def test_importance_and_similarity_are_those_of_the_whole(documents: int, seed: 
     # A mean of m values is off by m eps of the largest, beside the deviation that values are divided by; then
     # there are products of two such values, in either order.
     deviations = data.X.std(axis=0)
-    relative = float((np.abs(data.X).max(axis=0) / np.maximum(deviations, 1e-9))[deviations > 1e-9].max())
+    relative = float(
+        (np.abs(data.X).max(axis=0) / np.maximum(deviations, 1e-9))[
+            deviations > 1e-9
+        ].max()
+    )
     off = 4 * data.y.size * EPS * relative
     parts = training_data(data), cut(data, documents)
     for kind in ("pearson", "ndcg", "map", "none"):
@@ -84,7 +102,9 @@ def test_the_path_is_that_of_the_whole(documents: int) -> None:
             # sqrt(2 gap) of the minimum. FSMRank's weights are closer than that.
             gap = 1e-6 * one.criterion
             assert abs(other.criterion - one.criterion) <= gap
-            assert float(np.linalg.norm(other.coef - one.coef)) <= 2.0 * np.sqrt(2.0 * gap)
+            assert float(np.linalg.norm(other.coef - one.coef)) <= 2.0 * np.sqrt(
+                2.0 * gap
+            )
 
 
 @EVERY_METHOD

@@ -9,7 +9,14 @@ import pytest
 from abilities import estimator_class
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sharded_problems import EPS, assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
+from sharded_problems import (
+    EPS,
+    assert_one_shard_is_whole,
+    assert_same_everywhere,
+    cut,
+    problem,
+    steps,
+)
 
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.fs_bfs import FSBFS
@@ -19,7 +26,8 @@ AdaRank = estimator_class("adarank")
 CoordinateAscent = estimator_class("coordinate-ascent")
 
 RANKERS: list[LinearRanker] = [
-    AdaRank(n_rounds=6, direction="descending"),  # a tie of both directions is decided by rounding
+    # a tie of both directions is decided by rounding
+    AdaRank(n_rounds=6, direction="descending"),
     CoordinateAscent(measure="MAP", n_restarts=2, max_iter=2),
     CoordinateAscent(measure="Disagreement", n_restarts=1, max_iter=2),
     AdaRank(measure="MAP", n_rounds=8, repeats=True, direction="descending"),
@@ -30,7 +38,9 @@ RANKERS: list[LinearRanker] = [
 @pytest.mark.parametrize("method", RANKERS, ids=str)
 @settings(max_examples=6)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
-def test_rounds_are_those_of_the_whole(method: LinearRanker, documents: int, seed: int) -> None:
+def test_rounds_are_those_of_the_whole(
+    method: LinearRanker, documents: int, seed: int
+) -> None:
     data = problem(seed=seed, rounded=False)
     m, Q = data.y.size, data.ptr.size - 1
     with threads.at_most(1):
@@ -39,9 +49,14 @@ def test_rounds_are_those_of_the_whole(method: LinearRanker, documents: int, see
     for one, other in zip(whole, sharded, strict=True):
         # A mean r of Q values is off by Q eps, AdaRank's weight atanh r by c = cosh² of it times as much, and
         # by c times what the queries' weights are off by: twice what all rounds before were off by.
-        c = float(np.cosh(np.abs(one.coef).max())) ** 2 if isinstance(method, AdaRank) else 0.0
+        c = (
+            float(np.cosh(np.abs(one.coef).max())) ** 2
+            if isinstance(method, AdaRank)
+            else 0.0
+        )
         off = 2 * Q * EPS * max(1.0, c) * (1.0 + 2.0 * c) ** one.number
-        if isinstance(method, FSBFS):  # least squares with λ = 1 of two sums of m values of variance 1
+        # least squares with λ = 1 of two sums of m values of variance 1
+        if isinstance(method, FSBFS):
             off += 2 * m * EPS * (1.0 + 2.0 * m)
         np.testing.assert_allclose(other.coef, one.coef, rtol=0, atol=off)
         np.testing.assert_allclose(other.criterion, one.criterion, rtol=0, atol=off)

@@ -12,7 +12,14 @@ import pytest
 from abilities import estimator_class
 from hypothesis import given
 from hypothesis import strategies as st
-from sharded_problems import assert_same_bits, assert_same_everywhere, cut, elsewhere, problem, steps
+from sharded_problems import (
+    assert_same_bits,
+    assert_same_everywhere,
+    cut,
+    elsewhere,
+    problem,
+    steps,
+)
 
 from rankstudio.engine import RankRLS, RankSVM
 from rankstudio.engine.arithmetic.query_data import QueryData
@@ -58,7 +65,9 @@ RANKERS: list[LinearRanker] = [
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
-def test_a_set_is_ranked_with_as_the_array_of_its_columns(ranker: LinearRanker, tmp_path: Path) -> None:
+def test_a_set_is_ranked_with_as_the_array_of_its_columns(
+    ranker: LinearRanker, tmp_path: Path
+) -> None:
     data = problem(60)
     found = steps(SelectedColumns(ranker, APART), cut(data, 40))
     for step, columns in zip(found[1:], APART[1:], strict=True):
@@ -70,8 +79,14 @@ def test_a_set_is_ranked_with_as_the_array_of_its_columns(ranker: LinearRanker, 
     assert_same_everywhere(SelectedColumns(ranker, APART), data, tmp_path)
 
 
-@given(documents=st.integers(1, 90), seed=st.integers(0, 5), cost=st.sampled_from(["magnitude", "inverse"]))
-def test_rankrls_cuts_its_sums_out_of_those_of_all_features(documents: int, seed: int, cost: str) -> None:
+@given(
+    documents=st.integers(1, 90),
+    seed=st.integers(0, 5),
+    cost=st.sampled_from(["magnitude", "inverse"]),
+)
+def test_rankrls_cuts_its_sums_out_of_those_of_all_features(
+    documents: int, seed: int, cost: str
+) -> None:
     data = problem(seed=seed, rounded=False)
     ranker = RankRLS(0.5, cost=cost)
     for sets in (GROWING, APART):
@@ -81,12 +96,16 @@ def test_rankrls_cuts_its_sums_out_of_those_of_all_features(documents: int, seed
             if columns:
                 (whole,) = ranker.learn(data.narrowed(sorted(columns)))
                 # λ = 0.5 bounds the condition of sums below 1e5 by 2e5.
-                np.testing.assert_allclose(step.coef[sorted(columns)], whole.coef, rtol=1e-9, atol=1e-9)
+                np.testing.assert_allclose(
+                    step.coef[sorted(columns)], whole.coef, rtol=1e-9, atol=1e-9
+                )
                 assert step.criterion == pytest.approx(whole.criterion, rel=1e-9)
 
 
 @pytest.mark.parametrize("sets", [GROWING, APART], ids=["growing", "apart"])
-def test_rankrls_has_the_same_bits_everywhere(sets: tuple[Columns, ...], tmp_path: Path) -> None:
+def test_rankrls_has_the_same_bits_everywhere(
+    sets: tuple[Columns, ...], tmp_path: Path
+) -> None:
     data = problem(60)
     assert_same_everywhere(SelectedColumns(RankRLS(0.5), sets), data, tmp_path)
     assert_same_bits(
@@ -99,7 +118,11 @@ def test_rankrls_adds_up_products_once_for_all_sets_and_regularizations() -> Non
     data = cut(problem(60), 40)
     for number, sets in enumerate((GROWING, GROWING, APART)):
         told = list(two_stage_steps(RankRLS(2.0**number), data, sets))
-        sums = [one for one in told if isinstance(one, WorkProgress) and "adding up" in one.what]
+        sums = [
+            one
+            for one in told
+            if isinstance(one, WorkProgress) and "adding up" in one.what
+        ]
         assert len(sums) == (0 if number else len(data.shards))
 
 
@@ -115,7 +138,9 @@ def test_processes_choose_the_columns_of_what_they_have() -> None:
             assert_same_bits(steps(method, shards), steps(method, cut(data, 40)))
 
 
-def test_some_columns_lie_where_all_do_and_are_copied_when_they_are_asked_for(tmp_path: Path) -> None:
+def test_some_columns_lie_where_all_do_and_are_copied_when_they_are_asked_for(
+    tmp_path: Path,
+) -> None:
     data = problem(60)
     for shards in elsewhere(data, 40, tmp_path):
         narrow = shards.narrowed((3, 0, 2)).narrowed((2, 0))
@@ -123,7 +148,9 @@ def test_some_columns_lie_where_all_do_and_are_copied_when_they_are_asked_for(tm
         assert narrow.columns == (2, 3)
         assert narrow.source is shards
         last = len(narrow.shards) - 1
-        assert np.array_equal(narrow.shard(last).X, data.X[narrow.shards[last].rows][:, [2, 3]])
+        assert np.array_equal(
+            narrow.shard(last).X, data.X[narrow.shards[last].rows][:, [2, 3]]
+        )
         assert np.array_equal(narrow.whole("It").X, data.X[:, [2, 3]])
 
 
@@ -132,7 +159,9 @@ def test_a_ranker_that_looks_at_all_documents_needs_memory_for_the_selected_feat
 ) -> None:
     data = problem(60)
     np.save(tmp_path / "X.npy", data.X)
-    mapped: TrainingData = replace(cut(data, 40), X=np.load(tmp_path / "X.npy", mmap_mode="r"))
+    mapped: TrainingData = replace(
+        cut(data, 40), X=np.load(tmp_path / "X.npy", mmap_mode="r")
+    )
     ranker = SelectedColumns(KernelRankRLS(), ((3,), (3, 0)))
     whole = steps(ranker, data)
     with memory.within(2.0 * mapped.X.nbytes / 5 * 2):
@@ -143,5 +172,8 @@ def test_a_ranker_that_looks_at_all_documents_needs_memory_for_the_selected_feat
     for one, other in zip(found, whole, strict=True):
         assert np.array_equal(one.coef, other.coef)
         assert np.array_equal(one.scores(rows), other.scores(rows))
-    with memory.within(100.0), pytest.raises(OutOfMemoryError, match="Kernel RankRLS needs all documents"):
+    with (
+        memory.within(100.0),
+        pytest.raises(OutOfMemoryError, match="Kernel RankRLS needs all documents"),
+    ):
         steps(ranker, mapped)

@@ -19,7 +19,11 @@ from sharded_problems import (
 )
 from sklearn.base import clone
 
-from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
+from rankstudio.engine.arithmetic.pair_losses import (
+    PairLoss,
+    SmoothedHinge,
+    SquaredHinge,
+)
 from rankstudio.engine.methods.base import ConvergingRanker
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.shards.pair_losses import pairs_of
@@ -43,7 +47,12 @@ RANKERS: list[ConvergingRanker] = [
 EVERY_RANKER = pytest.mark.parametrize(
     "method",
     [
-        pytest.param(m, marks=() if m in (RANKERS[0], RANKERS[1], RANKERS[-1]) else pytest.mark.thorough)
+        pytest.param(
+            m,
+            marks=()
+            if m in (RANKERS[0], RANKERS[1], RANKERS[-1])
+            else pytest.mark.thorough,
+        )
         for m in RANKERS
     ],
     ids=str,
@@ -72,7 +81,13 @@ def test_sums_are_those_of_the_whole(
             line = pairs.line(pairs.scores(w), d)
             on_line, there = finish(line.value(0.5)), finish(line.tangent(0.5))
             start = finish(line.value(0.0))
-            known = (finish(pairs.count()), at.n_curved, at.largest, tangent.offset, there.offset)
+            known = (
+                finish(pairs.count()),
+                at.n_curved,
+                at.largest,
+                tangent.offset,
+                there.offset,
+            )
             sums = (
                 (at.loss, "loss"),
                 (at.hinges, "hinge"),
@@ -95,7 +110,9 @@ def test_sums_are_those_of_the_whole(
     # Each is a sum over P pairs, m documents at most one after the other, of 2m roundings at most in either
     # order: of u, a margin and two scores, b, its second derivative, s, two scores along d, x, two features.
     P, m, b = known[0], data.y.size, max(2.0, loss.bend)
-    reach = [2.0 * float(np.abs(data.centred[0][:, columns] @ of).max()) for of in (w, v)]
+    reach = [
+        2.0 * float(np.abs(data.centred[0][:, columns] @ of).max()) for of in (w, v)
+    ]
     x = 2.0 * float(np.abs(data.centred[0]).max())
     u, s = 1.0 + 2.0 * (reach[0] + reach[1]), 2.0 * reach[1]
     terms = {
@@ -109,16 +126,23 @@ def test_sums_are_those_of_the_whole(
         "along": s,
     }
     for (one, what), (other, _) in zip(sums, summed, strict=True):
-        np.testing.assert_allclose(other, one, rtol=0, atol=2 * 2 * m * EPS * P * terms[what])
+        np.testing.assert_allclose(
+            other, one, rtol=0, atol=2 * 2 * m * EPS * P * terms[what]
+        )
 
 
 @EVERY_RANKER
 @settings(max_examples=4)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 3))
-def test_the_minimum_is_that_of_the_whole(method: ConvergingRanker, documents: int, seed: int) -> None:
+def test_the_minimum_is_that_of_the_whole(
+    method: ConvergingRanker, documents: int, seed: int
+) -> None:
     data = problem(seed=seed)
     with threads.at_most(1):
-        whole, sharded = steps(method, data)[-1], steps(method, cut(data, documents))[-1]
+        whole, sharded = (
+            steps(method, data)[-1],
+            steps(method, cut(data, documents))[-1],
+        )
     assert isinstance(whole, Iteration)
     assert isinstance(sharded, Iteration)
     assert whole.converged
@@ -131,14 +155,17 @@ def test_the_minimum_is_that_of_the_whole(method: ConvergingRanker, documents: i
 
 @EVERY_RANKER
 def test_the_same_bits_everywhere(method: ConvergingRanker, tmp_path: Path) -> None:
-    early = clone(method).set_params(tol=1e-3)  # its bits are the same, wherever it ends
+    # its bits are the same, wherever it ends
+    early = clone(method).set_params(tol=1e-3)
     assert_same_everywhere(early, problem(60), tmp_path)
     assert_one_shard_is_whole(method, problem())
 
 
 def test_another_kernel_looks_at_the_documents_together() -> None:
     method, data = RankSVM(C=0.1, kernel="rbf", n_basis=5, max_iter=3), problem()
-    for one, other in zip(steps(method, cut(data, 40)), steps(method, data), strict=True):
+    for one, other in zip(
+        steps(method, cut(data, 40)), steps(method, data), strict=True
+    ):
         assert one.coef.tobytes() == other.coef.tobytes()
         assert one.criterion == other.criterion
 
@@ -148,10 +175,15 @@ def test_another_kernel_looks_at_the_documents_together() -> None:
 def test_listnet_comes_to_the_minimum_of_the_whole(documents: int, seed: int) -> None:
     data, method = problem(seed=seed), ListNet(regularization=0.5, tol=1e-9)
     with threads.at_most(1):
-        whole, sharded = steps(method, data)[-1], steps(method, cut(data, documents))[-1]
+        whole, sharded = (
+            steps(method, data)[-1],
+            steps(method, cut(data, documents))[-1],
+        )
     # The objective is λ-strongly convex, ||w - w*|| <= ||gradient|| / λ, for both; the gradient is tol times
     # that at 0, where each query adds a difference of two probability vectors times centred features.
-    at_zero = 2.0 * (data.ptr.size - 1) * float(np.linalg.norm(data.centred[0], axis=1).max())
+    at_zero = (
+        2.0 * (data.ptr.size - 1) * float(np.linalg.norm(data.centred[0], axis=1).max())
+    )
     distance = float(np.linalg.norm(sharded.coef - whole.coef))
     assert distance <= 2.0 * method.tol * at_zero / method.regularization
 

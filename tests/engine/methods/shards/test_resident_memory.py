@@ -60,13 +60,17 @@ def test_a_part_of_mapped_data_is_resident(algorithm: str, tmp_path: Path) -> No
     if not resettable():
         pytest.skip("the system does not say how much memory is resident")
     m, n = 180_000, 136
-    X = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.float64, shape=(m, n))
+    X = np.lib.format.open_memmap(
+        tmp_path / "X.npy", mode="w+", dtype=np.float64, shape=(m, n)
+    )
     some = np.random.default_rng(0).standard_normal((10_007, n))
     for first in range(0, m, 10_007):
         X[first : first + 10_007] = some[: m - first]
     del X
     command = [sys.executable, "-c", LEARNING, str(tmp_path / "X.npy"), algorithm]
-    grown = 1024 * int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    grown = 1024 * int(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    )
     # Of 196 MB of features and, by statistics, 270 MB of Gram matrices: 20 MB of states, and for each of two
     # threads (and one shard that waits to be added) a shard, a centred part of it, and its mapped states.
     assert grown < 120e6

@@ -33,7 +33,9 @@ class Powers:
     def step(self, data: QueryData, message: float) -> tuple[Floats, ...]:
         assert np.array_equal(self.centred, data.centred[0])
         self.heard += message
-        return self.heard * (self.centred.T @ self.centred), np.array([float(data.X.shape[0])])
+        return self.heard * (self.centred.T @ self.centred), np.array(
+            [float(data.X.shape[0])]
+        )
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,21 @@ class PowersWork:
         return Powers(data, scratch)
 
 
-def problem(n_queries: int = 30, n: int = 4, seed: int = 0) -> tuple[Floats, Floats, Ints]:
+def problem(
+    n_queries: int = 30, n: int = 4, seed: int = 0
+) -> tuple[Floats, Floats, Ints]:
     rng = np.random.default_rng(seed)
     ptr = np.cumsum([0, *rng.integers(1, 8, n_queries)])
-    return rng.standard_normal((ptr[-1], n)), rng.integers(0, 3, ptr[-1]).astype(float), ptr
+    return (
+        rng.standard_normal((ptr[-1], n)),
+        rng.integers(0, 3, ptr[-1]).astype(float),
+        ptr,
+    )
 
 
-def heard(data: TrainingData, messages: tuple[float, ...] = (1.0, 2.5)) -> list[tuple[Floats, ...]]:
+def heard(
+    data: TrainingData, messages: tuple[float, ...] = (1.0, 2.5)
+) -> list[tuple[Floats, ...]]:
     with data.session(PowersWork()) as session:
         return [finish(session.sum(message)) for message in messages]
 
@@ -84,7 +94,9 @@ def test_memory_disk_and_threads_give_the_same_bits(tmp_path: Path) -> None:
         for room in (0.0, 4000.0, 1e9):
             for count in (1, 2, 5):
                 with threads.at_most(count):
-                    data = TrainingData(rows, y, ptr, InProcess(lambda room=room: room), documents=40)
+                    data = TrainingData(
+                        rows, y, ptr, InProcess(lambda room=room: room), documents=40
+                    )
                     assert same(heard(data), expected)
 
 
@@ -146,6 +158,9 @@ def test_some_queries_are_those_of_the_whole(documents: int, tmp_path: Path) -> 
         for whole in (data, data.narrowed([3, 1])):
             some = whole.taken(queries)
             columns = [3, 1] if whole is not data else slice(None)
-            assert same([[some.X, some.y, some.ptr]], [[expected.X[:, columns], expected.y, expected.ptr]])
+            assert same(
+                [[some.X, some.y, some.ptr]],
+                [[expected.X[:, columns], expected.y, expected.ptr]],
+            )
             assert not data.several or in_file(some.X) == in_file(rows)
             assert some.grading.greatest_grade == y.max()

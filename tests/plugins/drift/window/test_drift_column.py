@@ -22,8 +22,13 @@ def test_drift_from_training_to_validation_is_that_of_the_engine(
         table = window.sections.data.statistics.table
         wait_until(lambda: table.rows() and table.rows()[0].contributed)
         fold = window.session.watched
-        expected = {one.feature: one.distance for one in finish(feature_drift(fold.train, fold.vali))}
-        assert {row.feature_id: row.contributed["drift"].number for row in table.rows()} == expected
+        expected = {
+            one.feature: one.distance
+            for one in finish(feature_drift(fold.train, fold.vali))
+        }
+        assert {
+            row.feature_id: row.contributed["drift"].number for row in table.rows()
+        } == expected
         assert "drift" in [column.key for column in table.rows_model.columns]
         window.session.look_at(None)
         wait_until(lambda: not any(row.contributed for row in table.rows()))

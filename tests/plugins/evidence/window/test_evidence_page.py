@@ -28,7 +28,11 @@ from rankstudio.plugins.evidence.evidence_result import N_OTHERS, SelectionEvide
 from rankstudio.plugins.evidence.shapley_shares import MOST_FEATURES
 from rankstudio.plugins.evidence.step_significance import StepSignificance
 from rankstudio.plugins.evidence.verdicts import FeatureEvidence, Loss, Verdict
-from rankstudio.plugins.evidence.window.best_set_panel import BestSetPanel, best_of_size, gap_so_far
+from rankstudio.plugins.evidence.window.best_set_panel import (
+    BestSetPanel,
+    best_of_size,
+    gap_so_far,
+)
 from rankstudio.plugins.evidence.window.controller import EvidenceController
 from rankstudio.plugins.evidence.window.evidence import (
     MOST_SECONDS,
@@ -91,35 +95,49 @@ def slow(cache: EvidenceTasks, seconds: float) -> Any:
     return gather
 
 
-def test_what_takes_a_moment_is_computed_and_shown(ran: MainWindow, seen: EvidenceController) -> None:
+def test_what_takes_a_moment_is_computed_and_shown(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     evidence = ran.sections.evidence.evidence
     assert all(evidence.progress(package) is Progress.DONE for package in Package)
     rows = seen.panel.table.rows()
     assert [row.selected for row in rows] == [True] * K + [False] * (len(rows) - K)
     assert len(rows) <= K + N_OTHERS
-    assert [row.feature - 1 for row in rows[:K]] == list(ran.current.model.step.selected)
+    assert [row.feature - 1 for row in rows[:K]] == list(
+        ran.current.model.step.selected
+    )
     assert all(row.verdict and row.reason for row in rows[:K])
-    assert all(row.found.loss is not None and row.found.share is not None for row in rows[:K])
+    assert all(
+        row.found.loss is not None and row.found.share is not None for row in rows[:K]
+    )
     assert "60 %" not in seen.panel.foot.text() and "90 %" in seen.panel.foot.text()
     assert not seen.panel.work.isVisible()
     assert seen.best.gap.text() and "proved" in seen.best.caption()
-    assert seen.sets.plot.rows[0].above == pytest.approx(0) and any(row.own for row in seen.sets.plot.rows)
+    assert seen.sets.plot.rows[0].above == pytest.approx(0) and any(
+        row.own for row in seen.sets.plot.rows
+    )
     assert len(seen.probability.plot.curves) >= K
     assert seen.stop.advice.text() and seen.stop.p_plot.isVisible()
     seen.stop.view._group.buttons()[1].click()
     assert (
-        seen.stop.view.value() == CURVE and seen.stop.curve.isVisible() and not seen.stop.p_plot.isVisible()
+        seen.stop.view.value() == CURVE
+        and seen.stop.curve.isVisible()
+        and not seen.stop.p_plot.isVisible()
     )
     seen.stop.view._group.buttons()[0].click()
 
 
-def test_the_smallest_set_stands_beside_the_chosen_one(ran: MainWindow, seen: EvidenceController) -> None:
+def test_the_smallest_set_stands_beside_the_chosen_one(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     model = ran.current.model
     assert model is not None
     sets = smallest_set(model.plan, model.path, model.position)
     assert sets is not None and sets.chosen.size == K
     row = seen.panel.smallest
-    smallest, other = (row.findChild(QPushButton, name) for name in ("smallest-set", "other-set"))
+    smallest, other = (
+        row.findChild(QPushButton, name) for name in ("smallest-set", "other-set")
+    )
     assert smallest is not None and other is not None
     assert row.isVisible() and row.sentence.text() == sets.sentence
     for wanted in (sets.best.size, sets.smallest.size, K):
@@ -135,7 +153,9 @@ def test_the_smallest_set_stands_beside_the_chosen_one(ran: MainWindow, seen: Ev
         size = shown.smallest.size if pressed is smallest else shown.other.size
         QTest.mouseClick(pressed, Qt.MouseButton.LeftButton)
         rest(ran)
-        assert ran.current.model is not None and ran.current.model.step.n_selected == size
+        assert (
+            ran.current.model is not None and ran.current.model.step.n_selected == size
+        )
         QTest.mouseClick(pressed, Qt.MouseButton.LeftButton)  # it is shown already
         rest(ran)
         assert ran.current.model.step.n_selected == size and pressed.isChecked()
@@ -148,15 +168,21 @@ def test_red_is_only_for_what_speaks_against_a_feature(theme: Theme) -> None:
     """Catches a page of red verdicts where nothing is known of most features."""
     tones = {}
     for verdict in Verdict:
-        found = FeatureEvidence(0, True, probability=0.4, loss=Loss(0.0, -0.1, 0.1), n_deciding=1)
+        found = FeatureEvidence(
+            0, True, probability=0.4, loss=Loss(0.0, -0.1, 0.1), n_deciding=1
+        )
         found = replace(found, verdict=verdict, partner=1, pair_probability=0.9)
         evidence = SimpleNamespace(rows=(found,), required=())
         (row,) = evidence_rows(evidence, [1, 2], ["a", "b"])  # type: ignore[arg-type]
         tones[verdict] = row.tone
-    assert [verdict for verdict, tone in tones.items() if tone == "error"] == [Verdict.DISPENSABLE]
+    assert [verdict for verdict, tone in tones.items() if tone == "error"] == [
+        Verdict.DISPENSABLE
+    ]
     assert tones[Verdict.UNCERTAIN] == "muted"
     table = EvidenceTable(theme)
-    deciding = next(column for column in table._columns("MAP") if column.key == DECIDING)
+    deciding = next(
+        column for column in table._columns("MAP") if column.key == DECIDING
+    )
     assert deciding.tone(row) == "text"
 
 
@@ -166,7 +192,11 @@ def test_what_is_not_possible_says_why(theme: Theme) -> None:
     panel, said = StopPanel(theme), []
     for found, done in (({}, False), ({}, True), ({"significance": tests}, True)):
         panel.show_stop(
-            SelectionEvidence((2,), 9, **found), range(5), whole_path=True, final=True, is_done=done
+            SelectionEvidence((2,), 9, **found),
+            range(5),
+            whole_path=True,
+            final=True,
+            is_done=done,
         )
         said.append((panel.p_plot.placeholder, panel.curve.placeholder))
     assert all("appears here" in text for text in said[0])
@@ -180,13 +210,18 @@ def test_what_is_not_possible_says_why(theme: Theme) -> None:
 
 @pytest.mark.parametrize(
     ("method", "n"),
-    [("gas", 2 * 2), ("greedy-rankrls", 2 * 3)],  # two values of c, and of λ one selection; three of λ
+    # two values of c, and of λ one selection; three of λ
+    [("gas", 2 * 2), ("greedy-rankrls", 2 * 3)],
 )
 def test_a_lambda_that_only_ranks_selects_nothing(method: str, n: int) -> None:
     """Catches a time for the halves that is too short by as many values of λ as there are."""
     c = {"c": (0.1, 0.2)} if method == "gas" else {}
     plan = Plan("x", method, parameters={"regularization": (1.0, 2.0, 4.0), **c})
-    units = [(fold, position) for fold in (1, 2) for position in range(len(plan.combinations))]
+    units = [
+        (fold, position)
+        for fold in (1, 2)
+        for position in range(len(plan.combinations))
+    ]
     assert n_selections(plan, units) == n
 
 
@@ -207,18 +242,30 @@ def test_a_column_in_the_place_of_one_that_gave_way_is_shown(theme: Theme) -> No
     found = FeatureEvidence(0, True, 0.5, (1.0, 1.0, 2.0), 0.2, Loss(0.1, 0.0, 0.2), 3)
     row = EvidenceRow(7, "BM25", found, "uncertain", "", "muted", "9 (+0.1 %)")
     table.show_rows([row], "MAP", 1, 12)
-    shown = {one.key for n, one in enumerate(table.rows_model.columns) if not table.isColumnHidden(n)}
-    assert "substitute" not in shown and {"name", "probability", "loss", "verdict"} <= shown
+    shown = {
+        one.key
+        for n, one in enumerate(table.rows_model.columns)
+        if not table.isColumnHidden(n)
+    }
+    assert (
+        "substitute" not in shown
+        and {"name", "probability", "loss", "verdict"} <= shown
+    )
 
 
 def test_nothing_is_computed_while_nobody_sees_it(window: MainWindow) -> None:
     finish(window)
     turn(0.3)
-    assert window.sections.evidence.evidence.found is None and not window.sections.evidence.evidence.busy
+    assert (
+        window.sections.evidence.evidence.found is None
+        and not window.sections.evidence.evidence.busy
+    )
 
 
 @pytest.mark.thorough
-def test_a_window_that_opens_at_the_page_computes_what_is_there(window: MainWindow) -> None:
+def test_a_window_that_opens_at_the_page_computes_what_is_there(
+    window: MainWindow,
+) -> None:
     window.hide()
     window.workspace.show_page("evidence")  # as the last time, before anything is seen
     window.show()
@@ -247,7 +294,8 @@ def test_stop_stops_keeps_what_is_known_and_going_on_ends(
     wait_until(page.panel.work.button.isVisible)
     turn(0.2)
     assert evidence.progress(Package.FEATURES) is Progress.STOPPED
-    assert evidence.found.stability is known.stability  # a message that was on its way did not arrive
+    # a message that was on its way did not arrive
+    assert evidence.found.stability is known.stability
     monkeypatch.undo()
     page.panel.work.button.click()
     rest(ran)
@@ -282,26 +330,36 @@ def test_another_k_in_the_middle_ends_it_and_the_page_is_of_the_new_selection(
 
 
 @pytest.mark.thorough
-def test_another_run_has_its_own_evidence(ran: MainWindow, seen: EvidenceController) -> None:
+def test_another_run_has_its_own_evidence(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     first = ran.sections.evidence.evidence.found
-    ran.session.change("other", parameters={"regularization": (2.0,), "n_features_to_select": 2})
+    ran.session.change(
+        "other", parameters={"regularization": (2.0,), "n_features_to_select": 2}
+    )
     ran.commands["run"].trigger()
     wait_until(lambda: len(ran.runs.records) == 2 and not ran.runs.busy)
     rest(ran)
     assert ran.sections.evidence.evidence.found is not first
-    assert ran.sections.evidence.evidence.found.selected == ran.current.model.step.selected
+    assert (
+        ran.sections.evidence.evidence.found.selected == ran.current.model.step.selected
+    )
     ran.sections.compare.panel.selected.emit(1)
     ran.session.select((1.0,), K)
     assert ran.sections.evidence.evidence.found is first
 
 
-def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, seen: EvidenceController) -> None:
+def test_the_threshold_is_dragged_and_moved_by_keys(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     table, evidence = seen.panel.table, ran.sections.evidence.evidence
     bar = table._bar()
     middle = round(bar.center().y())
     at = QPoint(round(bar.left() + 0.9 * bar.width()), middle)
     QTest.mousePress(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    QTest.mouseMove(table.viewport(), QPoint(round(bar.left() + 0.6 * bar.width()), middle))
+    QTest.mouseMove(
+        table.viewport(), QPoint(round(bar.left() + 0.6 * bar.width()), middle)
+    )
     QTest.mouseRelease(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert evidence.threshold == pytest.approx(0.6, abs=0.03)
     rest(ran)
@@ -320,7 +378,9 @@ def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, seen: Evide
 
 
 @pytest.mark.thorough
-def test_a_feature_is_required_excluded_and_free_again(ran: MainWindow, seen: EvidenceController) -> None:
+def test_a_feature_is_required_excluded_and_free_again(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     plot = seen.sets.plot
     feature = plot.columns[-1].feature
     plot.picked.emit(feature)
@@ -329,7 +389,10 @@ def test_a_feature_is_required_excluded_and_free_again(ran: MainWindow, seen: Ev
     assert all(feature in row.features for row in plot.rows)
     assert seen.sets.sentence.isVisible()
     best = seen._constrained
-    assert best.proved and best.criterion >= ran.sections.evidence.evidence.found.best.criterion
+    assert (
+        best.proved
+        and best.criterion >= ran.sections.evidence.evidence.found.best.criterion
+    )
     plot.picked.emit(feature)
     rest(ran)
     assert not any(feature in row.features for row in plot.rows)
@@ -340,7 +403,9 @@ def test_a_feature_is_required_excluded_and_free_again(ran: MainWindow, seen: Ev
     rest(ran)
     ran.session.select((1.0,), 2)
     rest(ran)
-    assert all(column.wanted == FREE for column in plot.columns), "it was asked of another selection"
+    assert all(column.wanted == FREE for column in plot.columns), (
+        "it was asked of another selection"
+    )
 
 
 def test_a_click_on_the_sets_of_another_selection_asks_nothing(
@@ -362,7 +427,9 @@ def test_a_click_on_the_sets_of_another_selection_asks_nothing(
 
 
 @pytest.mark.thorough
-def test_the_matrix_is_read_and_used_by_keyboard(ran: MainWindow, seen: EvidenceController) -> None:
+def test_the_matrix_is_read_and_used_by_keyboard(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     plot = seen.sets.plot
     QTest.keyClick(plot, Qt.Key.Key_Right)
     assert plot.box.lines()[0].text.startswith(str(plot.columns[0].feature))
@@ -375,7 +442,9 @@ def test_the_matrix_is_read_and_used_by_keyboard(ran: MainWindow, seen: Evidence
 
 
 @pytest.mark.thorough
-def test_a_set_becomes_a_run_and_two_of_them_are_compared(ran: MainWindow, seen: EvidenceController) -> None:
+def test_a_set_becomes_a_run_and_two_of_them_are_compared(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     model = ran.current.model
     other = [column for column in range(7) if column not in model.step.selected][:1]
     columns = (*model.step.selected[:2], *other)
@@ -385,9 +454,11 @@ def test_a_set_becomes_a_run_and_two_of_them_are_compared(ran: MainWindow, seen:
     assert record.title == "By hand" and ran.runs.shown is record
     assert set(ran.current.model.step.selected) == set(columns)
     found = ran.sections.evidence.evidence.found
-    assert not found.required and set(found.selected) == set(columns)  # judged as any selection
+    # judged as any selection
+    assert not found.required and set(found.selected) == set(columns)
     assert len(ran.current.model.path.steps) == 1
-    assert seen.best.use.isVisible() and seen.best.compare.isVisible()  # it is not the best one
+    # it is not the best one
+    assert seen.best.use.isVisible() and seen.best.compare.isVisible()
     seen.best.use.click()
     best = ran.runs.records[-1]
     wait_until(lambda: best.result is not None)
@@ -409,7 +480,9 @@ def test_a_set_becomes_a_run_and_two_of_them_are_compared(ran: MainWindow, seen:
 
 
 @pytest.mark.thorough
-def test_comparing_leaves_what_is_looked_at(ran: MainWindow, seen: EvidenceController) -> None:
+def test_comparing_leaves_what_is_looked_at(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     own = ran.runs.shown
     seen.run_set((0, 3, 4), "By hand")
     wait_until(lambda: ran.runs.records[-1].result is not None)
@@ -422,14 +495,20 @@ def test_comparing_leaves_what_is_looked_at(ran: MainWindow, seen: EvidenceContr
 
 
 @pytest.mark.thorough
-def test_the_sizes_are_listed_and_one_is_used(ran: MainWindow, seen: EvidenceController) -> None:
+def test_the_sizes_are_listed_and_one_is_used(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     seen.best.sizes.click()
     dialog = seen.sizes
     wait_until(lambda: not dialog.search.busy)
     rows = dialog.table.rows()
-    assert [row.size for row in rows] == list(range(1, ran.sections.evidence.evidence.most_size + 1))
+    assert [row.size for row in rows] == list(
+        range(1, ran.sections.evidence.evidence.most_size + 1)
+    )
     assert all(row.found.proved for row in rows)
-    assert rows[K - 1].found.features == tuple(ran.sections.evidence.evidence.found.best.features)
+    assert rows[K - 1].found.features == tuple(
+        ran.sections.evidence.evidence.found.best.features
+    )
     dialog.table.select(rows[1])
     dialog._show()
     dialog.use.click()
@@ -446,7 +525,8 @@ def test_other_selectors_have_what_applies_and_nothing_empty(ran: MainWindow) ->
     ran.workspace.show_page("evidence")
     rest(ran)
     evidence, page = ran.sections.evidence.evidence, ran.sections.evidence
-    assert page.panel.work.button.isVisible() and not evidence.busy  # it learns anew, so it is asked for
+    # it learns anew, so it is asked for
+    assert page.panel.work.button.isVisible() and not evidence.busy
     assert not page.best.isVisible() and not page.sets.isVisible()
     page.panel.work.button.click()
     rest(ran)
@@ -460,13 +540,18 @@ def test_other_selectors_have_what_applies_and_nothing_empty(ran: MainWindow) ->
     before = evidence.found
     ran.session.show_measure("P@10")  # which the halves do not depend on
     rest(ran)
-    assert evidence.found is before and evidence.progress(Package.FEATURES) is Progress.DONE
+    assert (
+        evidence.found is before
+        and evidence.progress(Package.FEATURES) is Progress.DONE
+    )
 
 
 @pytest.mark.thorough
 def test_features_of_a_model_that_does_not_select_are_permuted(ran: MainWindow) -> None:
     """Catches another model, part, measure or seed, and panels that do not apply."""
-    ran.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
+    ran.session.change(
+        "rankrls", method="rankrls", parameters={"regularization": (1.0,)}
+    )
     finish(ran)
     ran.workspace.show_page("evidence")
     rest(ran)
@@ -484,18 +569,33 @@ def test_features_of_a_model_that_does_not_select_are_permuted(ran: MainWindow) 
     rows = page.panel.table.rows()
     assert {row.found.column for row in rows} == set(model.step.selected)
     for row in rows:
-        assert row.found.loss.value == pytest.approx(expected.mean[row.found.column], abs=1e-12)
+        assert row.found.loss.value == pytest.approx(
+            expected.mean[row.found.column], abs=1e-12
+        )
     assert [row.found.loss.value for row in rows] == sorted(
         (row.found.loss.value for row in rows), reverse=True
     )
-    assert {column.key for column in page.panel.table.rows_model.columns} == {"feature", "name", "loss"}
-    assert not any(panel.isVisible() for panel in (page.best, page.sets, page.probability))
+    assert {column.key for column in page.panel.table.rows_model.columns} == {
+        "feature",
+        "name",
+        "loss",
+    }
+    assert not any(
+        panel.isVisible() for panel in (page.best, page.sets, page.probability)
+    )
     assert not page.panel.permuting.isVisible()
     before = ran.sections.evidence.importance.found
     ran.session.show_measure("P@10")
     rest(ran)
-    assert ran.sections.evidence.importance.found.measure.name == "P@10" != before.measure.name
-    assert page.panel.table.rows()[0].found.loss.value == ran.sections.evidence.importance.found.mean.max()
+    assert (
+        ran.sections.evidence.importance.found.measure.name
+        == "P@10"
+        != before.measure.name
+    )
+    assert (
+        page.panel.table.rows()[0].found.loss.value
+        == ran.sections.evidence.importance.found.mean.max()
+    )
 
 
 @pytest.mark.thorough
@@ -521,22 +621,33 @@ def test_a_search_that_ended_without_a_proof_goes_on(
     evidence.start(Package.BEST)
     rest(ran)
     assert evidence.progress(Package.BEST) is Progress.DONE
-    assert asked[0][1] == MOST_SECONDS and [one for one in asked if "best" in one[0]][-1][1] == inf
+    assert (
+        asked[0][1] == MOST_SECONDS
+        and [one for one in asked if "best" in one[0]][-1][1] == inf
+    )
 
 
-def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, seen: EvidenceController) -> None:
+def test_deciding_queries_are_listed_by_a_click(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     """Catches queries of another part or order, and a list that the comparison replaces later."""
     pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
-    step = next(step for step in ran.sections.evidence.evidence.found.deciding if step.queries)
+    step = next(
+        step for step in ran.sections.evidence.evidence.found.deciding if step.queries
+    )
     train = ran.current.model.fold.train
-    row = next(row for row in seen.panel.table.rows() if row.found.column == step.feature)
+    row = next(
+        row for row in seen.panel.table.rows() if row.found.column == step.feature
+    )
     (action, *_) = seen.panel.table.row_actions(row)
     assert action.text == "List the deciding queries"
     seen.panel.table.cellClicked.emit(row, "deciding")
     assert ran.workspace.page == "queries"
     queries = ran.sections.queries
     expected = {str(train.query_ids[at]) for at in step.queries}
-    wait_until(lambda: {str(query.query_id) for query in queries.list.listed()} == expected)
+    wait_until(
+        lambda: {str(query.query_id) for query in queries.list.listed()} == expected
+    )
     settle(ran)
     assert queries.bar.part.value() == "train"
     assert {str(query.query_id) for query in queries.list.table.rows()} == expected
@@ -548,7 +659,9 @@ def test_permuting_is_offered_where_nobody_knows_how_long_it_takes(
 ) -> None:
     window, importance = ran, ran.sections.evidence.importance
     monkeypatch.setattr(type(importance), "seconds", property(lambda _: inf))
-    window.session.change("rankrls", method="rankrls", parameters={"regularization": (2.0,)})
+    window.session.change(
+        "rankrls", method="rankrls", parameters={"regularization": (2.0,)}
+    )
     finish(window)
     window.workspace.show_page("evidence")
     rest(window)
@@ -572,7 +685,11 @@ def test_each_half_is_stored_when_it_is_learned(
     window.session.change("gas", method="gas", parameters=parameters)
     finish(window)
     window.study_files.save_as(str(tmp_path / "kept.rankstudio"))
-    wait_until(lambda: window.models.study_store.path == (tmp_path / "kept.rankstudio").resolve())
+    wait_until(
+        lambda: (
+            window.models.study_store.path == (tmp_path / "kept.rankstudio").resolve()
+        )
+    )
     window.workspace.show_page("evidence")
     rest(window)
     evidence, told = window.sections.evidence.evidence, []
@@ -600,11 +717,15 @@ def test_each_half_is_stored_when_it_is_learned(
     evidence.stop()
     rest(window)
     assert all(kept >= known - 1 for known, kept in told), told
-    assert stored() == evidence.found.stability.n_paths, "stopped, all of them are stored"
+    assert stored() == evidence.found.stability.n_paths, (
+        "stopped, all of them are stored"
+    )
 
 
 @pytest.mark.thorough
-def test_another_measure_measures_the_losses_anew(ran: MainWindow, seen: EvidenceController) -> None:
+def test_another_measure_measures_the_losses_anew(
+    ran: MainWindow, seen: EvidenceController
+) -> None:
     stability = ran.sections.evidence.evidence.found.stability
     ran.session.show_measure("NDCG@10")
     rest(ran)
@@ -615,7 +736,9 @@ def test_another_measure_measures_the_losses_anew(ran: MainWindow, seen: Evidenc
 
 
 @pytest.mark.thorough
-def test_table_and_plots_are_exported(ran: MainWindow, seen: EvidenceController, tmp_path: Path) -> None:
+def test_table_and_plots_are_exported(
+    ran: MainWindow, seen: EvidenceController, tmp_path: Path
+) -> None:
     items = {item.key: item for item in export_items(ran.models, ran.sections)}
     for key in ("evidence", "plot-probability", "plot-near-best", "plot-step-p"):
         assert not items[key].unavailable
@@ -662,24 +785,35 @@ def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
     rest(ran)
     train = evidence.model.fold.train
     qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
-    units = [(0, 1), (3, 4, 5), *((c,) for c in range(len(ids)) if c not in (0, 1, 3, 4, 5))]
+    units = [
+        (0, 1),
+        (3, 4, 5),
+        *((c,) for c in range(len(ids)) if c not in (0, 1, 3, 4, 5)),
+    ]
     size = evidence.found.size
     assert size < evidence.found.k or not {0, 3} & set(evidence.found.selected)
 
     def error(columns: tuple[int, ...]) -> float:
-        return set_changes(RankRLS(2.0), train.X, train.y, qid=qid, features=columns).criterion
+        return set_changes(
+            RankRLS(2.0), train.X, train.y, qid=qid, features=columns
+        ).criterion
 
     sets = [sum(some, ()) for some in combinations(units, size)]
     best = best_of_size(evidence.found)
     assert best.proved and best.n_sets <= len(sets)
     assert best.criterion == pytest.approx(min(map(error, sets)), rel=1e-6)
     assert seen.best.gap.text() and "groups" in seen.best._title.text()
-    assert evidence.progress(Package.STOP) is Progress.ABSENT and not seen.stop.p_plot.isVisible()
+    assert (
+        evidence.progress(Package.STOP) is Progress.ABSENT
+        and not seen.stop.p_plot.isVisible()
+    )
     asked = next(c for c in seen.sets.plot.columns if c.feature == ids[3])
     seen._toggle(asked.feature)
     wait_until(lambda: seen._constrained is not None)
     with_it = [one for one in sets if 3 in one]
-    assert seen._constrained.criterion == pytest.approx(min(map(error, with_it)), rel=1e-6)
+    assert seen._constrained.criterion == pytest.approx(
+        min(map(error, with_it)), rel=1e-6
+    )
 
 
 def test_the_time_of_shares_is_estimated_for_as_many_features_as_have_them() -> None:

@@ -25,7 +25,12 @@ def test_evidence_comes_back_with_the_run_and_is_not_computed_again(
     with opened(folds) as window:
         finish(window)
         window.study_files.save_as(str(tmp_path / "kept.rankstudio"))
-        wait_until(lambda: window.models.study_store.path == (tmp_path / "kept.rankstudio").resolve())
+        wait_until(
+            lambda: (
+                window.models.study_store.path
+                == (tmp_path / "kept.rankstudio").resolve()
+            )
+        )
         window.session.select((1.0,), K)
         window.workspace.show_page("evidence")
         rest(window)
@@ -34,9 +39,16 @@ def test_evidence_comes_back_with_the_run_and_is_not_computed_again(
         assert before is not None and before.significance is not None
         window.workspace.show_page("report")
         wait_until(lambda: window.sections.report.report is not None)
-        (section,) = (one for one in window.sections.report.report.sections if one.key == "evidence")
+        (section,) = (
+            one
+            for one in window.sections.report.report.sections
+            if one.key == "evidence"
+        )
         _advice, table, sentences, *figures = section.blocks
-        assert table.title == f"Run 1, fold {fold}: evidence for 3 features" and len(table.rows) == K
+        assert (
+            table.title == f"Run 1, fold {fold}: evidence for 3 features"
+            and len(table.rows) == K
+        )
         assert before.stop.sentence in sentences.text and len(figures) >= 3
 
     def never(*_: object) -> object:
@@ -62,10 +74,17 @@ def test_permutation_importance_comes_back_with_the_run_and_stands_in_the_report
 ) -> None:
     """Catches what is kept for another model, part or measure."""
     with opened(folds) as window:
-        window.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
+        window.session.change(
+            "rankrls", method="rankrls", parameters={"regularization": (1.0,)}
+        )
         finish(window)
         window.study_files.save_as(str(tmp_path / "kept.rankstudio"))
-        wait_until(lambda: window.models.study_store.path == (tmp_path / "kept.rankstudio").resolve())
+        wait_until(
+            lambda: (
+                window.models.study_store.path
+                == (tmp_path / "kept.rankstudio").resolve()
+            )
+        )
         window.workspace.show_page("evidence")
         rest(window)
         wait_until(lambda: not window.models.task_worker.jobs)
@@ -73,11 +92,19 @@ def test_permutation_importance_comes_back_with_the_run_and_stands_in_the_report
         assert before is not None
         window.workspace.show_page("report")
         wait_until(lambda: window.sections.report.report is not None)
-        (section,) = (one for one in window.sections.report.report.sections if one.key == "evidence")
+        (section,) = (
+            one
+            for one in window.sections.report.report.sections
+            if one.key == "evidence"
+        )
         table, figure = section.blocks
         assert table.title.startswith(f"Run 1, fold {fold}: permutation importance")
-        assert f"{before.measure.name} lost" in table.header and len(table.rows) == len(before.groups)
-        assert [float(row[1]) for row in table.rows] == sorted(before.mean.round(4), reverse=True)
+        assert f"{before.measure.name} lost" in table.header and len(table.rows) == len(
+            before.groups
+        )
+        assert [float(row[1]) for row in table.rows] == sorted(
+            before.mean.round(4), reverse=True
+        )
         assert figure.figure.rows == tuple(row[0] for row in table.rows)
 
     def never(*_: object) -> object:

@@ -18,7 +18,12 @@ from windows import finish, settle
 from rankstudio.engine import RankRLS, set_changes
 from rankstudio.engine.experiment.plan.hand_choice import HandChoices
 from rankstudio.plugins.evidence.window.set_sentences import signed_percent
-from rankstudio.plugins.evidence.window.set_tray import LEAST_SAID, SetTray, SetTrayController, ShownSet
+from rankstudio.plugins.evidence.window.set_tray import (
+    LEAST_SAID,
+    SetTray,
+    SetTrayController,
+    ShownSet,
+)
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.style.fonts import BASE
@@ -42,12 +47,21 @@ def shown(window: MainWindow) -> SetTrayController:
     window.workspace.show_page("features")
     settle(window)
     made = window.sections.evidence.tray
-    wait_until(lambda: made._changes is not None and len(made.trays[0].chips) == len(made.features))
+    wait_until(
+        lambda: (
+            made._changes is not None and len(made.trays[0].chips) == len(made.features)
+        )
+    )
     return made
 
 
 def known(tray: SetTrayController) -> None:
-    wait_until(lambda: tray._changes is not None and set(tray._changes.features) == set(tray._columns))
+    wait_until(
+        lambda: (
+            tray._changes is not None
+            and set(tray._changes.features) == set(tray._columns)
+        )
+    )
 
 
 def exact(window: MainWindow, tray: SetTrayController) -> object:
@@ -59,7 +73,9 @@ def exact(window: MainWindow, tray: SetTrayController) -> object:
     return set_changes(judge, train.X, train.y, qid=qid, features=tray._columns)
 
 
-def test_a_set_becomes_a_run_on_all_folds_beside_the_run_that_it_came_from(window: MainWindow) -> None:
+def test_a_set_becomes_a_run_on_all_folds_beside_the_run_that_it_came_from(
+    window: MainWindow,
+) -> None:
     """A run of one fold had its mean listed above those of five, and took the place of the form's method."""
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     finish(window)
@@ -77,13 +93,18 @@ def test_a_set_becomes_a_run_on_all_folds_beside_the_run_that_it_came_from(windo
     assert record.label.name.endswith("1")
     chosen = record.plan.extension(HandChoices)  # whose queries test the other fold
     assert chosen is not None and chosen.text == f"given: {window.session.fold}"
-    assert record.plan.axes[0].values == source.plan.axes[0].values  # λ is chosen on each fold
+    # λ is chosen on each fold
+    assert record.plan.axes[0].values == source.plan.axes[0].values
     assert sorted(record.folds) == sorted(source.folds) == [1, 2]
     for result in record.folds.values():
         assert sorted(result.selected) == sorted(left)
     assert window.workspace.page == "compare"
     assert all(window.models.marks.is_ticked(run.key) for run in (source, record))
-    assert (window.session.plan, window.session.choice, window.runs.shown) == (plan, choice, source)
+    assert (window.session.plan, window.session.choice, window.runs.shown) == (
+        plan,
+        choice,
+        source,
+    )
     window.workspace.show_page("features")
     settle(window)
     assert tray.features == left
@@ -93,14 +114,18 @@ def test_a_set_becomes_a_run_on_all_folds_beside_the_run_that_it_came_from(windo
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("ranker", [{}, {"regularization": (2.0,), "weighting": "pairs"}])
+@pytest.mark.parametrize(
+    "ranker", [{}, {"regularization": (2.0,), "weighting": "pairs"}]
+)
 def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
     window: MainWindow, ranker: dict[str, object]
 ) -> None:
     """Catches another λ or loss than that of the model, and a run with parameters of the selector."""
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     finish(window)
-    changes: dict[str, object] = {"parameters": {"n_features_to_select": 4, "regularization": (8.0,)}}
+    changes: dict[str, object] = {
+        "parameters": {"n_features_to_select": 4, "regularization": (8.0,)}
+    }
     if ranker:
         changes = {
             "ranker": "rankrls",
@@ -114,7 +139,9 @@ def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
     settle(window)
     tray, model = window.sections.evidence.tray, window.models.current.model
     wait_until(lambda: tray.trays[0].isVisible() and tray._changes is not None)
-    assert model.plan.method == "gas" and tray._changes.criterion == pytest.approx(model.step.criterion)
+    assert model.plan.method == "gas" and tray._changes.criterion == pytest.approx(
+        model.step.criterion
+    )
     tray.remove(tray.features[0])
     known(tray)
     error, left = tray._changes.criterion, set(tray._columns)
@@ -126,7 +153,9 @@ def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
 
 
 @pytest.mark.thorough
-def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(window: MainWindow) -> None:
+def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(
+    window: MainWindow,
+) -> None:
     finish(window)
     tray = shown(window)
     tray.remove(tray.features[0])
@@ -141,7 +170,9 @@ def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(wi
     wait_until(lambda: not tray.trays[0].isVisible())
 
 
-def test_a_chip_out_and_one_in_follow_exactly(ran: MainWindow, tray: SetTrayController) -> None:
+def test_a_chip_out_and_one_in_follow_exactly(
+    ran: MainWindow, tray: SetTrayController
+) -> None:
     first, _ = tray.trays
     selected = tray.features
     assert not tray.edited
@@ -167,7 +198,8 @@ def test_a_chip_out_and_one_in_follow_exactly(ran: MainWindow, tray: SetTrayCont
     ran.session.select(None, 1)
     wait_until(lambda: len(tray.features) == 1)
     ran.session.undo.undo()
-    wait_until(lambda: tray.features == selected[:-1])  # the set of this model, as it was edited
+    # the set of this model, as it was edited
+    wait_until(lambda: tray.features == selected[:-1])
     ran.session.undo.undo()
     assert tray.features == selected
     other = next(i for i in ran.session.dataset.feature_ids if i not in selected)
@@ -177,7 +209,9 @@ def test_a_chip_out_and_one_in_follow_exactly(ran: MainWindow, tray: SetTrayCont
     assert tray.features == selected
 
 
-def test_tables_and_menus_offer_the_changes(ran: MainWindow, tray: SetTrayController) -> None:
+def test_tables_and_menus_offer_the_changes(
+    ran: MainWindow, tray: SetTrayController
+) -> None:
     selected = tray.features
     (action,) = tray.actions(selected[0])
     action.do()
@@ -189,7 +223,9 @@ def test_tables_and_menus_offer_the_changes(ran: MainWindow, tray: SetTrayContro
     known(tray)
     tray._show_menu(selected[0], ran.pos())
     entries = [action.text() for action in tray._menu.actions()]
-    inner = next(action.menu() for action in tray._menu.actions() if action.menu() is not None)
+    inner = next(
+        action.menu() for action in tray._menu.actions() if action.menu() is not None
+    )
     first = tray._changes.features.index(tray._session.column_of(selected[0]))
     best = int(np.nanargmin(tray._changes.swapped[first]))
     assert len(entries) == 2
@@ -197,13 +233,17 @@ def test_tables_and_menus_offer_the_changes(ran: MainWindow, tray: SetTrayContro
     tray._menu.close()
 
 
-def test_the_line_is_on_both_pages_and_on_no_other(ran: MainWindow, tray: SetTrayController) -> None:
+def test_the_line_is_on_both_pages_and_on_no_other(
+    ran: MainWindow, tray: SetTrayController
+) -> None:
     first, second = tray.trays
     assert first.isVisible()
     ran.workspace.show_page("evidence")
     settle(ran)
     wait_until(second.isVisible)
-    assert [chip.feature_id for chip in second.chips] == list(tray.features)[: len(second.chips)]
+    assert [chip.feature_id for chip in second.chips] == list(tray.features)[
+        : len(second.chips)
+    ]
     ran.workspace.show_page("data")
     settle(ran)
     wait_until(lambda: not second.isVisible())
@@ -221,16 +261,24 @@ def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
     table._hover(rows[other])
     settle(ran)
     change = found.added[tray._session.column_of(other)] / found.criterion - 1
-    assert signed_percent(change) in first.said.text() and f"{other} " in first.said.text()
+    assert (
+        signed_percent(change) in first.said.text() and f"{other} " in first.said.text()
+    )
     table._hover(rows[selected[0]])
     settle(ran)
     place = tray._columns.index(tray._session.column_of(selected[0]))
-    assert signed_percent(found.without[place] / found.criterion - 1) in first.said.text()
+    assert (
+        signed_percent(found.without[place] / found.criterion - 1) in first.said.text()
+    )
     table._hover(-1)
     settle(ran)
     assert "%" not in first.said.text()
     data = table.dragged(table.rows()[rows[other]])
-    action, button, key = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    action, button, key = (
+        Qt.DropAction.CopyAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     entered = QDragEnterEvent(QPoint(5, 5), action, data, button, key)
     first.dragEnterEvent(entered)
     assert entered.isAccepted()
@@ -264,13 +312,21 @@ def test_a_feature_of_the_path_is_dragged_into_the_set_over_a_visible_target(
         seen.append(first.said.text())
         before = first.grab().toImage()
         entered = QDragEnterEvent(
-            QPoint(5, 5), Qt.DropAction.CopyAction, self.mimeData(), LEFT, Qt.KeyboardModifier.NoModifier
+            QPoint(5, 5),
+            Qt.DropAction.CopyAction,
+            self.mimeData(),
+            LEFT,
+            Qt.KeyboardModifier.NoModifier,
         )
         QApplication.sendEvent(first, entered)
         assert entered.isAccepted()
         assert first.grab().toImage() != before
         dropped = QDropEvent(
-            QPointF(5, 5), Qt.DropAction.CopyAction, self.mimeData(), LEFT, Qt.KeyboardModifier.NoModifier
+            QPointF(5, 5),
+            Qt.DropAction.CopyAction,
+            self.mimeData(),
+            LEFT,
+            Qt.KeyboardModifier.NoModifier,
         )
         QApplication.sendEvent(first, dropped)
         return Qt.DropAction.CopyAction
@@ -279,7 +335,9 @@ def test_a_feature_of_the_path_is_dragged_into_the_set_over_a_visible_target(
     at_rest = first.grab().toImage()
     at = table.visualRect(table.model().index(number, 1)).center()
     QTest.mousePress(table.viewport(), LEFT, pos=at)
-    QTest.mouseMove(table.viewport(), at + QPoint(0, 2 * QApplication.startDragDistance()))
+    QTest.mouseMove(
+        table.viewport(), at + QPoint(0, 2 * QApplication.startDragDistance())
+    )
     assert tray.features == (*selected, feature)
     assert ran.current.model is model
     assert table.current() == chosen
@@ -300,16 +358,24 @@ LEFT = Qt.MouseButton.LeftButton
 
 def drop(data: QMimeData, target: QWidget) -> bool:
     """Let a drag go over a widget, as Qt does: by the first widget around it that takes it."""
-    move, button, key = Qt.DropAction.MoveAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    move, button, key = (
+        Qt.DropAction.MoveAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     entered = QDragEnterEvent(QPoint(5, 5), move, data, button, key)
     entered.ignore()
     QApplication.sendEvent(target, entered)
     if entered.isAccepted():
-        QApplication.sendEvent(target, QDropEvent(QPointF(5, 5), move, data, button, key))
+        QApplication.sendEvent(
+            target, QDropEvent(QPointF(5, 5), move, data, button, key)
+        )
     return entered.isAccepted()
 
 
-def drag(monkeypatch: pytest.MonkeyPatch, tray: SetTrayController, target: QWidget | None) -> None:
+def drag(
+    monkeypatch: pytest.MonkeyPatch, tray: SetTrayController, target: QWidget | None
+) -> None:
     """Drag the first chip to a widget, or press Escape on the way."""
     chip = tray.trays[0].chips[0]
     dragged: list[bool] = []
@@ -391,7 +457,11 @@ def test_every_plot_of_features_says_the_exact_changes(
         found, column = exact(ran, tray), tray._session.column_of(feature)
         said = {line.text: line.value for line in plot.box.lines()}
         inside = feature in members
-        alone = found.without[found.features.index(column)] if inside else found.added[column]
+        alone = (
+            found.without[found.features.index(column)]
+            if inside
+            else found.added[column]
+        )
         assert signed_percent(alone / found.criterion - 1) in said.values()
         seen = [one.said.text() for one in tray.trays if one.isVisible()]
         (told,) = seen or [ran.status.currentMessage()]
@@ -411,7 +481,9 @@ def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_
     pytest.importorskip("rankstudio.plugins.features")  # its folder may be absent
     table, chips = ran.sections.features.path.table, tray.trays[0].chips
     found = exact(ran, tray)
-    other = next(at for at, row in enumerate(table.rows()) if row.feature_id not in tray.features)
+    other = next(
+        at for at, row in enumerate(table.rows()) if row.feature_id not in tray.features
+    )
     column = tray._session.column_of(table.rows()[other].feature_id)
     table._hover(other)
     settle(ran)
@@ -425,7 +497,9 @@ def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_
     assert all(chip._error_change is None for chip in chips)
 
 
-NAMES = tuple((i * 7 + 3, f"LMIR.DIR of the whole document, variant {i}") for i in range(30))
+NAMES = tuple(
+    (i * 7 + 3, f"LMIR.DIR of the whole document, variant {i}") for i in range(30)
+)
 SAID = "left-out error 0.20817 per document"
 
 
@@ -440,22 +514,36 @@ def test_as_many_chips_are_shown_as_fit(
     theme.finish()
     try:
         for n_features in (1, 2, 3, 4, 10, 30):
-            tray.show_set(ShownSet(NAMES[:n_features], edited=True, said=SAID), undoable=True)
+            tray.show_set(
+                ShownSet(NAMES[:n_features], edited=True, said=SAID), undoable=True
+            )
             for width in range(620, 1640, 60):
                 tray.resize(width, 40)
                 QApplication.processEvents()
                 shown = [chip for chip in tray.chips if chip.isVisible()]
                 assert shown and shown == tray.chips[: len(shown)]
                 assert clipped(tray) == []
-                line = [*shown, tray._others, tray.add, tray.said, tray.undo, tray.reset, tray.run]
-                for left, right in pairwise(widget for widget in line if widget.isVisible()):
+                line = [
+                    *shown,
+                    tray._others,
+                    tray.add,
+                    tray.said,
+                    tray.undo,
+                    tray.reset,
+                    tray.run,
+                ]
+                for left, right in pairwise(
+                    widget for widget in line if widget.isVisible()
+                ):
                     assert left.geometry().right() < right.x()
                 n_left_out = n_features - len(shown)
                 assert tray._others.isVisible() == bool(n_left_out)
                 assert not n_left_out or f"{n_left_out}" in tray._others.text()
-                if len(shown) < len(tray.chips):  # the next one would take the room of the sentence
+                # the next one would take the room of the sentence
+                if len(shown) < len(tray.chips):
                     room = tray.said.width() - tray.chips[len(shown)].width()
-                    assert room < LEAST_SAID + 24  # but for spaces and the digits of the count
+                    # but for spaces and the digits of the count
+                    assert room < LEAST_SAID + 24
     finally:
         theme.set_text_size(BASE)
         theme.finish()

@@ -17,7 +17,9 @@ from rankstudio.ui.main_window import MainWindow
 
 
 def prepare(window: MainWindow) -> None:
-    window.session.change("editing", method="greedy-rankrls", parameters={"regularization": (1.0,)})
+    window.session.change(
+        "editing", method="greedy-rankrls", parameters={"regularization": (1.0,)}
+    )
     finish(window)
 
 
@@ -60,7 +62,9 @@ def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
             wait_until(lambda: plot.shown is not None)
 
 
-def test_features_that_cannot_be_measured_say_why(window: MainWindow, monkeypatch) -> None:
+def test_features_that_cannot_be_measured_say_why(
+    window: MainWindow, monkeypatch
+) -> None:
     def failing(*_: object, **__: object) -> Iterator[float]:
         raise DatasetError("The labels are too large.")
         yield 0.5

@@ -17,7 +17,12 @@ from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-from rankstudio.plugins.features.window.features_panel import Arrivals, FeaturesPanel, columns, path_rows
+from rankstudio.plugins.features.window.features_panel import (
+    Arrivals,
+    FeaturesPanel,
+    columns,
+    path_rows,
+)
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.fonts import font
 from rankstudio.ui.widgets.columns import PAD
@@ -41,7 +46,13 @@ def path_of(steps, measured=(), kind=StepKind.FEATURES, unit=UNIT, divisor=10):
 
 def make_path(order=(2, 0, 3), banned=(20,)):
     steps = [
-        step(k, order[:k], [0.5, -0.25, 0.125][:k], 10.0 / k, before=10.0 / max(k - 1, 0.5))
+        step(
+            k,
+            order[:k],
+            [0.5, -0.25, 0.125][:k],
+            10.0 / k,
+            before=10.0 / max(k - 1, 0.5),
+        )
         for k in range(1, len(order) + 1)
     ]
     unit = Unit(1, 0, ParameterCombination({"pinned": (30,), "banned": banned}))
@@ -89,10 +100,16 @@ def test_a_ranker_takes_all_features_at_once_and_they_are_ordered_by_weight():
 
 def test_of_iterations_the_last_one_tells_the_features():
     """Earlier iterations use features that the model does not, in an order that means nothing."""
-    steps = step(1, [1, 3], [0.5, 0.1], 0.9, 1.3), step(2, [2, 0], [0.4, -0.7], 0.7, 0.9)
+    steps = (
+        step(1, [1, 3], [0.5, 0.1], 0.9, 1.3),
+        step(2, [2, 0], [0.4, -0.7], 0.7, 0.9),
+    )
     path = path_of(steps, [0.4, 0.5], StepKind.ITERATIONS)
     rows = path_rows(path, IDS, NAMES, "MAP", 1)
-    assert [(r.rank, r.feature_id, r.weight) for r in rows] == [(1, 10, -0.7), (2, 30, 0.4)]
+    assert [(r.rank, r.feature_id, r.weight) for r in rows] == [
+        (1, 10, -0.7),
+        (2, 30, 0.4),
+    ]
     assert [r.chosen for r in rows] == [True, True]
     assert isnan(rows[0].after)
     assert rows[1].after == 0.5
@@ -106,16 +123,26 @@ def test_rounds_tell_a_feature_when_it_first_comes():
     )
     path = path_of(steps, [0.4, 0.5, 0.6], StepKind.ROUNDS)
     rows = path_rows(path, IDS, NAMES, "MAP", 1)
-    assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 30, True), (2, 10, False)]
+    assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [
+        (1, 30, True),
+        (2, 10, False),
+    ]
     assert [r.after for r in rows] == [0.4, 0.6]
     assert rows[0].weight == 0.8
     assert isnan(rows[1].weight)
 
 
 def test_features_that_come_together_have_a_rank_each():
-    steps = step(1, [3, 1], [0.1, -0.6], 0.9, 1.3), step(2, [3, 1, 0], [0.1, -0.6, 0.3], 0.7, 0.9)
+    steps = (
+        step(1, [3, 1], [0.1, -0.6], 0.9, 1.3),
+        step(2, [3, 1, 0], [0.1, -0.6, 0.3], 0.7, 0.9),
+    )
     rows = path_rows(path_of(steps, [0.4, 0.5]), IDS, NAMES, "MAP", 0)
-    assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 20, True), (2, 40, True), (3, 10, False)]
+    assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [
+        (1, 20, True),
+        (2, 40, True),
+        (3, 10, False),
+    ]
 
 
 class Column(int):
@@ -143,15 +170,24 @@ def test_each_feature_of_a_long_path_is_looked_at_a_few_times():
     assert Column.looked_up <= 6 * n
     arrivals = Arrivals()
     for k in range(1, n + 1):
-        grown = PathResult(path.unit, HeldSteps(steps[:k]), {"MAP": np.zeros(k)}, divisor=10)
+        grown = PathResult(
+            path.unit, HeldSteps(steps[:k]), {"MAP": np.zeros(k)}, divisor=10
+        )
         assert len(arrivals.of(grown)) == k
     Column.looked_up = 0
-    assert path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1, arrivals)[-1].feature_id == n
+    assert (
+        path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1, arrivals)[
+            -1
+        ].feature_id
+        == n
+    )
     assert Column.looked_up <= 4 * n
 
 
 def test_what_is_known_of_one_path_is_not_taken_for_another(path):
-    other = path_of([step(1, [1], [0.1], 0.9, 1.3), step(2, [1, 3], [0.1, 0.2], 0.9, 1.3)])
+    other = path_of(
+        [step(1, [1], [0.1], 0.9, 1.3), step(2, [1, 3], [0.1, 0.2], 0.9, 1.3)]
+    )
     last = replace(other, step_kind=StepKind.ITERATIONS)
     arrivals = Arrivals()
     for one in (path, other, path, last, last, other):
@@ -163,17 +199,28 @@ def test_what_is_known_of_one_path_is_not_taken_for_another(path):
 
 
 def test_the_widest_margin_fits_its_column(app):
-    (column,) = (column for column in columns("MAP", with_margin=True) if column.key == "margin")
-    texts = [column.format(sign * share) for sign in (1, -1) for share in (1.0, 0.0951, 0.00084, 0.00001)]
+    (column,) = (
+        column for column in columns("MAP", with_margin=True) if column.key == "margin"
+    )
+    texts = [
+        column.format(sign * share)
+        for sign in (1, -1)
+        for share in (1.0, 0.0951, 0.00084, 0.00001)
+    ]
     assert [text for text in texts if "0.01" in text] == ["< 0.01 %", "> −0.01 %"]
     padding = 20  # of a cell
-    assert max(map(QFontMetrics(font(13)).horizontalAdvance, texts)) + padding <= column.width
+    assert (
+        max(map(QFontMetrics(font(13)).horizontalAdvance, texts)) + padding
+        <= column.width
+    )
 
 
 @pytest.mark.parametrize("digits", [2, 3, 4, 7])
 def test_ids_and_places_with_many_digits_fit_their_columns(app, digits):
     widest = QFontMetrics(font(13)).horizontalAdvance(digits * "8")
-    assert all(widest + 18 <= column.width for column in columns("MAP", digits=digits)[:2])
+    assert all(
+        widest + 18 <= column.width for column in columns("MAP", digits=digits)[:2]
+    )
 
 
 @pytest.fixture
@@ -189,14 +236,19 @@ def panel(theme, stage):
 def told(panel):
     heard = []
     for name in ("picked", "inspected"):
-        getattr(panel, name).connect(lambda value, name=name: heard.append((name, value)))
+        getattr(panel, name).connect(
+            lambda value, name=name: heard.append((name, value))
+        )
     panel.toggled.connect(lambda name, value: heard.append((name, value)))
     return heard
 
 
 def texts(panel):
     model = panel.table.model()
-    return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
+    return [
+        [model.index(r, c).data() for c in range(model.columnCount())]
+        for r in range(model.rowCount())
+    ]
 
 
 def test_rows_show_path_weights_gains_and_measure(panel):
@@ -232,7 +284,9 @@ def test_arrow_keys_do_the_same_and_a_banned_row_has_no_k(panel, told):
 
 def test_enter_and_a_double_click_confirm_a_row_that_is_a_model(panel, told):
     confirmed = []
-    panel.confirmed.connect(lambda: confirmed.append([one for one in told if one[0] == "picked"][-1]))
+    panel.confirmed.connect(
+        lambda: confirmed.append([one for one in told if one[0] == "picked"][-1])
+    )
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
     QTest.keyClick(panel.table, Qt.Key.Key_Return)
     assert confirmed == [("picked", 3)]
@@ -279,7 +333,9 @@ def test_sorting_by_weight_goes_by_size_and_leaves_missing_ones_at_the_end(panel
 def test_copy_is_tab_separated_with_all_digits(panel):
     panel.table.selectAll()
     panel.table.copy()
-    lines = list(csv.reader(io.StringIO(QGuiApplication.clipboard().text()), delimiter="\t"))
+    lines = list(
+        csv.reader(io.StringIO(QGuiApplication.clipboard().text()), delimiter="\t")
+    )
     assert lines[0] == ["#", "id", "feature", "weight", "gain", "MAP"]
     assert lines[2] == ["2", "10", "ten", "-0.25", "0.5", "0.5"]
     assert len(lines) == 5
@@ -290,7 +346,9 @@ def test_another_measure_and_the_test_part(panel):
     assert texts(panel)[1][-1] == "0.2000"
     assert panel.table.model().headerData(5, Qt.Orientation.Horizontal) == "NDCG@10"
     panel.show_test({"MAP": 0.472, "NDCG@10": 0.2251}, "LETOR 4.0")
-    assert panel._test.text().replace("\u00a0", " ") == "test: MAP 0.4720 · NDCG@10 0.2251"
+    assert (
+        panel._test.text().replace("\u00a0", " ") == "test: MAP 0.4720 · NDCG@10 0.2251"
+    )
     assert "LETOR 4.0" in panel._test.toolTip()
     panel.clear()
     assert texts(panel) == []
@@ -309,21 +367,29 @@ def test_the_whole_model_is_in_sight_where_there_is_room_for_it(panel):
     assert table.rowAt(0) == 0
     table.scrollToBottom()
     at = table.verticalScrollBar().value()
-    panel.picked.connect(lambda k: panel.show_path(make_path(), IDS, NAMES, "MAP", k - 1))
+    panel.picked.connect(
+        lambda k: panel.show_path(make_path(), IDS, NAMES, "MAP", k - 1)
+    )
     QTest.mouseClick(
         table.viewport(),
         Qt.MouseButton.LeftButton,
         pos=table.visualRect(table.model().index(2, 2)).center(),
     )
     assert panel.caption().startswith("k = 3")
-    assert table.verticalScrollBar().value() == at, "a row that was clicked stays under the mouse"
+    assert table.verticalScrollBar().value() == at, (
+        "a row that was clicked stays under the mouse"
+    )
 
 
 def test_all_measures_of_the_test_part_can_be_read(panel):
     panel.show_test({f"NDCG@{k}": 0.5 for k in range(1, 11)})
     QCoreApplication.processEvents()
     label = panel._test
-    assert label.height() >= label.heightForWidth(label.width()) > 2 * label.fontMetrics().height()
+    assert (
+        label.height()
+        >= label.heightForWidth(label.width())
+        > 2 * label.fontMetrics().height()
+    )
 
 
 def test_gain_gives_way_in_a_narrow_panel(panel):
@@ -333,7 +399,12 @@ def test_gain_gives_way_in_a_narrow_panel(panel):
 
 
 def test_a_wider_panel_never_shows_less_of_a_name(panel):
-    long = ("LMIR with Dirichlet smoothing of the anchor text", "twenty", "thirty", "forty")
+    long = (
+        "LMIR with Dirichlet smoothing of the anchor text",
+        "twenty",
+        "thirty",
+        "forty",
+    )
     panel.show_path(make_path((0, 2, 3)), IDS, long, "MAP", 1)
     column = [column.key for column in panel.table.rows_model.columns].index("name")
     needed = panel.table.fontMetrics().horizontalAdvance(long[0]) + 2 * PAD
@@ -360,7 +431,9 @@ def test_an_empty_table_says_how_to_fill_it(panel):
         (StepKind.ROUNDS, [0.4, 0.5, 0.6], "k = 4 · round 3 · MAP 0.6000"),
     ],
 )
-def test_rows_that_are_no_models_can_be_looked_at_and_change_no_k(panel, told, kind, measured, caption):
+def test_rows_that_are_no_models_can_be_looked_at_and_change_no_k(
+    panel, told, kind, measured, caption
+):
     steps = [step(i, range(4), EVERY, 0.5 / i) for i in range(1, len(measured) + 1)]
     panel.show_path(path_of(steps, measured, kind), IDS, NAMES, "MAP", len(steps) - 1)
     assert panel.table.current().feature_id == 20
@@ -370,7 +443,10 @@ def test_rows_that_are_no_models_can_be_looked_at_and_change_no_k(panel, told, k
 
 
 def test_a_step_of_several_features_is_marked_by_its_last(panel):
-    steps = [step(i, (3, 1, 0, 2)[:k], [0.1, -0.6, 0.3, 0.2][:k], 1.0 / i) for i, k in ((1, 2), (2, 4))]
+    steps = [
+        step(i, (3, 1, 0, 2)[:k], [0.1, -0.6, 0.3, 0.2][:k], 1.0 / i)
+        for i, k in ((1, 2), (2, 4))
+    ]
     panel.show_path(path_of(steps, [0.4, 0.5]), IDS, NAMES, "MAP", 0)
     assert panel.table.current().rank == 2
     assert panel.caption() == "k = 2 of 4 · MAP 0.4000"
@@ -385,7 +461,10 @@ def test_a_model_that_is_not_linear_has_importances_and_no_weights(panel):
         return [column.title for column in panel.table.rows_model.columns]
 
     path = make_path()
-    used = [_Used(s.number, s.selected, np.abs(s.coef), s.criterion, s.candidates) for s in path.steps]
+    used = [
+        _Used(s.number, s.selected, np.abs(s.coef), s.criterion, s.candidates)
+        for s in path.steps
+    ]
     panel.show_path(replace(path, steps=HeldSteps(used)), IDS, NAMES, "MAP", 1)
     assert "importance" in header()
     assert "weight" not in header()
@@ -396,7 +475,11 @@ def test_a_model_that_is_not_linear_has_importances_and_no_weights(panel):
 
 def shown_columns(panel):
     columns = panel.table.rows_model.columns
-    return [column.key for i, column in enumerate(columns) if not panel.table.isColumnHidden(i)]
+    return [
+        column.key
+        for i, column in enumerate(columns)
+        if not panel.table.isColumnHidden(i)
+    ]
 
 
 def test_a_column_without_a_value_is_left_out(panel):
@@ -411,13 +494,18 @@ def test_a_column_without_a_value_is_left_out(panel):
 def test_rounds_that_bring_several_features_are_no_measure_of_one(panel):
     def shown_of(*coefs):
         used = [np.flatnonzero(coef).tolist() for coef in coefs]
-        steps = [step(i, on, np.array(coefs[i - 1])[on], 0.5 / i) for i, on in enumerate(used, start=1)]
+        steps = [
+            step(i, on, np.array(coefs[i - 1])[on], 0.5 / i)
+            for i, on in enumerate(used, start=1)
+        ]
         path = path_of(steps, [0.4, 0.5, 0.6][: len(steps)], StepKind.ROUNDS)
         panel.show_path(path, IDS, NAMES, "MAP", 1)
         return shown_columns(panel)
 
     assert "after" not in shown_of([0.1, 0.9, 0.2, 0.0], [0.1, 0.9, 0.5, 0.2])
-    assert "after" in shown_of([0.1, 0.0, 0.0, 0.0], [0.1, 0.9, 0.0, 0.0], [0.1, 0.9, 0.5, 0.2])
+    assert "after" in shown_of(
+        [0.1, 0.0, 0.0, 0.0], [0.1, 0.9, 0.0, 0.0], [0.1, 0.9, 0.5, 0.2]
+    )
 
 
 def test_other_columns_give_way_to_long_names_and_their_numbers_are_said(panel):
@@ -437,7 +525,10 @@ def test_other_columns_give_way_to_long_names_and_their_numbers_are_said(panel):
         ["rank", "feature_id", "name", "after"],
     ], "the id stays: features are pinned and banned here"
     name = panel.table.rows_model.columns[2]
-    assert name.hint(panel.table.rows()[0]) == "30 three\nweight 0.5\npinned: in every model"
+    assert (
+        name.hint(panel.table.rows()[0])
+        == "30 three\nweight 0.5\npinned: in every model"
+    )
 
 
 def test_the_empty_path_fits_in_a_small_window(window: MainWindow) -> None:
@@ -445,11 +536,20 @@ def test_the_empty_path_fits_in_a_small_window(window: MainWindow) -> None:
     window.resize(1280, 760)
     window.workspace.show_page("select")
     settle(window)
-    panels = [panel for panel in window.findChildren(FeaturesPanel) if panel.isVisible()]
+    panels = [
+        panel for panel in window.findChildren(FeaturesPanel) if panel.isVisible()
+    ]
     assert panels and not any(panel.table.rows() for panel in panels)
     for panel in panels:
-        weight = next(n for n, column in enumerate(panel.table.rows_model.columns) if column.key == "weight")
+        weight = next(
+            n
+            for n, column in enumerate(panel.table.rows_model.columns)
+            if column.key == "weight"
+        )
         narrow = panel.table.columnWidth(weight)
-        panel.table.restore_widths("")  # as at each start: what had given way to the names came back
+        # as at each start: what had given way to the names came back
+        panel.table.restore_widths("")
         assert panel.table.columnWidth(weight) == narrow
-    assert [panel.table.horizontalScrollBar().maximum() for panel in panels] == [0] * len(panels)
+    assert [panel.table.horizontalScrollBar().maximum() for panel in panels] == [
+        0
+    ] * len(panels)

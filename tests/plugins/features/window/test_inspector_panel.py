@@ -17,7 +17,10 @@ def make_profile(**changes):
         "feature_id": 39,
         "name": "LMIR.DIR of whole document",
         "grid": GRID,
-        "classes": (ClassDensity("not relevant", GRID, 10), ClassDensity("relevant", 1 - GRID, 5)),
+        "classes": (
+            ClassDensity("not relevant", GRID, 10),
+            ClassDensity("relevant", 1 - GRID, 5),
+        ),
         "constant": False,
         "alone": {"MAP": 0.4712, "NDCG@10": 0.2203},
         "ascending": False,
@@ -40,7 +43,10 @@ def panel(app, theme):
 
 def test_a_feature_is_shown_with_its_facts(panel):
     panel.show_feature(make_profile())
-    assert (panel.accessibleName(), panel.caption()) == ("LMIR.DIR of whole document", "39")
+    assert (panel.accessibleName(), panel.caption()) == (
+        "LMIR.DIR of whole document",
+        "39",
+    )
     assert "alone: MAP 0.4712 · NDCG@10 0.2203 · " in panel.facts.text()
     assert "(r\u00a0=\u00a0−0.97)" in panel.facts.text()
     assert "LMIR.ABS &lt;whole&gt;" in panel.facts.text()
@@ -56,7 +62,12 @@ def test_the_better_direction_is_named(panel):
 def test_a_constant_feature_says_so_and_names_no_closest_one(panel):
     panel.show_feature(
         make_profile(
-            grid=np.zeros(0), classes=(), constant=True, closest_id=None, closest_name="", correlation=np.nan
+            grid=np.zeros(0),
+            classes=(),
+            constant=True,
+            closest_id=None,
+            closest_name="",
+            correlation=np.nan,
         )
     )
     assert "cannot change any ranking" in panel.facts.text()
@@ -73,7 +84,9 @@ def test_the_closest_feature_is_a_link(panel):
     assert told == [38]
     panel.clear()
     assert panel.facts.text() == ""
-    assert panel.facts.focusPolicy() is Qt.FocusPolicy.NoFocus, "Tab does not stop at nothing"
+    assert panel.facts.focusPolicy() is Qt.FocusPolicy.NoFocus, (
+        "Tab does not stop at nothing"
+    )
 
 
 def test_the_link_is_in_the_theme_s_accent_also_after_a_change(panel, theme):
@@ -84,17 +97,29 @@ def test_the_link_is_in_the_theme_s_accent_also_after_a_change(panel, theme):
         theme.set_mode(mode)
         QCoreApplication.processEvents()
         image = panel.facts.grab().toImage()
-        found = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+        found = {
+            image.pixelColor(x, y).name()
+            for x in range(image.width())
+            for y in range(image.height())
+        }
         assert theme.colors.accent in found, mode
 
 
-def test_with_room_there_are_tables_of_every_part_and_of_the_selected_features(app, theme, stage):
+def test_with_room_there_are_tables_of_every_part_and_of_the_selected_features(
+    app, theme, stage
+):
     panel = InspectorPanel(theme, "profile", tables=True)
     stage(panel, 320, 600)
     profile = make_profile(
         ascending=True,
-        parts={"train": {"MAP": 0.4712, "NDCG@10": 0.2203}, "test": {"MAP": 0.4, "NDCG@10": np.nan}},
-        with_selected=(SelectedCorrelation(7, "BM25 <b>", 0.614), SelectedCorrelation(9, "TF", -0.33)),
+        parts={
+            "train": {"MAP": 0.4712, "NDCG@10": 0.2203},
+            "test": {"MAP": 0.4, "NDCG@10": np.nan},
+        },
+        with_selected=(
+            SelectedCorrelation(7, "BM25 <b>", 0.614),
+            SelectedCorrelation(9, "TF", -0.33),
+        ),
         explained=0.444,
     )
     panel.show_feature(profile)
@@ -119,7 +144,9 @@ def test_with_room_there_are_tables_of_every_part_and_of_the_selected_features(a
 def test_of_thousands_of_selected_features_the_most_correlated_are_listed(app, theme):
     """Each row takes time of the window, and a ranker with all features has thousands of them."""
     panel = InspectorPanel(theme, "profile", tables=True)
-    many = tuple(SelectedCorrelation(i, f"f{i}", (-1.0) ** i * i / 5000) for i in range(1, 5001))
+    many = tuple(
+        SelectedCorrelation(i, f"f{i}", (-1.0) ** i * i / 5000) for i in range(1, 5001)
+    )
     panel.show_feature(make_profile(with_selected=many))
     rows = [row for row in panel.tables.texts() if row[0].startswith("f")]
     assert len(rows) == 60 and rows[0] == ("f5000 (5000)", "1.00")

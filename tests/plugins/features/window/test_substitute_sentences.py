@@ -12,7 +12,10 @@ from rankstudio.plugins.features.substitutes import (
     Substitutes,
     Swap,
 )
-from rankstudio.plugins.features.window.substitutes_panel import substitute_sentences, swap_sentence
+from rankstudio.plugins.features.window.substitutes_panel import (
+    substitute_sentences,
+    swap_sentence,
+)
 
 IDS = np.arange(10, 90, 10)
 NAMES = tuple("abcdefgh")
@@ -44,7 +47,9 @@ def sentences(
             id="a large cluster is cut",
         ),
         pytest.param(
-            SubstituteGroup((0, 1), (2,), 0.92, (Swap(0, 2, 0.97, 0.001), Swap(1, 2, 0.95, -0.0002))),
+            SubstituteGroup(
+                (0, 1), (2,), 0.92, (Swap(0, 2, 0.97, 0.001), Swap(1, 2, 0.95, -0.0002))
+            ),
             "a (10) and b (20) or 30",
             "These features correlate with |r| ≥ 0.92. "
             "c (30) instead of 10 raises the leave-query-out error by 0.0010 per document. "
@@ -100,7 +105,9 @@ def test_a_swap_that_would_be_better_comes_first():
 
 
 def test_a_feature_that_is_better_left_out_is_named_and_looked_at():
-    found = Substitutes((), np.empty((0, 0)), (), (), (Swap(3, None, NAN, -0.0005),), "", 8)
+    found = Substitutes(
+        (), np.empty((0, 0)), (), (), (Swap(3, None, NAN, -0.0005),), "", 8
+    )
     (told,) = substitute_sentences(found, IDS, NAMES)
     assert (told.title, told.feature) == ("1 change lowers the error", 40)
     assert "d (40)" in told.text and "0.0005" in told.text
@@ -127,10 +134,18 @@ def test_a_change_has_as_many_decimals_as_it_needs(change, text):
 
 def test_features_that_nothing_is_like_share_a_sentence():
     lonely = [SubstituteGroup((c,), (), NAN, (Swap(c, 2, 0.0, NAN),)) for c in (5, 6)]
-    group = SubstituteGroup((0, 1), (), 0.92, (Swap(0, 2, 0.0, NAN), Swap(1, 2, 0.0, NAN)))
+    group = SubstituteGroup(
+        (0, 1), (), 0.92, (Swap(0, 2, 0.0, NAN), Swap(1, 2, 0.0, NAN))
+    )
     assert sentences(lonely[0], group, lonely[1]) == [
-        ("a (10) and b (20)", "These features correlate with |r| ≥ 0.92. No unselected feature is similar."),
-        ("2 features without substitutes", "No unselected feature is similar to 60 or 70."),
+        (
+            "a (10) and b (20)",
+            "These features correlate with |r| ≥ 0.92. No unselected feature is similar.",
+        ),
+        (
+            "2 features without substitutes",
+            "No unselected feature is similar to 60 or 70.",
+        ),
     ]
 
 
@@ -148,12 +163,17 @@ def test_groups_are_named_and_swapped_as_a_whole():
     swaps = (GroupSwap((0, 1), (4,), -0.0007), GroupSwap((2,), (5, 6), 0.0))
     found = Substitutes((), np.empty((0, 0)), (), (), (), "", 8, swaps)
     groups = {"BM25": (10, 20), "TF": (60, 70)}
-    assert [(s.title, s.text) for s in substitute_sentences(found, IDS, NAMES, groups)] == [
+    assert [
+        (s.title, s.text) for s in substitute_sentences(found, IDS, NAMES, groups)
+    ] == [
         (
             "BM25 (10, 20) as a whole",
             "e (50) instead of BM25 (10, 20) lowers the leave-query-out error by 0.0007 per document.",
         ),
-        ("c (30)", "TF (60, 70) instead of c (30) does not change the leave-query-out error."),
+        (
+            "c (30)",
+            "TF (60, 70) instead of c (30) does not change the leave-query-out error.",
+        ),
     ]
 
 
@@ -165,7 +185,12 @@ def test_whatever_would_be_better_comes_first_and_all_else_stays_where_it_is():
     ]
     swaps = (GroupSwap((5, 6), (1,), 0.001), GroupSwap((1, 2), (4,), -0.0007))
     found = Substitutes((), np.empty((0, 0)), (), tuple(alike), (), "", 8, swaps)
-    titles = [s.title for s in substitute_sentences(found, IDS, NAMES, {"BM25": (20, 30), "TF": (60, 70)})]
+    titles = [
+        s.title
+        for s in substitute_sentences(
+            found, IDS, NAMES, {"BM25": (20, 30), "TF": (60, 70)}
+        )
+    ]
     assert titles == [
         "BM25 (20, 30) as a whole",
         "d (40) or 50",

@@ -11,7 +11,10 @@ from windows import finish, settle, write_item
 from wording import naming
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.plugins.features.window.substitutes_panel import SubstitutesPanel, swap_sentence
+from rankstudio.plugins.features.window.substitutes_panel import (
+    SubstitutesPanel,
+    swap_sentence,
+)
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 
@@ -39,7 +42,10 @@ def retrained(window: MainWindow, removed: set[int], added: set[int]) -> float:
 
     def error(columns: set[int]) -> float:
         ranker = RankRLS(model.path.unit.parameters["regularization"])
-        return ranker.fit(train.X[:, sorted(columns)], train.y, qid=train.qid).criterion_ / train.n_documents
+        return (
+            ranker.fit(train.X[:, sorted(columns)], train.y, qid=train.qid).criterion_
+            / train.n_documents
+        )
 
     before = set(model.step.selected)
     return error(before - removed | added) - error(before)
@@ -54,7 +60,10 @@ def test_the_swap_that_is_told_is_what_retraining_gives(ran):
     assert swap.change == pytest.approx(retrained(ran, {swap.removed}, {swap.added}))
     ids = model.fold.train.feature_ids
     said = " ".join(panel(ran).sentences())
-    assert swap_sentence(swap.change, f"({ids[swap.added]})", str(ids[swap.removed])) in said
+    assert (
+        swap_sentence(swap.change, f"({ids[swap.added]})", str(ids[swap.removed]))
+        in said
+    )
 
 
 def test_nothing_is_looked_for_while_the_page_is_not_seen_and_then_it_is_said(window):
@@ -89,9 +98,14 @@ def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(ran):
     first, second = (f"run {record.key}" for record in ran.runs.records)
     plot = panel(ran).plot
     wait_until(lambda: plot.shown is not None and len(plot.shown.groups) == 2)
-    assert [(group.label, group.size) for group in plot.shown.groups] == [(first, 2), (second, 2)]
+    assert [(group.label, group.size) for group in plot.shown.groups] == [
+        (first, 2),
+        (second, 2),
+    ]
     order = [feature.feature_id for feature in plot.features]
-    for place, result in enumerate(f for r in ran.runs.records for f in r.folds.values()):
+    for place, result in enumerate(
+        f for r in ran.runs.records for f in r.folds.values()
+    ):
         ranked = np.argsort(plot.shown.values[:, place])[: len(result.selected)]
         assert tuple(order[row] for row in ranked) == result.selected
     said = " ".join(panel(ran).sentences())
@@ -123,7 +137,8 @@ def test_the_map_is_offered_for_export_where_it_is_seen(ran, tmp_path):
     header, *rows = (tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()
     columns = header.partition(",")[2]
     assert all(
-        row.partition(",")[0].endswith(name) for row, name in zip(rows, columns.split(","), strict=True)
+        row.partition(",")[0].endswith(name)
+        for row, name in zip(rows, columns.split(","), strict=True)
     )
 
 
@@ -142,12 +157,16 @@ def test_moving_the_slider_brings_the_substitutes_of_the_new_model(ran):
 def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(ran):
     groups = {"First": (1, 2), "Second": (3, 4)}
     ran.session.change("groups", groups=groups)
-    ran.session.change("fewer", parameters={**ran.session.plan.parameters, "n_features_to_select": 1})
+    ran.session.change(
+        "fewer", parameters={**ran.session.plan.parameters, "n_features_to_select": 1}
+    )
     finish(ran)
     look_at_first(ran)
     wait_until(lambda: panel(ran)._found is not None and panel(ran)._found.group_swaps)
     swap = panel(ran)._found.group_swaps[0]
-    assert swap.change == pytest.approx(retrained(ran, set(swap.removed), set(swap.added)))
+    assert swap.change == pytest.approx(
+        retrained(ran, set(swap.removed), set(swap.added))
+    )
     of_group = swap_sentence(swap.change, "", "").removeprefix(" instead of  ")
     said = " ".join(panel(ran).sentences())
     assert of_group in said and "First (1, 2) as a whole" in said

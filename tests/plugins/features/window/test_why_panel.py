@@ -15,7 +15,11 @@ from waiting import wait_until
 from windows import finish, settle
 from wording import naming
 
-from rankstudio.engine.analysis.features.candidate_map import Margin, candidate_map, margins
+from rankstudio.engine.analysis.features.candidate_map import (
+    Margin,
+    candidate_map,
+    margins,
+)
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.plugins.features.window.why_panel import WhyPanel, _margin_note
 from rankstudio.ui.main_window import MainWindow
@@ -52,7 +56,9 @@ def test_rows_are_in_the_order_of_the_path_and_numbers_are_scores(panel):
     header, rows = panel.plot.numbers()
     assert header == ["feature", "step 1", "step 2", "step 3", "step 4", "step 5"]
     assert [row[0] for row in rows[:5]] == [NAMES[f] for f in order()]
-    np.testing.assert_array_equal([row[2] for row in rows[:5]], growing(3).steps[1].candidates[list(order())])
+    np.testing.assert_array_equal(
+        [row[2] for row in rows[:5]], growing(3).steps[1].candidates[list(order())]
+    )
     assert panel.caption() == "score"
     assert panel.plot.accessibleName() == "score"
 
@@ -64,7 +70,8 @@ def test_the_longest_name_has_room_when_it_is_marked(panel):
 
 def test_ranks_are_shown_when_they_are_asked_for(panel):
     QTest.mouseClick(
-        panel.switch.findChildren(type(panel.switch._buttons()[0]))[1], Qt.MouseButton.LeftButton
+        panel.switch.findChildren(type(panel.switch._buttons()[0]))[1],
+        Qt.MouseButton.LeftButton,
     )
     _, rows = panel.plot.numbers()
     assert [row[1] for row in rows if row[0] == NAMES[order()[0]]] == [1.0]
@@ -128,18 +135,26 @@ def test_without_scores_there_is_a_hint(panel):
     assert naming("candidate scores").search(panel.plot.placeholder)
 
 
-LISTS = {"parameters": {}, "ranker": "", "ranker_parameters": {}, "folds": (1,)}  # which is looked at
+# which is looked at
+LISTS = {"parameters": {}, "ranker": "", "ranker_parameters": {}, "folds": (1,)}
 
 
 def run_method(window: MainWindow, method: str, **parameters: object) -> None:
-    window.session.change("editing", **{**LISTS, "method": method, "parameters": parameters})
+    window.session.change(
+        "editing", **{**LISTS, "method": method, "parameters": parameters}
+    )
     finish(window)
     window.session.look_at(1)
     window.workspace.show_page("features")
-    wait_until(lambda: not window.refresh_timer.is_active)  # the run brings a feature of its own
+    # the run brings a feature of its own
+    wait_until(lambda: not window.refresh_timer.is_active)
     settle(window)
     inspect = window.sections.features  # the marked row is inspected a moment later
-    wait_until(lambda: not (inspect._inspect_timer.isActive() or inspect._model_timer.isActive()))
+    wait_until(
+        lambda: (
+            not (inspect._inspect_timer.isActive() or inspect._model_timer.isActive())
+        )
+    )
 
 
 def texts(window: MainWindow) -> list[str]:
@@ -156,7 +171,9 @@ def texts(window: MainWindow) -> list[str]:
         ("fsmrank", {"max_iter": 9}),
     ],
 )
-def test_what_a_method_compared_is_shown(ran: MainWindow, method: str, parameters: dict) -> None:
+def test_what_a_method_compared_is_shown(
+    ran: MainWindow, method: str, parameters: dict
+) -> None:
     run_method(ran, method, **parameters)
     model, why = ran.current.model, ran.sections.features.why
     assert model is not None
@@ -165,7 +182,9 @@ def test_what_a_method_compared_is_shown(ran: MainWindow, method: str, parameter
     wait_until(lambda: why.panel.caption() == score.title)
     assert why.panel.isVisible()
     path = ran.sections.features.path
-    leads = [lead for lead in margins(model.path, score).values() if lead.rival is not None]
+    leads = [
+        lead for lead in margins(model.path, score).values() if lead.rival is not None
+    ]
     ids = ran.session.dataset.feature_ids
     rows = {row.feature_id: row for row in path.table.rows()}
     assert {i: row.margin for i, row in rows.items() if row.margin == row.margin} == {
@@ -182,10 +201,14 @@ def test_what_a_method_compared_is_shown(ran: MainWindow, method: str, parameter
 
 
 @pytest.mark.thorough
-def test_where_another_method_ranks_the_selectors_scores_are_shown(ran: MainWindow) -> None:
+def test_where_another_method_ranks_the_selectors_scores_are_shown(
+    ran: MainWindow,
+) -> None:
     shown: dict[str, list[object]] = {}
     for ranker in ("", "ranksvm"):
-        ran.session.change("editing", **{**LISTS, "method": "greedy-rankrls", "ranker": ranker})
+        ran.session.change(
+            "editing", **{**LISTS, "method": "greedy-rankrls", "ranker": ranker}
+        )
         few = {"C": (0.1,), "max_iter": 20} if ranker else {}
         greedy = {"regularization": (1.0,), "n_features_to_select": 3}
         ran.session.change("editing", parameters=greedy, ranker_parameters=few)
@@ -195,7 +218,10 @@ def test_where_another_method_ranks_the_selectors_scores_are_shown(ran: MainWind
         settle(ran)
         plot = ran.sections.features.why.panel.plot
         wait_until(
-            lambda plot=plot: plot.shown is not None and ran.sections.features.why.panel.caption() != ""
+            lambda plot=plot: (
+                plot.shown is not None
+                and ran.sections.features.why.panel.caption() != ""
+            )
         )
         shown[ranker] = [row[:4] for row in plot.numbers()[1][:3]]
     assert repr(shown["ranksvm"]) == repr(shown[""])
@@ -206,9 +232,12 @@ def test_a_ranker_has_no_such_panels(ran: MainWindow) -> None:
     run_method(ran, "rankrls")
     why = ran.sections.features.why.panel
     wait_until(lambda: not why.isVisible())
-    assert ran.sections.features.substitutes.panel.isVisible()  # which has the column alone then
+    # which has the column alone then
+    assert ran.sections.features.substitutes.panel.isVisible()
     assert ran.sections.features.profile.why.text() == ""
-    columns = [column.key for column in ran.sections.features.path.table.rows_model.columns]
+    columns = [
+        column.key for column in ran.sections.features.path.table.rows_model.columns
+    ]
     assert "margin" not in columns
     assert ran.sections.features.path._note.isHidden()
     ran.workspace.show_page("select")
@@ -232,10 +261,19 @@ def test_a_picked_cell_is_marked_everywhere(ran: MainWindow) -> None:
     assert ran.current.shown.inspected.x_value == 2
     assert inspect.feature == int(ids[column])
     assert inspect.path.table.current().feature_id == int(ids[column])
-    wait_until(lambda: inspect.profile.why_title.text() == "Why it is not in the model with k = 2")
+    wait_until(
+        lambda: (
+            inspect.profile.why_title.text() == "Why it is not in the model with k = 2"
+        )
+    )
     assert any("Closest at step" in text for text in texts(ran))
     why.panel.plot.flush()
-    assert why.panel.plot.accessibleDescription().count(ran.session.dataset.feature_names[column]) == 1
+    assert (
+        why.panel.plot.accessibleDescription().count(
+            ran.session.dataset.feature_names[column]
+        )
+        == 1
+    )
 
 
 def test_nothing_is_computed_for_a_page_that_is_not_seen(ran: MainWindow) -> None:
@@ -248,11 +286,17 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen(ran: MainWindow) -> Non
     settle(ran)
     assert ran.sections.features.why.panel.caption() == before
     ran.workspace.show_page("features")
-    wait_until(lambda: ran.sections.features.why.panel.caption() == "mutual information in nats")
+    wait_until(
+        lambda: (
+            ran.sections.features.why.panel.caption() == "mutual information in nats"
+        )
+    )
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("method", "parameters"), [("fsmrank", {"max_iter": 9}), ("gas", {})])
+@pytest.mark.parametrize(
+    ("method", "parameters"), [("fsmrank", {"max_iter": 9}), ("gas", {})]
+)
 def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
     ran: MainWindow, method: str, parameters: dict
 ) -> None:
@@ -276,14 +320,20 @@ def test_groups_are_rows_of_the_map_and_are_named_in_sentences(ran: MainWindow) 
     assert len(rows) == len(names) - 3
     assert plot.shown.n_candidates[0] <= len(names) - 3
     ran.sections.features.inspect(2)
-    wait_until(lambda: texts(ran)[0] == "All 3 features of First are taken or left together.")
+    wait_until(
+        lambda: texts(ran)[0] == "All 3 features of First are taken or left together."
+    )
     assert plot._feature == 0
-    margin = {row.feature_id: row.margin for row in ran.sections.features.path.table.rows()}
+    margin = {
+        row.feature_id: row.margin for row in ran.sections.features.path.table.rows()
+    }
     assert repr(margin.get(1)) == repr(margin.get(3))
 
 
 @pytest.mark.parametrize("kind", StepKind)
-@pytest.mark.parametrize(("share", "near"), [(0.0, True), (0.004, True), (-0.004, True), (0.2, False)])
+@pytest.mark.parametrize(
+    ("share", "near"), [(0.0, True), (0.004, True), (-0.004, True), (0.2, False)]
+)
 def test_the_note_on_margins_names_the_closest_choice_where_it_is_a_near_tie(
     kind: StepKind, share: float, *, near: bool
 ) -> None:
@@ -295,7 +345,9 @@ def test_the_note_on_margins_names_the_closest_choice_where_it_is_a_near_tie(
 
     assert "{" not in said(1)
     assert ("one" in said(1) and "two" in said(1)) is near
-    assert ("0.4\u00a0%" in said(1).replace("0.4 %", "0.4\u00a0%")) is (near and share != 0)
+    assert ("0.4\u00a0%" in said(1).replace("0.4 %", "0.4\u00a0%")) is (
+        near and share != 0
+    )
     assert said(None) == ""
 
 
@@ -319,7 +371,9 @@ def test_two_features_stand_side_by_side_with_their_divergence(ran: MainWindow) 
     order, names = model.path.steps[-1].selected, ran.session.dataset.feature_names
     ids = ran.session.dataset.feature_ids
     ran.sections.features.inspect(int(ids[order[0]]))
-    wait_until(lambda: view.name.text() == names[order[0]] and not view.plots[0].is_empty())
+    wait_until(
+        lambda: view.name.text() == names[order[0]] and not view.plots[0].is_empty()
+    )
     assert view.choice.currentText() == f"{names[order[1]]} (next)"
     lines = view.sentence.text().split("\n")
     scores = model.path.steps[0].candidates
@@ -342,7 +396,8 @@ def test_another_feature_can_be_put_beside(ran: MainWindow) -> None:
     view.choice.setCurrentIndex(view.choice.findData(order[3]))
     view.choice.activated.emit(view.choice.currentIndex())
     wait_until(lambda: names[order[3]] in view.plots[1].accessibleName())
-    ran.session.select(model.values, 2)  # another model of the path keeps what was chosen
+    # another model of the path keeps what was chosen
+    ran.session.select(model.values, 2)
     settle(ran)
     assert view.choice.currentData() == order[3]
 

@@ -28,7 +28,8 @@ def tick(window: MainWindow) -> None:
 
 def test_its_keys_show_it_and_give_it_a_button(window: MainWindow) -> None:
     assert "lab" not in {page.key for page in PAGES} and not button(window).isVisible()
-    assert "lab" not in window.sections.contributed.controllers  # it takes a third of a second to make
+    # it takes a third of a second to make
+    assert "lab" not in window.sections.contributed.controllers
     QTest.keyClick(window, Qt.Key.Key_8, Qt.KeyboardModifier.ControlModifier)
     assert window.workspace.page == "lab" and button(window).isVisible()
     window.workspace.show_page("data")
@@ -43,17 +44,27 @@ def test_the_menu_puts_it_on_the_rail_and_takes_it_away(window: MainWindow) -> N
     (action,) = window.commands.submenus["pages"].actions()
     assert not action.isChecked()
     tick(window)
-    assert action.isChecked() and button(window).isVisible() and window.workspace.page != "lab"
+    assert (
+        action.isChecked()
+        and button(window).isVisible()
+        and window.workspace.page != "lab"
+    )
     window.workspace.show_page("lab")
     settle(window)
     assert window.sections.contributed.controllers["lab"].auc.form.isVisible()
     tick(window)
-    assert not button(window).isVisible() and window.workspace.page == "select" and not action.isChecked()
+    assert (
+        not button(window).isVisible()
+        and window.workspace.page == "select"
+        and not action.isChecked()
+    )
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("page", ["lab", "data"])
-def test_the_next_start_has_what_was_asked_for(opened: Opened, folds: object, page: str) -> None:
+def test_the_next_start_has_what_was_asked_for(
+    opened: Opened, folds: object, page: str
+) -> None:
     with opened(folds) as window:
         assert not button(window).isVisible()
         window.workspace.show_page("lab")

@@ -37,15 +37,21 @@ def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
     assert lab.deviations.sentence.text().startswith("Leave-one-out, pooled is 0.0")
     plot = lab.deviations.plot
     plot.flush()
-    assert plot.summary().startswith("leave-pair-out mean ") and plot.summary().count("sd") == len(ESTIMATORS)
+    assert plot.summary().startswith("leave-pair-out mean ") and plot.summary().count(
+        "sd"
+    ) == len(ESTIMATORS)
     assert np.allclose([row.shares.sum() for row in plot.rows], 1.0)
     assert lab.varied is not None and lab.varied.values == (10.0, 20.0)
     assert "with 10 examples" in lab.variation.sentence.text()
 
 
-def test_pause_holds_it_and_going_on_ends_with_the_same_numbers(window: MainWindow, lab: AucTab) -> None:
+def test_pause_holds_it_and_going_on_ends_with_the_same_numbers(
+    window: MainWindow, lab: AucTab
+) -> None:
     fill_in(lab.form, n_examples=20, repetitions=1000, each=50, values="10, 20")
-    lab.simulation.grew.connect(lambda done: done.found.done == 500 and press(lab.form.pause))
+    lab.simulation.grew.connect(
+        lambda done: done.found.done == 500 and press(lab.form.pause)
+    )
     press(lab.form.start)
     wait_until(lambda: lab.simulation.state is SimulationState.PAUSED)
     settle(window)
@@ -58,7 +64,9 @@ def test_pause_holds_it_and_going_on_ends_with_the_same_numbers(window: MainWind
     assert lab.found.bias.tolist() == whole.bias.tolist()
 
 
-def test_stop_keeps_what_was_found_and_start_begins_again(window: MainWindow, lab: AucTab) -> None:
+def test_stop_keeps_what_was_found_and_start_begins_again(
+    window: MainWindow, lab: AucTab
+) -> None:
     fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
     wait_until(lambda: lab.found is not None)
@@ -79,7 +87,9 @@ def test_stop_keeps_what_was_found_and_start_begins_again(window: MainWindow, la
     assert lab.found is not None and lab.found.asked == 250
 
 
-def test_a_run_gets_its_turn_while_it_simulates(window: MainWindow, lab: AucTab) -> None:
+def test_a_run_gets_its_turn_while_it_simulates(
+    window: MainWindow, lab: AucTab
+) -> None:
     fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
     answered: list[int] = []
@@ -113,12 +123,18 @@ def test_wrong_values_are_refused_below_their_fields(lab: AucTab) -> None:
     assert "from 0 to 5" in lab.form.field("n_informative").error.text()
 
 
-def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, tmp_path: Path) -> None:
+def test_plots_and_table_are_exported_like_any(
+    window: MainWindow, lab: AucTab, tmp_path: Path
+) -> None:
     simulate(lab.form, n_examples=20, repetitions=500, each=50, values="20, 30")
     items = {item.key: item for item in export_items(window.models, window.sections)}
     for key in ("lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
         assert not items[key].unavailable
-    (figure,) = (f for p, f in plot_figures(window.models, window.sections) if p is lab.deviations.plot)
+    (figure,) = (
+        f
+        for p, f in plot_figures(window.models, window.sections)
+        if p is lab.deviations.plot
+    )
     assert figure.name == "lab-auc" and naming("20 examples").search(figure.caption)
     assert naming("500 RankStudio").search(figure.caption)
     assert "greedy" not in figure.caption.lower()
@@ -159,10 +175,15 @@ def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
     QTest.keyClick(bias, Qt.Key.Key_Right)
     QTest.keyClick(bias, Qt.Key.Key_Down)
     assert bias.chosen == (1, 1)
-    assert [line.text for line in bias.readout(bias.chosen)][:2] == ["leave-one-out, pooled", "examples = 20"]
+    assert [line.text for line in bias.readout(bias.chosen)][:2] == [
+        "leave-one-out, pooled",
+        "examples = 20",
+    ]
 
 
-def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucTab) -> None:
+def test_the_guide_opens_where_it_tells_of_the_lab(
+    window: MainWindow, lab: AucTab
+) -> None:
     window.commands["guide"].trigger()
     assert window.help._place() == "estimates.md#the-estimates-page"
     assert window.help.guide is not None
@@ -177,7 +198,9 @@ def test_the_window_closes_while_it_simulates(window: MainWindow) -> None:
     wait_until(lambda: lab.found is not None)
 
 
-def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, lab: AucTab) -> None:
+def test_whatever_is_shown_elsewhere_the_simulation_goes_on(
+    window: MainWindow, lab: AucTab
+) -> None:
     fill_in(lab.form, n_examples=20, repetitions=1000, each=50, values="20")
     press(lab.form.start)
     window.commands["page_data"].trigger()

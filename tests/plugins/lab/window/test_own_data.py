@@ -28,12 +28,17 @@ from rankstudio.ui.main_window import MainWindow
 
 @pytest.mark.thorough
 def test_what_was_simulated_is_exported_as_what_does_it_again(
-    five_folds: MainWindow, own: SelectionTab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    five_folds: MainWindow,
+    own: SelectionTab,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     window = five_folds
     items = {item.key: item for item in export_items(window.models, window.sections)}
     assert items["lab-code.sh"].unavailable == "No simulation yet."
-    simulate(own.form, n_queries=6, n_features=2, repetitions=2, each=1, values="0.5, 4")
+    simulate(
+        own.form, n_queries=6, n_features=2, repetitions=2, each=1, values="0.5, 4"
+    )
     items = {item.key: item for item in export_items(window.models, window.sections)}
     plots = ("plot-lab-selection", "plot-lab-selection-bias", "plot-lab-selection-sd")
     for key in ("lab-deviations", *plots, "lab-code.sh", "lab-code.py"):
@@ -52,14 +57,20 @@ def test_what_was_simulated_is_exported_as_what_does_it_again(
     assert json.loads(capsys.readouterr().out) == shown
     with (tmp_path / "lab-deviations.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines))
-    assert [float(row[1]) for row in rows[1:]] == [e["bias"] for e in shown["estimators"].values()]
+    assert [float(row[1]) for row in rows[1:]] == [
+        e["bias"] for e in shown["estimators"].values()
+    ]
     assert rows[2][0] == "leave-query-out, selected once"
     window.commands["page_data"].trigger()
     settle(window)
-    assert "lab-code.sh" not in {item.key for item in export_items(window.models, window.sections)}
+    assert "lab-code.sh" not in {
+        item.key for item in export_items(window.models, window.sections)
+    }
 
 
-def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow, own: SelectionTab) -> None:
+def test_my_data_draws_queries_of_what_is_open(
+    five_folds: MainWindow, own: SelectionTab
+) -> None:
     window, lab = five_folds, five_folds.sections.contributed.controllers["lab"].auc
     assert own.deviations.isVisible() and not lab.deviations.isVisible()
     fill_in(own.form, n_queries=6, n_features=2, repetitions=3, each=2, values="0.5, 4")
@@ -67,7 +78,9 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow, own: Sele
     wait_until(lambda: own.simulation.state is SimulationState.DONE)
     dataset = window.session.dataset
     assert dataset is not None
-    *_, whole = simulate_selection(dataset, 6, 2, convention=window.session.convention, repetitions=3)
+    *_, whole = simulate_selection(
+        dataset, 6, 2, convention=window.session.convention, repetitions=3
+    )
     assert own.found is not None and own.found.bias.tolist() == whole.bias.tolist()
     wait_until(lambda: own.form.status.text() == "done")
     assert len(own.deviations.table.rows()) == len(whole.estimators)
@@ -78,12 +91,28 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow, own: Sele
     assert lab.deviations.isVisible() and not own.deviations.isVisible()
 
 
-def test_my_data_varies_lambda_queries_and_features(five_folds: MainWindow, own: SelectionTab) -> None:
-    assert [key for key, _ in own.form.quantity.options()] == ["regularization", "n_queries", "n_features"]
-    press(next(b for b in own.form.quantity.findChildren(QPushButton) if b.text() == "queries"))
+def test_my_data_varies_lambda_queries_and_features(
+    five_folds: MainWindow, own: SelectionTab
+) -> None:
+    assert [key for key, _ in own.form.quantity.options()] == [
+        "regularization",
+        "n_queries",
+        "n_features",
+    ]
+    press(
+        next(
+            b
+            for b in own.form.quantity.findChildren(QPushButton)
+            if b.text() == "queries"
+        )
+    )
     simulate(own.form, n_queries=6, n_features=2, repetitions=2, each=2, values="4, 7")
     assert own.varied is not None and own.varied.values == (4.0, 7.0)
-    settings = {"n_features": 2, "repetitions": 2, "convention": five_folds.session.convention}
+    settings = {
+        "n_features": 2,
+        "repetitions": 2,
+        "convention": five_folds.session.convention,
+    }
     for at, n in enumerate((4, 7)):
         *_, alone = simulate_selection(five_folds.session.dataset, n, **settings)
         assert own.varied.sd[at].tolist() == alone.conditional_sd.tolist()
@@ -95,19 +124,36 @@ def test_my_data_varies_lambda_queries_and_features(five_folds: MainWindow, own:
     assert [one.dashes for one in bias.figure().series[:2]] == [(), (3.0, 2.0)]
     assert naming("2 training queries").search(bias.figure().caption)
     assert "Five: greedy RankRLS, k = 2, λ = 2⁰" in bias.figure().caption
-    assert "queries" in own.variation.sentence.text() or "twice" in own.variation.sentence.text()
+    assert (
+        "queries" in own.variation.sentence.text()
+        or "twice" in own.variation.sentence.text()
+    )
 
 
-def test_my_data_learns_with_a_kernel(five_folds: MainWindow, own: SelectionTab) -> None:
+def test_my_data_learns_with_a_kernel(
+    five_folds: MainWindow, own: SelectionTab
+) -> None:
     form = own.form
     assert form.field("n_features").isVisible() and not form.field("gamma").isVisible()
     form.field("kernel").enter("rbf")
     assert not form.field("n_features").isVisible()
     assert form.field("gamma").isVisible() and form.field("per_query").isVisible()
-    assert [key for key, _ in form.quantity.options()] == ["regularization", "n_queries", "per_query"]
+    assert [key for key, _ in form.quantity.options()] == [
+        "regularization",
+        "n_queries",
+        "per_query",
+    ]
     form.quantity.select("per_query")
     form.quantity.chosen.emit("per_query")
-    simulate(form, n_queries=6, gamma="0.5", per_query=2, repetitions=2, each=1, values="1, 3")
+    simulate(
+        form,
+        n_queries=6,
+        gamma="0.5",
+        per_query=2,
+        repetitions=2,
+        each=1,
+        values="1, 3",
+    )
     dataset, convention = five_folds.session.dataset, five_folds.session.convention
     settings = {"kernel": "rbf", "gamma": 0.5, "convention": convention}
     *_, whole = simulate_selection(dataset, 6, per_query=2, repetitions=2, **settings)
@@ -139,10 +185,22 @@ def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"values": "1000"}, "values: expected at most 8, the number of features in these data, got 1000."),
-        ({"n_queries": 500}, "queries: expected fewer than the 30 queries of these data, got 500."),
-        ({"n_features": 9}, "features, k: expected at most 8, the number of features in these data, got 9."),
-        ({"measure": "MAPP"}, "measure: expected the name of a measure, got 'MAPP'. Did you mean MAP?"),
+        (
+            {"values": "1000"},
+            "values: expected at most 8, the number of features in these data, got 1000.",
+        ),
+        (
+            {"n_queries": 500},
+            "queries: expected fewer than the 30 queries of these data, got 500.",
+        ),
+        (
+            {"n_features": 9},
+            "features, k: expected at most 8, the number of features in these data, got 9.",
+        ),
+        (
+            {"measure": "MAPP"},
+            "measure: expected the name of a measure, got 'MAPP'. Did you mean MAP?",
+        ),
     ],
 )
 def test_more_than_the_data_have_is_refused(
@@ -164,7 +222,9 @@ def test_more_than_the_data_have_is_refused(
     assert own.form.field(name).error.text().startswith(said)
 
 
-def test_folds_that_are_not_everything_are_refused_with_the_reason(window: MainWindow, lab: AucTab) -> None:
+def test_folds_that_are_not_everything_are_refused_with_the_reason(
+    window: MainWindow, lab: AucTab
+) -> None:
     said: list[str] = []
     window.sections.contributed.controllers["lab"].failed.connect(said.append)
     window.sections.contributed.controllers["lab"].tabs.select("selection")
@@ -172,7 +232,10 @@ def test_folds_that_are_not_everything_are_refused_with_the_reason(window: MainW
     fill_in(own.form, n_queries=6, n_features=2, repetitions=3)
     press(own.form.start)
     wait_until(lambda: said)
-    assert own.simulation.state is SimulationState.STOPPED and not own.deviations.table.rows()
+    assert (
+        own.simulation.state is SimulationState.STOPPED
+        and not own.deviations.table.rows()
+    )
 
 
 def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None:
@@ -190,8 +253,11 @@ def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None
     wait_until(lambda: own.simulation.state is SimulationState.DONE)
     values = {"n_queries": 6, "n_features": 2, "repetitions": 1}
     bare = concatenate([part for name, part in parts.items() if name != "test"])
-    *_, expected = simulate_selection(bare, **values, convention=window.session.convention)
+    *_, expected = simulate_selection(
+        bare, **values, convention=window.session.convention
+    )
     *_, open_ = simulate_selection(alone, **values)
     assert own.found is not None
     assert own.found.bias.tolist() == expected.bias.tolist() != open_.bias.tolist()
-    assert without_test(dataset) is dataset  # of several folds the test parts are everything
+    # of several folds the test parts are everything
+    assert without_test(dataset) is dataset

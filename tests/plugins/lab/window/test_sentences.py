@@ -7,9 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankstudio.plugins.lab.simulation.auc_simulation import ESTIMATORS
-from rankstudio.plugins.lab.simulation.deviations import DeviationSummary, VariedDeviations
+from rankstudio.plugins.lab.simulation.deviations import (
+    DeviationSummary,
+    VariedDeviations,
+)
 from rankstudio.plugins.lab.simulation.learners import BASIS_ESTIMATORS
-from rankstudio.plugins.lab.simulation.learners import ESTIMATORS as SELECTION_ESTIMATORS
+from rankstudio.plugins.lab.simulation.learners import (
+    ESTIMATORS as SELECTION_ESTIMATORS,
+)
 from rankstudio.plugins.lab.window.estimators import AUC, BASIS, SELECTION, text_of
 from rankstudio.plugins.lab.window.sentences import (
     bias_text,
@@ -22,7 +27,10 @@ NAN = float("nan")
 
 
 def summary(
-    bias: Sequence[float], sd: Sequence[float], error: float = 0.001, names: Sequence[str] = ESTIMATORS
+    bias: Sequence[float],
+    sd: Sequence[float],
+    error: float = 0.001,
+    names: Sequence[str] = ESTIMATORS,
 ) -> DeviationSummary:
     """Return a summary with these means and standard deviations."""
     n, spread = len(bias), np.array(sd)
@@ -39,9 +47,16 @@ def test_every_estimator_of_the_engine_is_described() -> None:
     assert tuple(AUC) == ESTIMATORS
     assert tuple(SELECTION) == tuple(SELECTION_ESTIMATORS)
     assert tuple(BASIS) == tuple(BASIS_ESTIMATORS)
-    assert all(text.about for text in (*AUC.values(), *SELECTION.values(), *BASIS.values()))
-    assert SELECTION["5-fold of documents, pooled, selected once"].short == "documents, pooled · once"
-    assert BASIS["leave-query-out, basis vectors kept"].short == "leave-query-out · kept"
+    assert all(
+        text.about for text in (*AUC.values(), *SELECTION.values(), *BASIS.values())
+    )
+    assert (
+        SELECTION["5-fold of documents, pooled, selected once"].short
+        == "documents, pooled · once"
+    )
+    assert (
+        BASIS["leave-query-out, basis vectors kept"].short == "leave-query-out · kept"
+    )
     assert text_of(AUC, "bootstrap").label == "bootstrap"
 
 
@@ -79,5 +94,10 @@ def test_the_varied_quantity_is_told_at_its_ends_and_at_the_worst() -> None:
     assert variation_sentence(found, AUC) == (
         "Mean deviation of leave-one-out, pooled: −0.02 with λ = 2⁻², −0.09 with λ = 2¹, −0.01 with λ = 2³."
     )
-    unsure = VariedDeviations("n_examples", (10.0,), (summary((0.01,), (0.1,), error=0.1),))
-    assert variation_sentence(unsure, AUC) == "No mean deviation is more than twice its standard error."
+    unsure = VariedDeviations(
+        "n_examples", (10.0,), (summary((0.01,), (0.1,), error=0.1),)
+    )
+    assert (
+        variation_sentence(unsure, AUC)
+        == "No mean deviation is more than twice its standard error."
+    )

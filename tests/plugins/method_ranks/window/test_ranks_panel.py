@@ -57,11 +57,17 @@ def test_runs_on_one_dataset_have_no_panel(ran: MainWindow) -> None:
 def test_a_diagram_is_drawn_at_any_size(theme: Theme, stage) -> None:
     view = stage(DiagramView(theme))
     names = tuple(f"method {n} <b>&" for n in range(9))
-    view.show_diagram(RankDiagram("d", "", "<b>c", names, tuple(range(1, 10)), ((0, 1),), 1.5))
+    view.show_diagram(
+        RankDiagram("d", "", "<b>c", names, tuple(range(1, 10)), ((0, 1),), 1.5)
+    )
     for size in ((240, 60), (900, 400)):
         view.resize(*size)
         image = view.grab().toImage()
-        colors = {image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 2)}
+        colors = {
+            image.pixel(x, y)
+            for x in range(0, image.width(), 3)
+            for y in range(0, image.height(), 2)
+        }
         assert len(colors) > 3
     view.show_diagram(None)
     view.grab()

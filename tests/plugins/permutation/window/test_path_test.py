@@ -49,7 +49,11 @@ def test_of_a_ranker_the_panel_is_that_of_the_test_alone(ran: MainWindow) -> Non
     ran.workspace.show_page("evidence")
     rest(ran)
     stop = ran.sections.evidence.stop
-    assert stop._title.text() == "Permutation test" and stop.isVisible() and not stop.view.isVisible()
+    assert (
+        stop._title.text() == "Permutation test"
+        and stop.isVisible()
+        and not stop.view.isVisible()
+    )
     assert of(ran).path.about.isVisible() and not stop.p_plot.isVisible()
 
 
@@ -72,6 +76,9 @@ def test_documents_of_preferences_are_permuted(
     wait_until(lambda: tests.band is not None)
     ran.commands["stop"].trigger()
     assert tests.band is not None and ran.current.model is not None
-    path = ran.current.model.path  # it ends before the constant feature, the permuted one after it
-    np.testing.assert_allclose(tests.band.observed[: len(path.steps)], path.criterion, rtol=1e-12)
+    # it ends before the constant feature, the permuted one after it
+    path = ran.current.model.path
+    np.testing.assert_allclose(
+        tests.band.observed[: len(path.steps)], path.criterion, rtol=1e-12
+    )
     assert naming("preference documents").search(row.sentence.text())

@@ -18,7 +18,11 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.steps import Step
 from rankstudio.plugins.queries.window.ablation_panel import AblationRow
-from rankstudio.plugins.queries.window.comparison_panel import SCATTER, SORTED, QueryPlot
+from rankstudio.plugins.queries.window.comparison_panel import (
+    SCATTER,
+    SORTED,
+    QueryPlot,
+)
 from rankstudio.plugins.queries.window.controller import QueriesController
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
@@ -53,7 +57,9 @@ def page(ran: MainWindow) -> Iterator[QueriesController]:
 
 def test_one_run_is_held_against_the_best_single_feature(window: MainWindow) -> None:
     finish(window)
-    assert window.sections.queries.queries == (), "a page that is not seen computes nothing"
+    assert window.sections.queries.queries == (), (
+        "a page that is not seen computes nothing"
+    )
     page = look(window)
     rows = page.list.table.rows()
     assert sorted(row.a for row in rows) == values(window, 1)
@@ -64,7 +70,9 @@ def test_one_run_is_held_against_the_best_single_feature(window: MainWindow) -> 
     assert [row.difference for row in rows] == sorted(row.difference for row in rows)
 
 
-def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow) -> None:
+def test_each_feature_left_out_is_listed_with_what_it_changes(
+    window: MainWindow,
+) -> None:
     finish(window)
     page = look(window)
     button = page.ablation.button
@@ -76,7 +84,9 @@ def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow
     used = used_columns(window)
     ids = window.session.dataset.feature_ids
     assert {row.feature for row in rows} == {int(ids[column]) for column in used}
-    assert [row.fall for row in rows] == sorted((row.fall for row in rows), reverse=True)
+    assert [row.fall for row in rows] == sorted(
+        (row.fall for row in rows), reverse=True
+    )
     assert "95 % interval" in page.ablation.sentence.text()
     queries = sum(fold.test.n_queries for fold in window.session.dataset.folds)
     for row in rows:
@@ -85,7 +95,9 @@ def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow
 
 
 @pytest.mark.thorough
-def test_a_run_in_the_background_leaves_the_models_and_the_choice(window: MainWindow) -> None:
+def test_a_run_in_the_background_leaves_the_models_and_the_choice(
+    window: MainWindow,
+) -> None:
     page = two_runs(window)
     window.session.select(None, 1)
     settle(window)
@@ -111,7 +123,9 @@ def test_a_removed_run_is_compared_no_more(window: MainWindow) -> None:
     assert page.queries
 
 
-def test_the_size_that_is_selected_is_the_one_that_is_compared(window: MainWindow) -> None:
+def test_the_size_that_is_selected_is_the_one_that_is_compared(
+    window: MainWindow,
+) -> None:
     finish(window)
     page = look(window)
     window.session.select(None, 1)
@@ -128,7 +142,9 @@ def test_the_size_that_is_selected_is_the_one_that_is_compared(window: MainWindo
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("method", ["lambdamart", "rankboost"])
-def test_models_that_are_not_linear_have_contributions_too(window: MainWindow, method: str) -> None:
+def test_models_that_are_not_linear_have_contributions_too(
+    window: MainWindow, method: str
+) -> None:
     few = {"n_rounds": 4} | ({"min_data_in_leaf": 5} if method == "lambdamart" else {})
     run_with(window, method=method, parameters=few)
     assert isinstance(window.runs.records[-1].plan, Plan)
@@ -139,7 +155,9 @@ def test_models_that_are_not_linear_have_contributions_too(window: MainWindow, m
         assert sum(row.parts) + offset == pytest.approx(row.document.score_a)
 
 
-def test_learning_again_stops_with_the_page_and_goes_on_with_it(window: MainWindow) -> None:
+def test_learning_again_stops_with_the_page_and_goes_on_with_it(
+    window: MainWindow,
+) -> None:
     finish(window)
     window.workspace.show_page("queries")
     page = window.sections.queries
@@ -189,8 +207,13 @@ def test_a_query_chosen_while_other_models_are_compared_is_ranked_by_those_that_
     last = max(range(len(page.queries)), key=lambda place: page.queries[place].fold)
     shown = page.queries[last]
     record = window.runs.record(2)
-    for part in (record.folds, record.paths):  # as a run that was stopped after its first fold
-        for key in [key for key in part if key not in (1,) and not (isinstance(key, tuple) and key[0] == 1)]:
+    # as a run that was stopped after its first fold
+    for part in (record.folds, record.paths):
+        for key in [
+            key
+            for key in part
+            if key not in (1,) and not (isinstance(key, tuple) and key[0] == 1)
+        ]:
             del part[key]
     page._compare()  # has been asked for, and is not there yet
     page._on_picked(last)
@@ -226,18 +249,32 @@ def test_a_drag_on_the_plot_lists_what_it_catches(page: QueriesController) -> No
     assert len(table.rows()) == everything
 
 
-def test_the_queries_that_one_model_wins_are_listed_and_selected_for(page: QueriesController) -> None:
+def test_the_queries_that_one_model_wins_are_listed_and_selected_for(
+    page: QueriesController,
+) -> None:
     winner, table = page.list.winner, page.list.table
     gain = page.comparison.plot.comparison.gain
-    for at, won in ((1, gain > 0), (2, gain < 0), (3, gain == 0), (0, np.ones(gain.size, dtype=bool))):
+    for at, won in (
+        (1, gain > 0),
+        (2, gain < 0),
+        (3, gain == 0),
+        (0, np.ones(gain.size, dtype=bool)),
+    ):
         winner.setCurrentIndex(at)
         assert str(won.sum()) in winner.currentText() or not at
         listed = {(row.fold, row.position) for row in table.rows()}
-        assert listed == {(q.fold, q.position) for q, one in zip(page.queries, won, strict=True) if one}
+        assert listed == {
+            (q.fold, q.position)
+            for q, one in zip(page.queries, won, strict=True)
+            if one
+        }
         assert (page.comparison.plot.kept == won).all()
         assert page.list.all.isVisible() is bool(at)
     winner.setCurrentIndex(1)
-    positive, negative = int(np.flatnonzero(gain > 0)[0]), int(np.flatnonzero(gain < 0)[0])
+    positive, negative = (
+        int(np.flatnonzero(gain > 0)[0]),
+        int(np.flatnonzero(gain < 0)[0]),
+    )
     page.list.brush((positive, negative))
     assert [(row.fold, row.position) for row in table.rows()] == [
         (page.queries[positive].fold, page.queries[positive].position)
@@ -255,28 +292,42 @@ def drag(plot: QueryPlot, line: list[QPointF]) -> None:
     QTest.mouseRelease(view, left, pos=line[-1].toPoint())
 
 
-def test_a_click_picks_and_the_arrow_keys_move_on(ran: MainWindow, page: QueriesController) -> None:
+def test_a_click_picks_and_the_arrow_keys_move_on(
+    ran: MainWindow, page: QueriesController
+) -> None:
     plot = page.comparison.plot
     page.comparison.mode._buttons()[1].click()
     assert plot.mode == SORTED
     frame = plot.frame()
     at = frame.point(4.0, 0.0)
-    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(at.x()), round(at.y())))
+    QTest.mouseClick(
+        plot.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(round(at.x()), round(at.y())),
+    )
     settle(ran)
     assert plot.chosen == 3
     assert page.list.table.current() == plot.comparison.queries[3]
     QTest.keyClick(plot, Qt.Key.Key_Right)
     settle(ran)
     assert plot.chosen == 4
-    assert page.documents._title.text() == f"Query {plot.comparison.queries[4].query_id}"
+    assert (
+        page.documents._title.text() == f"Query {plot.comparison.queries[4].query_id}"
+    )
     QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert [plot.comparison.queries.index(row) for row in page.list.table.rows()] == [4, 5, 6]
+    assert [plot.comparison.queries.index(row) for row in page.list.table.rows()] == [
+        4,
+        5,
+        6,
+    ]
     page.comparison.mode._buttons()[0].click()
     assert plot.mode == SCATTER
 
 
-def test_part_fold_and_measure_change_what_is_compared(ran: MainWindow, page: QueriesController) -> None:
+def test_part_fold_and_measure_change_what_is_compared(
+    ran: MainWindow, page: QueriesController
+) -> None:
     in_all = len(page.queries)
     page.bar.part._buttons()[1].click()
     settle(ran)
@@ -293,7 +344,9 @@ def test_part_fold_and_measure_change_what_is_compared(ran: MainWindow, page: Qu
     assert sorted(query.a for query in page.queries) == sorted(kept)
 
 
-def test_the_part_stays_when_the_seal_is_broken(ran: MainWindow, page: QueriesController) -> None:
+def test_the_part_stays_when_the_seal_is_broken(
+    ran: MainWindow, page: QueriesController
+) -> None:
     page.bar.part._buttons()[1].click()
     settle(ran)
     ran.session.seal(True)
@@ -309,7 +362,9 @@ def test_the_part_stays_when_the_seal_is_broken(ran: MainWindow, page: QueriesCo
 
 def ablated(page: QueriesController) -> list[AblationRow]:
     """Wait until A was trained without each of its features."""
-    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
+    wait_until(
+        lambda: "·" not in page.ablation.caption() and page.ablation.table.rows()
+    )
     return page.ablation.table.rows()
 
 
@@ -329,7 +384,9 @@ def test_the_palette_finds_a_query(ran: MainWindow, page: QueriesController) -> 
     assert page.list.table.current().query_id == wanted.query_id
 
 
-def test_the_keyboard_stays_where_it_changes_part_and_folds(ran: MainWindow, page: QueriesController) -> None:
+def test_the_keyboard_stays_where_it_changes_part_and_folds(
+    ran: MainWindow, page: QueriesController
+) -> None:
     for choice, value in ((page.bar.part, "vali"), (page.bar.scope, "one")):
         before = choice._buttons()
         before[0].setFocus(Qt.FocusReason.TabFocusReason)
@@ -340,7 +397,9 @@ def test_the_keyboard_stays_where_it_changes_part_and_folds(ran: MainWindow, pag
 
 
 @pytest.mark.thorough
-def test_the_second_model_has_the_folds_of_the_first_where_one_has(window: MainWindow) -> None:
+def test_the_second_model_has_the_folds_of_the_first_where_one_has(
+    window: MainWindow,
+) -> None:
     finish(window)
     run_with(window, parameters={"regularization": (2.0,)})
     run_with(window, folds=(1,))
@@ -353,5 +412,6 @@ def test_the_second_model_has_the_folds_of_the_first_where_one_has(window: MainW
     page.bar.b.activated.emit(page.bar.b.currentIndex())
     settle(window)
     assert page.bar.b.currentData() == 3
-    assert page.bar.scope.isHidden()  # they have one fold in common, whatever fold is looked at
+    # they have one fold in common, whatever fold is looked at
+    assert page.bar.scope.isHidden()
     assert {query.fold for query in page.queries} == {1}

@@ -26,7 +26,9 @@ from rankstudio.ui.style.theme import Theme
 NAN = float("nan")
 QUERIES = tuple(
     ComparedQuery(1, i, f"q{i}", 5, 1, a, b)
-    for i, (a, b) in enumerate([(1.0, 0.2), (0.5, 0.25), (0.5, 0.5), (0.5, 0.5), (0.3, 0.9), (NAN, NAN)])
+    for i, (a, b) in enumerate(
+        [(1.0, 0.2), (0.5, 0.25), (0.5, 0.5), (0.5, 0.5), (0.3, 0.9), (NAN, NAN)]
+    )
 )
 
 
@@ -85,7 +87,10 @@ def drag(plot, *pixels):
 
 def around(pixel, far=9):
     """Five pixels around one, the last where the first is."""
-    return [pixel + QPointF(x * far, y * far) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))]
+    return [
+        pixel + QPointF(x * far, y * far)
+        for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))
+    ]
 
 
 def test_a_line_around_points_catches_them_though_it_ends_where_it_began(plot, told):
@@ -97,7 +102,13 @@ def test_a_line_around_points_catches_them_though_it_ends_where_it_began(plot, t
 def test_a_line_that_bends_leaves_out_what_lies_in_its_bay(plot, told):
     low, high = at(plot, 1) + QPointF(-20, 20), at(plot, 4) + QPointF(-20, -20)
     right = QPointF(at(plot, 0).x() + 20, low.y())
-    assert plot.caught(QPolygonF([low, high, QPointF(right.x(), high.y()), right])) == (0, 1, 2, 3, 4)
+    assert plot.caught(QPolygonF([low, high, QPointF(right.x(), high.y()), right])) == (
+        0,
+        1,
+        2,
+        3,
+        4,
+    )
     drag(plot, low, at(plot, 2) + QPointF(0, 8), right)
     assert told["brushed"] == [(1,)]
 
@@ -110,15 +121,24 @@ def test_a_drag_over_the_sorted_differences_is_a_band(plot, told):
 
 def test_a_drag_over_lengths_catches_the_queries_with_so_many_documents(plot, told):
     sizes = [3, 9, 4, 9, 12, 7]
-    queries = tuple(replace(q, n_documents=n) for q, n in zip(QUERIES, sizes, strict=True))
+    queries = tuple(
+        replace(q, n_documents=n) for q, n in zip(QUERIES, sizes, strict=True)
+    )
     plot.set_comparison(QueryComparison("test", "MAP", "letor4", queries))
     plot.set_mode(LENGTH)
     plot.flush()
     for low, high in ((3, 9), (4, 8), (9, 9), (10, 20)):
         area, frame = plot.frame().area, plot.frame()
-        left, right = frame.x_px(low - 0.4), min(frame.x_px(high + 0.4), area.right() - 1)
+        left, right = (
+            frame.x_px(low - 0.4),
+            min(frame.x_px(high + 0.4), area.right() - 1),
+        )
         drag(plot, QPointF(left, area.top() + 5), QPointF(right, area.bottom() - 5))
-        known = [i for i, q in enumerate(queries) if low <= q.n_documents <= high and not np.isnan(q.a)]
+        known = [
+            i
+            for i, q in enumerate(queries)
+            if low <= q.n_documents <= high and not np.isnan(q.a)
+        ]
         assert told["brushed"][-1] == tuple(known)
     plot.hover(at(plot, 4))
     assert any(naming("12 documents").search(line.text) for line in plot.box.lines())
@@ -129,8 +149,15 @@ def test_a_straight_drag_across_points_catches_those_in_its_rectangle(plot, told
     places = [at(plot, i) for i, query in enumerate(QUERIES) if not np.isnan(query.a)]
     left, top = min(p.x() for p in places) - 4, min(p.y() for p in places) - 4
     right, bottom = max(p.x() for p in places) + 4, max(p.y() for p in places) + 4
-    drag(plot, QPointF(left, top), QPointF((left + right) / 2, (top + bottom) / 2), QPointF(right, bottom))
-    assert told["brushed"] == [tuple(i for i, query in enumerate(QUERIES) if not np.isnan(query.a))]
+    drag(
+        plot,
+        QPointF(left, top),
+        QPointF((left + right) / 2, (top + bottom) / 2),
+        QPointF(right, bottom),
+    )
+    assert told["brushed"] == [
+        tuple(i for i, query in enumerate(QUERIES) if not np.isnan(query.a))
+    ]
 
 
 def test_escape_gives_up_the_line_then_the_selection_and_is_nobody_else_s(plot, told):
@@ -161,8 +188,14 @@ def test_a_query_without_a_value_is_never_met(plot, told):
 def test_the_exact_values_are_read_and_exported(plot, tmp_path):
     plot.hover(at(plot, 4))
     lines = [(line.text, line.value) for line in plot.box.lines()]
-    assert lines[:3] == [("query q4: B − A", "+0.6000"), ("A", "0.3000"), ("B", "0.9000")]
-    assert [naming("5 documents").search(text) is not None for text, _ in lines[3:]] == [True]
+    assert lines[:3] == [
+        ("query q4: B − A", "+0.6000"),
+        ("A", "0.3000"),
+        ("B", "0.9000"),
+    ]
+    assert [
+        naming("5 documents").search(text) is not None for text, _ in lines[3:]
+    ] == [True]
     header, rows = plot.numbers()
     assert header[-1] == "B - A"
     assert [row[1] for row in rows] == [query.query_id for query in QUERIES]
@@ -175,7 +208,10 @@ def test_the_exact_values_are_read_and_exported(plot, tmp_path):
 
 
 def test_axes_and_words_count_what_is_drawn(plot):
-    assert (plot.axes.title, plot.axes.x_label) == ("AP of B: better in 1", "AP of A: better in 2")
+    assert (plot.axes.title, plot.axes.x_label) == (
+        "AP of B: better in 1",
+        "AP of A: better in 2",
+    )
     plot.flush()
     assert naming("1 2 queries").search(plot.accessibleDescription())
     assert plot.accessibleName() == "A against B"
@@ -222,16 +258,30 @@ def test_it_agrees_with_a_loop_over_edges_and_with_qt(seed: int) -> None:
 
 def test_a_corner_at_the_height_of_a_point_counts_once() -> None:
     diamond = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 2.0]])
-    xs, ys = np.array([1.0, -1.0, 3.0, np.nan, 1.0]), np.array([1.0, 1.0, 1.0, 1.0, np.nan])
-    assert inside_polygon(xs, ys, diamond).tolist() == [True, False, False, False, False]
+    xs, ys = (
+        np.array([1.0, -1.0, 3.0, np.nan, 1.0]),
+        np.array([1.0, 1.0, 1.0, 1.0, np.nan]),
+    )
+    assert inside_polygon(xs, ys, diamond).tolist() == [
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_a_polygon_of_no_extent_has_nothing_in_it() -> None:
     assert not inside_polygon(np.zeros(1), np.zeros(1), np.zeros((1, 2))).any()
-    assert not inside_polygon(np.zeros(1), np.zeros(1), np.array([[0.0, 0.0], [5.0, 0.0]])).any()
+    assert not inside_polygon(
+        np.zeros(1), np.zeros(1), np.array([[0.0, 0.0], [5.0, 0.0]])
+    ).any()
 
 
 def test_long_names_of_features_share_the_lines_of_their_legend(theme: Theme) -> None:
     legend = FeatureLegend(theme)
-    legend.set_names("Score of A, by feature:", [f"feature {number} " + 90 * "x" for number in range(6)])
+    legend.set_names(
+        "Score of A, by feature:",
+        [f"feature {number} " + 90 * "x" for number in range(6)],
+    )
     assert legend.heightForWidth(720) < 90  # four lines

@@ -44,19 +44,31 @@ def test_marked_queries_have_the_path_of_their_documents_alone(
     qid = np.repeat(np.arange(part.n_queries), np.diff(part.query_ptr))
     marked = np.isin(qid, [query.position for query in queries.queries[: size // 2]])
     own = queries._greedy(1)
-    assert own["regularization"] == ran.runs.records[0].folds[1].chosen.unit.parameters["regularization"]
+    assert (
+        own["regularization"]
+        == ran.runs.records[0].folds[1].chosen.unit.parameters["regularization"]
+    )
     rows = queries.paths.table.rows()
-    for rows_of, texts in ((marked, [r.marked for r in rows]), (~marked, [r.others for r in rows])):
-        *_, last = GreedyRankRLS(**own).steps(part.X[rows_of], part.y[rows_of], qid=qid[rows_of])
+    for rows_of, texts in (
+        (marked, [r.marked for r in rows]),
+        (~marked, [r.others for r in rows]),
+    ):
+        *_, last = GreedyRankRLS(**own).steps(
+            part.X[rows_of], part.y[rows_of], qid=qid[rows_of]
+        )
         ids = [str(part.feature_ids[column]) for column in last.selected]
         assert [text.split()[0] for text in texts if text] == ids
     for row in rows:
         before = rows[: row.k]
-        assert row.marked_shared == (row.marked in [other.others for other in before] and bool(row.marked))
+        assert row.marked_shared == (
+            row.marked in [other.others for other in before] and bool(row.marked)
+        )
     queries.paths.close()
 
 
-def test_fewer_than_two_queries_on_a_side_are_not_offered(queries: QueriesController) -> None:
+def test_fewer_than_two_queries_on_a_side_are_not_offered(
+    queries: QueriesController,
+) -> None:
     size = len(queries.queries)
     for marked, offered in ((1, False), (2, True), (size - 2, True), (size - 1, False)):
         queries.list.brush(tuple(range(marked)))

@@ -8,7 +8,11 @@ from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.steps import Step
-from rankstudio.plugins.queries.query_comparison import ComparedQuery, QueryComparison, model_scores
+from rankstudio.plugins.queries.query_comparison import (
+    ComparedQuery,
+    QueryComparison,
+    model_scores,
+)
 from rankstudio.plugins.queries.ranked_query import RankedQuery, ranked_query
 from rankstudio.plugins.queries.window.sentences import (
     comparison_sentence,
@@ -18,11 +22,15 @@ from rankstudio.plugins.queries.window.sentences import (
 )
 
 
-def query(X: list[list[float]], y: list[int], coef: list[float], scores_b: list[float]) -> RankedQuery:
+def query(
+    X: list[list[float]], y: list[int], coef: list[float], scores_b: list[float]
+) -> RankedQuery:
     ids = [f"docid = D{i}" for i in range(len(y))]
     data = RankingDataset.from_arrays(X, y, [3] * len(y), ["BM25", "PageRank"], ids)
     step = Step(2, (0, 1), np.array(coef), float("nan"), np.empty(0))
-    return ranked_query(data, 0, step, model_scores(step, data), np.array(scores_b), "letor4")
+    return ranked_query(
+        data, 0, step, model_scores(step, data), np.array(scores_b), "letor4"
+    )
 
 
 def test_a_lead_is_named_with_the_feature_that_gives_most_of_it() -> None:
@@ -35,8 +43,12 @@ def test_a_lead_is_named_with_the_feature_that_gives_most_of_it() -> None:
 
 
 def test_of_two_documents_further_down_the_one_leads_the_other() -> None:
-    found = query([[0.9, 0.5], [0.6, 0.4], [0.1, 0.3]], [1, 0, 0], [1.0, 1.0], [0.0, 1.0, 2.0])
-    assert pair_sentence(found, 1, 2).startswith("In A, D1 is 0.6 ahead of D2; BM25 gives 0.5 of the lead, ")
+    found = query(
+        [[0.9, 0.5], [0.6, 0.4], [0.1, 0.3]], [1, 0, 0], [1.0, 1.0], [0.0, 1.0, 2.0]
+    )
+    assert pair_sentence(found, 1, 2).startswith(
+        "In A, D1 is 0.6 ahead of D2; BM25 gives 0.5 of the lead, "
+    )
     assert pair_sentence(found, 0, 2).startswith("In A, D0 is first, 1 ahead of D2; ")
 
 
@@ -59,8 +71,12 @@ def test_the_relevant_document_that_moves_most_is_named() -> None:
     assert query_sentence(found) == (
         "D0 (label 2) has rank 3 in B, below 2 irrelevant documents, and rank 1 in A."
     )
-    assert "same ranks" in query_sentence(query(X, [2, 0, 0], [1.0, 0.0], [0.9, 0.2, 0.3]))
-    assert naming("document query").search(query_sentence(query(X, [0, 0, 0], [1.0, 0.0], [1, 2, 3])))
+    assert "same ranks" in query_sentence(
+        query(X, [2, 0, 0], [1.0, 0.0], [0.9, 0.2, 0.3])
+    )
+    assert naming("document query").search(
+        query_sentence(query(X, [0, 0, 0], [1.0, 0.0], [1, 2, 3]))
+    )
 
 
 def test_all_queries_together() -> None:
@@ -76,7 +92,8 @@ def test_all_queries_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "wanted"), [([0.1, 0.6], 3), ([100, 900], 0), ([1, 1], 3), ([], 3), ([0, 1e-5], 7)]
+    ("values", "wanted"),
+    [([0.1, 0.6], 3), ([100, 900], 0), ([1, 1], 3), ([], 3), ([0, 1e-5], 7)],
 )
 def test_decimals_tell_values_apart(values: list[float], wanted: int) -> None:
     assert decimals(values) == wanted

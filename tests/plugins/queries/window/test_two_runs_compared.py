@@ -21,14 +21,18 @@ from rankstudio.ui.style.theme import Theme
 
 
 @pytest.fixture(scope="module")
-def compared(theme: Theme, tmp_path_factory: pytest.TempPathFactory, folds: Path) -> Iterator[MainWindow]:
+def compared(
+    theme: Theme, tmp_path_factory: pytest.TempPathFactory, folds: Path
+) -> Iterator[MainWindow]:
     with open_window(theme, tmp_path_factory.mktemp("config"), folds) as made:
         made.resize(1280, 760)
         two_runs(made)
         yield made
 
 
-def test_two_runs_have_in_every_query_what_they_have_kept_of_it(compared: MainWindow) -> None:
+def test_two_runs_have_in_every_query_what_they_have_kept_of_it(
+    compared: MainWindow,
+) -> None:
     page = compared.sections.queries
     rows = page.list.table.rows()
     assert (page.bar.a.currentData(), page.bar.b.currentData()) == (2, 1)
@@ -38,7 +42,10 @@ def test_two_runs_have_in_every_query_what_they_have_kept_of_it(compared: MainWi
     worse = sum(row.difference < -1e-12 for row in rows)
     assert plot.axes.x_label == f"AP of A: better in {worse}"
     assert f"of {len(rows)} queries." in page.comparison.sentence.text()
-    assert "AP" in page.comparison._caption.text() and "MAP" not in page.comparison._caption.text()
+    assert (
+        "AP" in page.comparison._caption.text()
+        and "MAP" not in page.comparison._caption.text()
+    )
     of_a, of_b = page.comparison.legend.texts()
     assert page.bar.a.currentText() in of_a and page.bar.b.currentText() in of_b
     plot.flush()
@@ -46,22 +53,32 @@ def test_two_runs_have_in_every_query_what_they_have_kept_of_it(compared: MainWi
 
 
 def test_the_legend_has_the_colours_of_the_points(compared: MainWindow) -> None:
-    page, theme = compared.sections.queries, compared.sections.queries.comparison.legend._theme
+    page, theme = (
+        compared.sections.queries,
+        compared.sections.queries.comparison.legend._theme,
+    )
     for mode in ("light", "dark"):
         theme.set_mode(mode)
         legend = page.comparison.legend
         assert legend.isVisible()
         image = legend.grab().toImage()
         ratio = image.devicePixelRatio()
-        for box, color in zip(legend.boxes(legend.width()), loss_and_gain(theme.colors), strict=True):
+        for box, color in zip(
+            legend.boxes(legend.width()), loss_and_gain(theme.colors), strict=True
+        ):
             center = legend.swatch(box).center()
             dot = image.pixelColor(round(center.x() * ratio), round(center.y() * ratio))
             assert dot.name() == color.name()
 
 
-def test_the_worst_queries_come_first_and_those_without_relevant_documents_last(compared: MainWindow) -> None:
+def test_the_worst_queries_come_first_and_those_without_relevant_documents_last(
+    compared: MainWindow,
+) -> None:
     panel = compared.sections.queries.list
-    table, place = panel.table, [c.key for c in panel.table.rows_model.columns].index("a")
+    table, place = (
+        panel.table,
+        [c.key for c in panel.table.rows_model.columns].index("a"),
+    )
     table.sortByColumn(place, Qt.SortOrder.AscendingOrder)
     rows = table.rows()
     judged = [row.a for row in rows if row.n_relevant]
@@ -73,7 +90,9 @@ def test_the_worst_queries_come_first_and_those_without_relevant_documents_last(
     assert "loss" in panel._caption.text()
 
 
-def test_the_greatest_loss_is_chosen_and_its_documents_are_ranked_by_both(compared: MainWindow) -> None:
+def test_the_greatest_loss_is_chosen_and_its_documents_are_ranked_by_both(
+    compared: MainWindow,
+) -> None:
     page = compared.sections.queries
     worst = page.list.table.rows()[0]
     assert page.list.table.current() == worst
@@ -81,7 +100,9 @@ def test_the_greatest_loss_is_chosen_and_its_documents_are_ranked_by_both(compar
     documents = page.documents.table.rows()
     assert len(documents) == worst.n_documents
     assert page.documents._title.text() == f"Query {worst.query_id}"
-    part = next(f for f in compared.session.dataset.folds if f.number == worst.fold).test
+    part = next(
+        f for f in compared.session.dataset.folds if f.number == worst.fold
+    ).test
     rows = slice(part.query_ptr[worst.position], part.query_ptr[worst.position + 1])
     for rank, value in (("rank_a", worst.a), ("rank_b", worst.b)):
         order = {d.document.row: getattr(d.document, rank) for d in documents}
@@ -95,7 +116,10 @@ def test_two_chosen_documents_say_which_feature_decides(compared: MainWindow) ->
     table, found = page.documents.table, page.documents._query
     first, last = found.documents[0], found.documents[-1]
     selection = table.selectionModel()
-    rows = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    rows = (
+        QItemSelectionModel.SelectionFlag.Select
+        | QItemSelectionModel.SelectionFlag.Rows
+    )
     selection.clearSelection()
     for number in (0, len(found.documents) - 1):
         selection.select(table.model().index(number, 0), rows)
@@ -122,7 +146,11 @@ def test_queries_are_found_by_their_ids(compared: MainWindow) -> None:
 
 def test_the_training_part_stands_beside_the_others(compared: MainWindow) -> None:
     page = compared.sections.queries
-    assert [text for _, text in page.bar.part.options()] == ["test", "validation", "training"]
+    assert [text for _, text in page.bar.part.options()] == [
+        "test",
+        "validation",
+        "training",
+    ]
     page.bar.part._buttons()[2].click()
     folds = compared.session.dataset.folds
     wait_until(lambda: len(page.queries) == sum(fold.train.n_queries for fold in folds))
@@ -141,7 +169,9 @@ def test_everything_has_a_name_and_can_be_reached_by_tab(compared: MainWindow) -
 
 def test_tables_and_plot_are_exported(compared: MainWindow, tmp_path: Path) -> None:
     page = compared.sections.queries
-    items = {item.key: item for item in export_items(compared.models, compared.sections)}
+    items = {
+        item.key: item for item in export_items(compared.models, compared.sections)
+    }
     for key in ("queries", "documents", "plot-queries"):
         assert items[key].unavailable == ""
         write_item(items[key], tmp_path / f"{key}.csv")

@@ -30,7 +30,9 @@ def seen(window: MainWindow) -> ReportController:
     page = window.sections.report
     window.commands["page_report"].trigger()
     settle(window)
-    wait_until(lambda: page.report is not None and page.preview.sheet.toPlainText() != "")
+    wait_until(
+        lambda: page.report is not None and page.preview.sheet.toPlainText() != ""
+    )
     return page
 
 
@@ -50,7 +52,9 @@ def test_the_report_is_made_while_it_is_seen(window: MainWindow) -> None:
     page = window.sections.report
     assert page.report is None
     seen(window)
-    assert headings(page) == [SECTIONS[key] for key in every_section(()) if key != "question"]
+    assert headings(page) == [
+        SECTIONS[key] for key in every_section(()) if key != "question"
+    ]
     text = page.preview.sheet.toPlainText()
     record = window.runs.records[0]
     assert record.result is not None
@@ -64,7 +68,9 @@ def test_the_report_is_made_while_it_is_seen(window: MainWindow) -> None:
     assert "2 finished runs on" in page.preview.sheet.toPlainText()
 
 
-def test_a_report_that_is_ready_while_another_page_is_seen_is_shown_later(window: MainWindow) -> None:
+def test_a_report_that_is_ready_while_another_page_is_seen_is_shown_later(
+    window: MainWindow,
+) -> None:
     finish(window)
     page = window.sections.report
     window.commands["page_report"].trigger()
@@ -103,7 +109,9 @@ def test_a_section_that_is_dragged_is_moved(window: MainWindow) -> None:
     assert headings(page)[:2] == ["Stability of the selection", "Results"]
 
 
-def test_what_is_written_is_shown_kept_and_stays_text(theme: Theme, tmp_path: Path) -> None:
+def test_what_is_written_is_shown_kept_and_stays_text(
+    theme: Theme, tmp_path: Path
+) -> None:
     data = write_folds(tmp_path / "Small")
     with open_window(theme, tmp_path / "config", data) as window:
         page = seen(window)
@@ -124,7 +132,10 @@ def test_what_is_written_is_shown_kept_and_stays_text(theme: Theme, tmp_path: Pa
         page = window.sections.report
         assert page.words.question.toPlainText() == HOSTILE
         assert page.words.notes.toPlainText() == "One.\n\nTwo."
-        assert [key for key, _ in page.outline.sections()][3:5] == ["stability", "features"]
+        assert [key for key, _ in page.outline.sections()][3:5] == [
+            "stability",
+            "features",
+        ]
         window.commands["new_study"].trigger()
         settle(window)
         assert page.words.question.toPlainText() == ""
@@ -138,7 +149,9 @@ def test_no_number_of_a_sealed_test_part_is_seen(window: MainWindow) -> None:
     record = window.runs.records[0]
     assert record.result is not None
     tested = {f"{fold.test['MAP']:.4f}" for fold in record.result.folds}
-    validated = {f"{v:.4f}" for fold in record.result.folds for v in fold.validation.values()}
+    validated = {
+        f"{v:.4f}" for fold in record.result.folds for v in fold.validation.values()
+    }
     assert all(number in page.preview.sheet.toPlainText() for number in tested)
     window.commands["seal"].trigger()
     assert page.report is None, "at once, not only when the other one is made"
@@ -146,7 +159,9 @@ def test_no_number_of_a_sealed_test_part_is_seen(window: MainWindow) -> None:
     seen(window)
     text = page.preview.sheet.toPlainText()
     assert naming("sealed").search(text)
-    assert not [number for number in tested - validated if number in re.findall(r"[\d.]+", text)]
+    assert not [
+        number for number in tested - validated if number in re.findall(r"[\d.]+", text)
+    ]
     assert page.preview.covered.isVisible()
     page.preview.covered.click()
     assert not page.preview.covered.isVisible()
@@ -168,13 +183,19 @@ def test_window_and_terminal_write_the_same_bytes(theme: Theme, tmp_path: Path) 
         assert study is not None
         wait_until((tmp_path / "window.pdf").exists)
     assert main(["report", str(study), "--out", str(tmp_path / "terminal.html")]) == 0
-    assert (tmp_path / "window.html").read_bytes() == (tmp_path / "terminal.html").read_bytes()
+    assert (tmp_path / "window.html").read_bytes() == (
+        tmp_path / "terminal.html"
+    ).read_bytes()
     assert "Why?" in (tmp_path / "window.html").read_text(encoding="utf-8")
     assert (tmp_path / "window.pdf").read_bytes().startswith(b"%PDF-")
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the administrator may write anywhere")
-def test_a_place_that_may_not_be_written_is_told(window: MainWindow, tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    os.name == "nt" or os.geteuid() == 0, reason="the administrator may write anywhere"
+)
+def test_a_place_that_may_not_be_written_is_told(
+    window: MainWindow, tmp_path: Path
+) -> None:
     finish(window)
     page = seen(window)
     said: list[str] = []

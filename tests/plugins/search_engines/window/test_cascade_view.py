@@ -14,16 +14,24 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.support.work import finish
 from rankstudio.plugins.search_engines.cascades import find_cascades
-from rankstudio.plugins.search_engines.window.cascade_view import CascadeView, found_cascades
+from rankstudio.plugins.search_engines.window.cascade_view import (
+    CascadeView,
+    found_cascades,
+)
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.style.theme import Theme
 
-COSTS = FeatureCosts(tuple((i, 0.01, float(i % 3)) for i in load_sample().feature_ids.tolist()), 20.0)
+COSTS = FeatureCosts(
+    tuple((i, 0.01, float(i % 3)) for i in load_sample().feature_ids.tolist()), 20.0
+)
 
 
 @cache
 def run_of_sample() -> RunResult:
-    return run_plan(Plan("sample", "greedy-rankrls", {"n_features_to_select": 5}, folds=(1,)), load_sample())
+    return run_plan(
+        Plan("sample", "greedy-rankrls", {"n_features_to_select": 5}, folds=(1,)),
+        load_sample(),
+    )
 
 
 @pytest.fixture
@@ -44,7 +52,9 @@ def test_the_best_cascade_within_a_budget_is_marked(view: CascadeView) -> None:
     assert naming("budget cheapest").search(view.sentence.text())
 
 
-def test_it_is_a_part_of_its_tab_while_a_run_has_costs(theme: Theme, stage: Callable[..., QWidget]) -> None:
+def test_it_is_a_part_of_its_tab_while_a_run_has_costs(
+    theme: Theme, stage: Callable[..., QWidget]
+) -> None:
     panel = stage(ResultsPanel(theme), 900, 500)
     assert [key for key, _ in panel._part.options()] == []
     panel.offer("cascades", True)

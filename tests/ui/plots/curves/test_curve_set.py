@@ -4,7 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
 
-from rankstudio.ui.plots.curves.curve_set import MOST_LINES, Band, CurveSet, neighbour, numbers, value_lines
+from rankstudio.ui.plots.curves.curve_set import (
+    MOST_LINES,
+    Band,
+    CurveSet,
+    neighbour,
+    numbers,
+    value_lines,
+)
 from rankstudio.ui.plots.layers import Frame
 from rankstudio.ui.style.colors import DARK, LIGHT
 
@@ -12,7 +19,9 @@ FRAME = Frame(QRectF(0, 0, 100, 100), QRectF(0, 0, 100, 100), (0.0, 10.0), (0.0,
 
 
 def family(*curves):
-    made = CurveSet(list(range(len(curves))), [f"curve {i}" for i in range(len(curves))])
+    made = CurveSet(
+        list(range(len(curves))), [f"curve {i}" for i in range(len(curves))]
+    )
     for key, ys in enumerate(curves):
         made[key].xs = [float(i + 1) for i in range(len(ys))]
         made[key].ys = list(ys)
@@ -91,7 +100,9 @@ def test_the_value_of_a_lone_curve_is_beside_its_k():
 
 
 def test_many_curves_are_counted_not_listed():
-    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, "k = 1")
+    lines = value_lines(
+        family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, "k = 1"
+    )
     assert len(lines) == MOST_LINES + 1
     assert lines[-1].text == "and 8 more"
 
@@ -123,6 +134,8 @@ def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
 
 
 def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
-    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, "k = 1", max_lines=3)
+    lines = value_lines(
+        family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, "k = 1", max_lines=3
+    )
     assert [line.value for line in lines] == ["2.0000", "7.0000", "6.0000", ""]
     assert lines[-1].text == "and 5 more"

@@ -65,7 +65,9 @@ def test_a_click_beside_the_plot_area_picks_nothing(plot, picks):
 
 
 def test_a_pick_marks_nothing_by_itself(plot, picks):
-    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(plot, 1, 5).toPoint())
+    QTest.mouseClick(
+        plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(plot, 1, 5).toPoint()
+    )
     assert picks and plot.family.choice is None
 
 
@@ -125,7 +127,10 @@ def test_a_linked_plot_shows_the_crosshair_and_the_chosen_value_only(plot):
 def test_the_note_stands_beside_the_chosen_point_while_the_mouse_is_away(plot):
     plot.select(1, 4, ("k = 4 · chosen", "one-SE rule: k = 2"))
     plot.flush()
-    assert [line.text for line in plot.box.lines()] == ["k = 4 · chosen", "one-SE rule: k = 2"]
+    assert [line.text for line in plot.box.lines()] == [
+        "k = 4 · chosen",
+        "one-SE rule: k = 2",
+    ]
     assert plot.box.lines()[0].bold
     plot.hover(pixel(plot, 0, 20))
     assert plot.box.lines()[0].text == "k = 20 · λ = 2⁰"
@@ -165,7 +170,13 @@ def shows(plot, color, tolerance=12):
     for x in range(0, image.width()):
         for y in range(0, image.height()):
             c = image.pixelColor(x, y)
-            if max(abs(a - b) for a, b in zip(c.getRgb()[:3], want.getRgb()[:3], strict=True)) <= tolerance:
+            if (
+                max(
+                    abs(a - b)
+                    for a, b in zip(c.getRgb()[:3], want.getRgb()[:3], strict=True)
+                )
+                <= tolerance
+            ):
                 return True
     return False
 
@@ -181,7 +192,11 @@ def test_nan_is_a_gap_and_a_lone_point_is_a_dot(plot, theme):
 
     def inked(k, y):
         at = frame.point(k, y).toPoint()
-        near = [image.pixelColor(at.x() + dx, at.y() + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+        near = [
+            image.pixelColor(at.x() + dx, at.y() + dy)
+            for dx in (-1, 0, 1)
+            for dy in (-1, 0, 1)
+        ]
         return sum(c != ground for c in near) > 2
 
     assert inked(5, 0.5)
@@ -212,7 +227,12 @@ def test_a_new_family_leaves_nothing_of_the_old(plot):
     plot.hover(pixel(plot, 2, 9))
     plot.set_family(["a"], ["A"])
     plot.flush()
-    assert plot.is_empty() and plot.family.choice is None and plot.family.band is None and plot.box.isHidden()
+    assert (
+        plot.is_empty()
+        and plot.family.choice is None
+        and plot.family.band is None
+        and plot.box.isHidden()
+    )
     assert plot.numbers() == (["k", "A"], [])
     plot.set_curve("a", [3], [0.5])
     plot.flush()
@@ -250,7 +270,10 @@ def test_an_empty_plot_says_what_will_be_here(theme, stage):
 
 
 def test_the_focus_ring_is_for_the_keyboard(plot):
-    for reason, ring in ((Qt.FocusReason.TabFocusReason, True), (Qt.FocusReason.MouseFocusReason, False)):
+    for reason, ring in (
+        (Qt.FocusReason.TabFocusReason, True),
+        (Qt.FocusReason.MouseFocusReason, False),
+    ):
         plot.clearFocus()
         plot.activateWindow()
         plot.setFocus(reason)
@@ -303,7 +326,9 @@ def test_files_that_can_be_magnified_have_every_point(plot, tmp_path):
 def test_the_chosen_curve_is_bold_in_a_figure(plot):
     plot.select(2, 30)
     plot.flush()
-    assert [one.bold for one in plot.figure().series if one.order is not None].count(True) == 1
+    assert [one.bold for one in plot.figure().series if one.order is not None].count(
+        True
+    ) == 1
     chosen = next(one for one in plot.figure().series if one.bold)
     assert chosen.label == plot.family[2].label
 
@@ -358,7 +383,9 @@ def test_the_wheel_zooms_about_the_mouse_and_a_double_click_undoes_it(plot):
     assert plot.ranges() == whole
 
 
-def test_a_double_click_on_curves_of_models_chooses_and_beside_them_shows_all_again(plot, picks):
+def test_a_double_click_on_curves_of_models_chooses_and_beside_them_shows_all_again(
+    plot, picks
+):
     whole, confirmed = plot.ranges(), []
     plot.confirms = True
     plot.confirmed.connect(lambda: confirmed.append(picks[-1]))
@@ -369,7 +396,9 @@ def test_a_double_click_on_curves_of_models_chooses_and_beside_them_shows_all_ag
     QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert confirmed == [(1, 10)]
     assert plot.ranges() != whole
-    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, plot.height() // 2))
+    QTest.mouseDClick(
+        plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, plot.height() // 2)
+    )
     assert (len(confirmed), plot.ranges()) == (1, whole)
 
 
@@ -404,7 +433,13 @@ def test_a_drag_zooms_into_its_rectangle_and_picks_nothing(plot, picks):
     for share in (0.3, 0.6, 1.0):
         time.sleep(0.012)  # pyqtgraph thins out moves that come faster than a mouse's
         at = first + (last - first) * share
-        send(plot, QEvent.Type.MouseMove, at, Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton)
+        send(
+            plot,
+            QEvent.Type.MouseMove,
+            at,
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.LeftButton,
+        )
     send(plot, QEvent.Type.MouseButtonRelease, last, held=Qt.MouseButton.NoButton)
     (x0, x1), _ = plot.ranges()
     assert (x0, x1) == pytest.approx((10, 20), abs=0.12)  # a pixel is a tenth
@@ -426,7 +461,9 @@ def far_apart(plot):
     plot.flush()
 
 
-def test_values_that_span_decades_get_a_logarithmic_axis_unless_the_user_says_otherwise(plot):
+def test_values_that_span_decades_get_a_logarithmic_axis_unless_the_user_says_otherwise(
+    plot,
+):
     assert not plot.axes.log_y
     far_apart(plot)
     assert plot.axes.log_y
@@ -434,7 +471,9 @@ def test_values_that_span_decades_get_a_logarithmic_axis_unless_the_user_says_ot
     heights = [frame.y_px(value) for value in (100.0, 1000.0, 10_000.0)]
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2])
     assert frame.y_px(0.0) == pytest.approx(frame.area.bottom())
-    assert [text for _, text in plot.axes.y_ticks(frame.y_range, frame.area.height())][-1] == "100,000"
+    assert [text for _, text in plot.axes.y_ticks(frame.y_range, frame.area.height())][
+        -1
+    ] == "100,000"
     QTest.keyClick(plot, Qt.Key.Key_L)
     plot.flush()
     assert not plot.axes.log_y
@@ -474,9 +513,13 @@ def test_linked_plots_zoom_in_x_together(plot, theme, stage):
     assert told == []
 
 
-@pytest.mark.parametrize("beside", [np.full(46, 0.6), np.full(46, 0.1), np.linspace(0.1, 0.6, 46)])
+@pytest.mark.parametrize(
+    "beside", [np.full(46, 0.6), np.full(46, 0.1), np.linspace(0.1, 0.6, 46)]
+)
 @pytest.mark.parametrize("others", [0.12, 0.35, 0.58])
-def test_it_is_where_no_curve_is(plot: CurvesPlot, beside: np.ndarray, others: float) -> None:
+def test_it_is_where_no_curve_is(
+    plot: CurvesPlot, beside: np.ndarray, others: float
+) -> None:
     for key in range(3):
         plot.set_curve(key, KS, np.full(46, others))
     plot.family.set_beside("other", "left-out queries", KS, beside)
@@ -491,7 +534,9 @@ def test_it_is_where_no_curve_is(plot: CurvesPlot, beside: np.ndarray, others: f
         assert not ((drawn > room.top()) & (drawn < room.bottom())).any()
 
 
-def test_the_name_of_the_smallest_model_covers_no_line_between_points(theme, stage) -> None:
+def test_the_name_of_the_smallest_model_covers_no_line_between_points(
+    theme, stage
+) -> None:
     """Two points far apart: below the first one there is no point, but the line that falls to the second."""
     plot = CurvesPlot(theme, "validation MAP")
     stage(plot, 480, 300)
@@ -507,7 +552,9 @@ def test_the_name_of_the_smallest_model_covers_no_line_between_points(theme, sta
     assert not ((drawn > room.top()) & (drawn < room.bottom())).any()
 
 
-def test_it_is_at_the_lower_right_where_there_is_room_everywhere(plot: CurvesPlot) -> None:
+def test_it_is_at_the_lower_right_where_there_is_room_everywhere(
+    plot: CurvesPlot,
+) -> None:
     plot.family.set_beside("other", "left-out queries", [1], [0.9])
     plot.flush()
     area = plot.frame().area
@@ -515,7 +562,9 @@ def test_it_is_at_the_lower_right_where_there_is_room_everywhere(plot: CurvesPlo
     assert room.center().x() > area.center().x()
 
 
-def test_a_lone_point_beside_the_others_is_in_sight_however_far_away_it_is(plot: CurvesPlot) -> None:
+def test_a_lone_point_beside_the_others_is_in_sight_however_far_away_it_is(
+    plot: CurvesPlot,
+) -> None:
     for key in range(30):
         plot.set_curve(key, [46], [0.52 + key / 3000])
     plot.family.set_beside("other", "left-out queries", [46], [0.1])
@@ -528,7 +577,10 @@ def row_at(plot, y):
     """The row of pixels that a level is drawn on, over the width of the plot area."""
     area, at = plot.frame().area, round(plot.frame().y_px(y))
     image = plot.grab().toImage()
-    return [image.pixelColor(x, at) for x in range(int(area.left()) + 2, int(area.right()) - 2)]
+    return [
+        image.pixelColor(x, at)
+        for x in range(int(area.left()) + 2, int(area.right()) - 2)
+    ]
 
 
 def test_a_level_to_compare_with_is_drawn_from_side_to_side_and_goes(plot):
@@ -536,7 +588,9 @@ def test_a_level_to_compare_with_is_drawn_from_side_to_side_and_goes(plot):
     plot.set_reference(0.48, "best single feature: BM25")
     plot.flush()
     with_level = row_at(plot, 0.48)
-    differing = [i for i, (a, b) in enumerate(zip(before, with_level, strict=True)) if a != b]
+    differing = [
+        i for i, (a, b) in enumerate(zip(before, with_level, strict=True)) if a != b
+    ]
     assert len(differing) > 0.2 * len(before), "dotted, and so not every pixel"
     assert min(differing) < 6
     assert max(differing) > len(before) - 7
@@ -552,10 +606,16 @@ def test_the_box_lists_the_level_to_compare_with(plot):
     assert (last.text, last.value) == ("best single feature: BM25", "0.4800")
     plot.set_reference(None)
     plot.hover(plot.frame().point(21, 0.4105))
-    assert [line.text for line in plot.box.lines()] == ["k = 21 · λ = 2⁰", "λ = 2²", "λ = 2¹"]
+    assert [line.text for line in plot.box.lines()] == [
+        "k = 21 · λ = 2⁰",
+        "λ = 2²",
+        "λ = 2¹",
+    ]
 
 
-def test_a_level_is_brought_into_sight_and_is_not_drawn_where_the_user_zoomed_past_it(plot):
+def test_a_level_is_brought_into_sight_and_is_not_drawn_where_the_user_zoomed_past_it(
+    plot,
+):
     plot.set_reference(0.8, "far above")
     plot.flush()
     assert plot.ranges()[1][1] > 0.8
@@ -579,7 +639,9 @@ def test_a_level_alone_is_no_curve(plot):
     assert plot.grab().toImage() == blank
 
 
-def test_aligned_plots_begin_at_the_same_pixel_whatever_their_labels(plot, theme, stage):
+def test_aligned_plots_begin_at_the_same_pixel_whatever_their_labels(
+    plot, theme, stage
+):
     other = CurvesPlot(theme, "error")
     stage(other, plot.width(), plot.height())
     plot.aligned, other.aligned = other, plot
@@ -587,7 +649,11 @@ def test_aligned_plots_begin_at_the_same_pixel_whatever_their_labels(plot, theme
         other.set_family([0], ["λ"])
         other.set_curve(0, [1, 2, 3], values)
         other.flush()
-        assert plot.frame().area.left() == other.frame().area.left() == other.zoom.geometry().left()
+        assert (
+            plot.frame().area.left()
+            == other.frame().area.left()
+            == other.zoom.geometry().left()
+        )
         assert plot.zoom.geometry().left() == plot.frame().area.left()
     together = plot.frame().area.left()
     other.set_curve(0, [1, 2, 3], [0.2135, 0.2136, 0.2137])

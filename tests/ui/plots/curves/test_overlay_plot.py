@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot, shown_names
+from rankstudio.ui.plots.curves.overlay_plot import (
+    OverlaidCurve,
+    OverlayPlot,
+    shown_names,
+)
 from rankstudio.ui.style import palettes
 
 NAN = float("nan")
@@ -15,7 +19,9 @@ NAN = float("nan")
 def curve(key, label, x, y, half=NAN, reference=False):
     x, y = np.array(x, dtype=float), np.array(y, dtype=float)
     notes = tuple(f"k = {k:g}" for k in x)
-    return OverlaidCurve(key, label, x, y, notes, y - 0.5, np.full(x.size, half), reference)
+    return OverlaidCurve(
+        key, label, x, y, notes, y - 0.5, np.full(x.size, half), reference
+    )
 
 
 CURVES = [
@@ -63,7 +69,10 @@ def test_a_run_has_the_colour_of_its_number_and_its_name_above(plot, theme):
     spot = at(plot, 1, 0).toPoint()
     wanted = palettes.category(theme.colors, 3).color
     drawn = image.pixelColor(spot)
-    assert max(abs(a - b) for a, b in zip(drawn.getRgb(), wanted.getRgb(), strict=True)) <= 6
+    assert (
+        max(abs(a - b) for a, b in zip(drawn.getRgb(), wanted.getRgb(), strict=True))
+        <= 6
+    )
     plain = OverlayPlot(theme)
     plain.resize(520, 300)
     assert plot.frame().area.top() > plain.frame().area.top()  # room for the names
@@ -97,7 +106,12 @@ def test_no_number_of_features_is_told_at_the_axis_that_no_model_has(plot):
 @pytest.mark.parametrize("n_curves", [3, 8, 12, 40])
 @pytest.mark.parametrize("width", [240.0, 520.0, 900.0])
 def test_curves_whose_names_have_no_room_are_counted(plot, n_curves, width):
-    plot.set_curves([curve(n, f"{n} Greedy RankRLS", [1, 2], [0.4, 0.5]) for n in range(1, n_curves + 1)])
+    plot.set_curves(
+        [
+            curve(n, f"{n} Greedy RankRLS", [1, 2], [0.4, 0.5])
+            for n in range(1, n_curves + 1)
+        ]
+    )
     named, room, text = shown_names(plot, width)
     assert [one.key for one, _ in named] == list(range(1, len(named) + 1))
     left_out = n_curves - len(named)
@@ -113,7 +127,9 @@ def filled_bands(plot):
     without = [replace(one, half=np.full(one.x.size, NAN)) for one in plot.curves]
     shown, curves, drawn = [], plot.curves, plot.grab().toImage()
     for number in range(len(curves)):
-        plot.curves = tuple(without[i] if i == number else one for i, one in enumerate(curves))
+        plot.curves = tuple(
+            without[i] if i == number else one for i, one in enumerate(curves)
+        )
         plot.flush()
         if plot.grab().toImage() != drawn:
             shown.append(number)
@@ -141,7 +157,9 @@ def test_only_the_run_that_is_selected_or_under_the_mouse_has_a_band(plot):
 
 def test_the_band_of_the_only_curve_is_in_sight(plot):
     half = np.array([0.05, NAN, 0.02, 0.01])
-    only = replace(curve(5, "5 L1 path", [1, 2, 3, 4], [0.41, 0.46, 0.47, 0.49], 0.02), half=half)
+    only = replace(
+        curve(5, "5 L1 path", [1, 2, 3, 4], [0.41, 0.46, 0.47, 0.49], 0.02), half=half
+    )
     plot.set_curves([only])
     low, high = plot.spans()[1]
     assert low <= 0.41 - 0.05
@@ -153,14 +171,19 @@ def test_names_stand_at_the_ends_where_there_is_room(plot):
     plot.flush()
     frame = plot.frame()
     assert frame.outer.right() - frame.area.right() > 60
-    assert frame.area.top() < plot.axes.frame(plot.size().toSizeF(), (0, 1), (0, 1)).area.top() + 1
+    assert (
+        frame.area.top()
+        < plot.axes.frame(plot.size().toSizeF(), (0, 1), (0, 1)).area.top() + 1
+    )
     plot.grab()
     plot.resize(520, 90)  # no room for three names below each other
     frame = plot.frame()
     assert frame.outer.right() - frame.area.right() < 60
 
 
-@pytest.mark.parametrize(("higher_is_better", "best"), [(True, (1, 0)), (False, (0, 0)), (None, None)])
+@pytest.mark.parametrize(
+    ("higher_is_better", "best"), [(True, (1, 0)), (False, (0, 0)), (None, None)]
+)
 def test_the_box_names_the_best_point_and_covers_neither(plot, higher_is_better, best):
     plot.higher_is_better = higher_is_better
     assert plot.best_point() == best
@@ -168,7 +191,9 @@ def test_the_box_names_the_best_point_and_covers_neither(plot, higher_is_better,
         where = at(plot, 0, point)
         plot.hover(where)
         texts = [line.text for line in plot.box.lines()]
-        assert any(text.startswith("best") for text in texts) is (best not in (None, (0, point)))
+        assert any(text.startswith("best") for text in texts) is (
+            best not in (None, (0, point))
+        )
         covered = plot.box.geometry()
         assert not covered.contains(where.toPoint())
         if best is not None:

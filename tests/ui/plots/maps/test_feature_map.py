@@ -14,8 +14,14 @@ from rankstudio.ui.plots.maps.feature_map import (
     spread,
 )
 
-FEATURES = [MapFeature(39, "LMIR", 1), MapFeature(23, "LMIR of body"), MapFeature(7, "TF", 2)]
-RANKS = np.array([[1.0, np.nan, 2.0, 1.0], [np.nan, 1.0, np.nan, np.nan], [2.0, np.nan, 1.0, np.nan]])
+FEATURES = [
+    MapFeature(39, "LMIR", 1),
+    MapFeature(23, "LMIR of body"),
+    MapFeature(7, "TF", 2),
+]
+RANKS = np.array(
+    [[1.0, np.nan, 2.0, 1.0], [np.nan, 1.0, np.nan, np.nan], [2.0, np.nan, 1.0, np.nan]]
+)
 
 
 def shown(values: np.ndarray = RANKS) -> MapValues:
@@ -26,7 +32,10 @@ def shown(values: np.ndarray = RANKS) -> MapValues:
         (2.0, 1.0),
         "chosen as",
         ((1.0, "1st"), (2.0, "2nd")),
-        tuple(tuple("-" if np.isnan(v) else ordinal(int(v)) for v in row) for row in values),
+        tuple(
+            tuple("-" if np.isnan(v) else ordinal(int(v)) for v in row)
+            for row in values
+        ),
         "fold",
         (ColumnGroup("run 1", 0, 2), ColumnGroup("run 2", 1, 2)),
     )
@@ -53,14 +62,24 @@ def test_a_click_picks_the_feature_of_the_row_whether_or_not_the_cell_has_a_valu
     seen = []
     plot.inspected.connect(seen.append)
     for row, column in ((0, 0), (1, 0), (2, 3)):
-        QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=center(plot, row, column).toPoint())
+        QTest.mouseClick(
+            plot.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=center(plot, row, column).toPoint(),
+        )
     assert seen == [39, 23, 7]
 
 
 def test_arrow_keys_go_from_cell_to_cell(plot):
     seen = []
     plot.inspected.connect(seen.append)
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Up):
+    for key in (
+        Qt.Key.Key_Down,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_Up,
+    ):
         QTest.keyClick(plot, key)
     assert seen == [39, 23, 23, 7, 23]
     plot.flush()
@@ -95,13 +114,27 @@ def test_names_stand_beside_the_rows_where_there_is_room(plot):
 
 def test_a_square_map_leaves_its_colour_bar_beside_it(plot):
     square = MapValues(
-        np.eye(3), ("a",) * 3, ("",) * 3, (0.0, 1.0), "|r|", ((1.0, "1"),), (("",) * 3,) * 3, "", square=True
+        np.eye(3),
+        ("a",) * 3,
+        ("",) * 3,
+        (0.0, 1.0),
+        "|r|",
+        ((1.0, "1"),),
+        (("",) * 3,) * 3,
+        "",
+        square=True,
     )
     plot.resize(700, 260)
     plot.show_map(FEATURES, square)
     area = plot.frame().area
     assert area.width() == area.height()
-    assert plot.grab().toImage().pixelColor(round(area.right()) + 16, round(area.top()) + 8).saturation() > 90
+    assert (
+        plot.grab()
+        .toImage()
+        .pixelColor(round(area.right()) + 16, round(area.top()) + 8)
+        .saturation()
+        > 90
+    )
 
 
 def test_numbers_are_those_of_the_features_in_order(plot):

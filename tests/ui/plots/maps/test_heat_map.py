@@ -57,9 +57,16 @@ def test_colours_are_viridis_between_the_least_and_the_greatest_value(plot):
 def test_a_cell_without_a_value_is_ground_and_cannot_be_picked(plot):
     told = []
     plot.picked.connect(lambda row, column: told.append((row, column)))
-    assert plot.grab().toImage().pixelColor(middle(plot, 2, 3).toPoint()).name() == plot.theme.colors.panel
+    assert (
+        plot.grab().toImage().pixelColor(middle(plot, 2, 3).toPoint()).name()
+        == plot.theme.colors.panel
+    )
     for cell in ((2, 3), (2, 2), (0, 1)):
-        QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=middle(plot, *cell).toPoint())
+        QTest.mouseClick(
+            plot.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=middle(plot, *cell).toPoint(),
+        )
     assert told == [(2, 2), (0, 1)]
 
 
@@ -108,7 +115,8 @@ def test_equal_values_and_none_at_all_do_no_harm(plot, value):
     plot.flush()
     assert not plot.grab().isNull()
     assert plot.is_empty() == np.isnan(value)
-    if not plot.is_empty():  # one number at the colour, and none for those that stand for nothing
+    # one number at the colour, and none for those that stand for nothing
+    if not plot.is_empty():
         assert plot.bar_texts() == ("", f"{value:.4f}", "")
         assert plot.figure().ends == ((value, f"{value:.4f}"),)
 
@@ -125,7 +133,9 @@ def test_values_are_written_into_cells_that_have_the_room_and_limits_hold(theme,
         rect = made.cell_rect(made.frame(), row, column).adjusted(4, 4, -4, -4).toRect()
         image = made.grab(rect).toImage()
         return {
-            image.pixelColor(x, y).lightness() for x in range(image.width()) for y in range(image.height())
+            image.pixelColor(x, y).lightness()
+            for x in range(image.width())
+            for y in range(image.height())
         }
 
     assert min(shades(0, 0)) < 60, "dark letters on the bright cell"
@@ -138,7 +148,9 @@ def test_columns_without_a_pixel_of_their_own_are_not_drawn(plot, monkeypatch):
     """Eleven rows of five thousand columns are a hundred milliseconds of rectangles that nobody sees."""
     drawn = []
     monkeypatch.setattr(heat_map, "QRectF", lambda *of: drawn.append(of) or QRectF(*of))
-    plot.set_values(np.random.default_rng(1).random((3, 5000)), ["a", "b", "c"], ["1"] * 5000)
+    plot.set_values(
+        np.random.default_rng(1).random((3, 5000)), ["a", "b", "c"], ["1"] * 5000
+    )
     plot.flush()
     plot.grab()
     assert 0 < len(drawn) < 3 * plot.frame().area.width() + 100
@@ -152,10 +164,15 @@ def test_the_bar_of_colours_says_its_values_and_what_lies_beyond(theme, stage):
     plot.set_values(values, list("abcd"), [str(k) for k in range(1, 51)])
     plot.flush()
     low, high = plot.color_range()
-    assert plot.bar_texts() == (f"≤ {low:.4f}", f"{(low + high) / 2:.4f}", f"{high:.4f}")
+    assert plot.bar_texts() == (
+        f"≤ {low:.4f}",
+        f"{(low + high) / 2:.4f}",
+        f"{high:.4f}",
+    )
     assert high == 0.6
     first, last = np.quantile(values, (0.1, 0.9))
-    assert low == pytest.approx(first - (last - first))  # the others have more than two thirds of the shades
+    # the others have more than two thirds of the shades
+    assert low == pytest.approx(first - (last - first))
     assert plot.frame().area.right() < plot.frame().outer.right() - 40
     plot.set_values(np.array([[0.1, 0.2]]), ["a"], ["1", "2"])
     assert not any(text.startswith("-") for text in plot.bar_texts())
@@ -167,7 +184,9 @@ def test_the_bar_of_colours_says_its_values_and_what_lies_beyond(theme, stage):
 def test_long_labels_leave_the_cells_and_the_bar_their_room(theme, stage, width):
     plot = HeatMapPlot(theme, "MAP")
     plot.set_values(
-        [[0.4, 0.5], [0.6, 0.7]], ["λ1 = 0.01 · λ2 = 0.0001", "λ1 = 0.1 · λ2 = 0.0001"], ["1", "2"]
+        [[0.4, 0.5], [0.6, 0.7]],
+        ["λ1 = 0.01 · λ2 = 0.0001", "λ1 = 0.1 · λ2 = 0.0001"],
+        ["1", "2"],
     )
     stage(plot, width, 120)
     area = plot.frame().area
@@ -191,7 +210,9 @@ MAP_VALUES = MapValues(
 @pytest.mark.parametrize("kind", [HeatMapPlot, FeatureMapPlot])
 def test_a_map_draws_one_bar(theme, stage, monkeypatch, kind):
     drawn = []
-    monkeypatch.setattr(heat_map, "draw_color_bar", lambda _painter, bar, _colors: drawn.append(bar))
+    monkeypatch.setattr(
+        heat_map, "draw_color_bar", lambda _painter, bar, _colors: drawn.append(bar)
+    )
     plot = kind(theme)
     stage(plot, 400, 240)
     if isinstance(plot, FeatureMapPlot):

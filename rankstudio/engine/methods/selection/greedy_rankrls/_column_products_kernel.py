@@ -1,9 +1,10 @@
 """Compiled inner loops over sparse columns, for the search that stores nothing for candidates.
 
-``columns`` are the entries of the shifted columns (values, rows, starts of the columns), the squared length
-of each column of X^, the basis (m, 1 + room) of y^ and the selected columns of X^, the query of each
-document, and the starts of the queries. The products of a column are in this order: with itself, with the
-labels, with the selected features. As the basis is centred, only the column's entries are needed:
+``columns`` are the entries of the shifted columns (values, rows, starts of the
+columns), the squared length of each column of X^, the basis (m, 1 + room) of y^ and the
+selected columns of X^, the query of each document, and the starts of the queries. The
+products of a column are in this order: with itself, with the labels, with the selected
+features. As the basis is centred, only the column's entries are needed:
 
 (1) x^'x^ = (|q| - n) μ² + Σ (x - μ)² over the n entries x in a query, with the mean μ of all its documents
 (2) x^'b = Σ x b over the entries, for a column b of the basis.
@@ -19,14 +20,18 @@ from __future__ import annotations
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Indices, Ints
-from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import State
+from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import (
+    State,
+)
 from rankstudio.engine.support.jit import fused, inlined, kernel, reordered
 
 Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
 
 
 @inlined
-def _products_in_query(columns: Columns, t: int, position: int, stop: int, query_products: Floats) -> int:
+def _products_in_query(
+    columns: Columns, t: int, position: int, stop: int, query_products: Floats
+) -> int:
     """Write a column's products (t + 2,) in the query of the entry at ``position``.
 
     Return the position of the column's first entry in a later query.
@@ -74,14 +79,21 @@ def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
     position = starts[j]
     while position < starts[j + 1]:
         q = query[rows[position]]
-        position = _products_in_query(columns, t, position, starts[j + 1], query_products)
+        position = _products_in_query(
+            columns, t, position, starts[j + 1], query_products
+        )
         for a in range(t + 2):
             out[q // width, a, q % width] = query_products[a]
 
 
 @kernel
 def changes_where_absent(
-    totals: Floats, regularization: float, squares: Floats, lengths: Floats, rights: Floats, products: Floats
+    totals: Floats,
+    regularization: float,
+    squares: Floats,
+    lengths: Floats,
+    rights: Floats,
+    products: Floats,
 ) -> None:
     """Overwrite ``squares`` (c, Q) with the change of a query's error by a candidate without entries in it.
 
@@ -156,7 +168,9 @@ def changes_where_present(
 
 
 @fused
-def held_out_models(t: int, state: State, columns: Columns, models: Floats, residual: Floats) -> None:
+def held_out_models(
+    t: int, state: State, columns: Columns, models: Floats, residual: Floats
+) -> None:
     """Write the weights w_q of the t selected features without each query, and y^_q - X^_q w_q."""
     inverse = state[0]
     along = state[2]
@@ -196,7 +210,8 @@ def changes_by_back_fitting(
     total = np.empty(t + 1)
     for c in range(chosen.shape[0]):
         j = chosen[c]
-        # The products of the column with the labels and the selected features, over all queries.
+        # The products of the column with the labels and the selected features, over all
+        # queries.
         total[:] = 0.0
         for position in range(starts[j], starts[j + 1]):
             for a in range(t + 1):
@@ -215,7 +230,8 @@ def changes_by_back_fitting(
                 position += 1
             size = ptr[q + 1] - ptr[q]
             mean /= size
-            # The sum of squares about the mean: rows without an entry are 0, so each adds mean².
+            # The sum of squares about the mean: rows without an entry are 0, so each
+            # adds mean².
             square = (size - (position - first)) * mean * mean
             for entry in range(first, position):
                 square += (values[entry] - mean) ** 2

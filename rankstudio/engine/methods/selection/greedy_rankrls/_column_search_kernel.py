@@ -1,16 +1,18 @@
 """Compiled inner loops of leave-query-out errors for one candidate at a time; nothing is stored for it.
 
-For a held-out query q let A be the selected features, T_q the statistics of the other queries and
-L_q L_q' = T_q[A, A] + λI. The columns u_a of U = X^_q[:, A] L_q^-T are the held-out features in coordinates
-in which the regularised Gram matrix of the other queries is the identity, and e_q is the residual of q's
-labels. The state of each query is
+For a held-out query q let A be the selected features, T_q the statistics of the other
+queries and L_q L_q' = T_q[A, A] + λI. The columns u_a of U = X^_q[:, A] L_q^-T are the
+held-out features in coordinates in which the regularised Gram matrix of the other
+queries is the identity, and e_q is the residual of q's labels. The state of each query
+is
 
     inverse[a, c] = L_q^-1             inner[a, c] = u_a'u_c, both for c <= a
     along[a] = (L_q^-1 T_q[A, y])_a    label_products[a] = u_a'y^_q
     error[t] = e_q'e_q for t features  residual_products[a] = u_a'e_q
 
-Each selected feature appends a row to all of these, and changes the earlier ``residual_products``; to forget
-the last features, only these are computed again. For a candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
+Each selected feature appends a row to all of these, and changes the earlier
+``residual_products``; to forget the last features, only these are computed again. For a
+candidate j, with f = L_q^-1 X^_q[:, A]'X^_q[:, j],
 
 (1) p = L_q^-1 T_q[A, j]
 (2) s = T_q[j, j] + λ - p'p ≥ λ, the pivot, and β = (T_q[j, y] - p'along) / s, the weight
@@ -55,7 +57,9 @@ def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> 
             out[i] += rows[c, i] * other_rows[c, i]
     for c in range(odd, count, 2):
         for i in range(BLOCK):
-            out[i] += rows[c, i] * other_rows[c, i] + rows[c + 1, i] * other_rows[c + 1, i]
+            out[i] += (
+                rows[c, i] * other_rows[c, i] + rows[c + 1, i] * other_rows[c + 1, i]
+            )
 
 
 @fused_inlined
@@ -92,7 +96,13 @@ def _of_others(query_products: Floats, total: Floats, t: int, out: Floats) -> No
 
 @fused
 def append(
-    t: int, query_products: Floats, total: Floats, regularization: float, first: int, last: int, state: State
+    t: int,
+    query_products: Floats,
+    total: Floats,
+    regularization: float,
+    first: int,
+    last: int,
+    state: State,
 ) -> None:
     """Append a selected feature as the t-th (from 0) in the blocks first … last - 1.
 
@@ -106,7 +116,9 @@ def append(
         _of_others(query_products[k], total, t, spare)
         _project(state[0][k], t, spare, p)
         _project(state[0][k], t, query_products[k, 2:], f)
-        _append_to_factor(k, t, query_products[k], total, regularization, state, p, inverse_root)
+        _append_to_factor(
+            k, t, query_products[k], total, regularization, state, p, inverse_root
+        )
         _append_held_out(k, t, query_products[k], state, p, f, inverse_root, spare)
 
 
@@ -135,7 +147,8 @@ def _append_to_factor(
             inverse_root[i] -= p[a, i] * p[a, i]
             along[k, t, i] -= p[a, i] * along[k, a, i]
     for i in range(BLOCK):
-        # A pivot of a positive semidefinite matrix plus λI is at least λ, up to rounding.
+        # A pivot of a positive semidefinite matrix plus λI is at least λ, up to
+        # rounding.
         inverse_root[i] = 1.0 / np.sqrt(max(inverse_root[i], regularization))
         along[k, t, i] *= inverse_root[i]
         inverse[k, t, t, i] = inverse_root[i]
@@ -181,7 +194,8 @@ def _append_held_out(
         inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
         label_products[k, t, i] *= inverse_root[i]
         residual_products[k, t, i] = label_products[k, t, i]
-    # The residual's products with the new column, and their changes with the earlier ones.
+    # The residual's products with the new column, and their changes with the earlier
+    # ones.
     for a in range(t):
         for i in range(BLOCK):
             residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
@@ -190,13 +204,21 @@ def _append_held_out(
     for i in range(BLOCK):
         weight = along[k, t, i]
         length = inner[k, t, t, i]
-        error[k, t + 1, i] = error[k, t, i] + weight * (weight * length - 2.0 * residual_products[k, t, i])
+        error[k, t + 1, i] = error[k, t, i] + weight * (
+            weight * length - 2.0 * residual_products[k, t, i]
+        )
         residual_products[k, t, i] -= weight * length
 
 
 @fused_inlined
 def _change(
-    k: int, t: int, query_products: Floats, total: Floats, regularization: float, state: State, work: Floats
+    k: int,
+    t: int,
+    query_products: Floats,
+    total: Floats,
+    regularization: float,
+    state: State,
+    work: Floats,
 ) -> float:
     """Return a block's sum of the change of the error by a candidate, (4) of the module's docstring."""
     inverse, inner, along, _, residual_products, _ = state
@@ -245,7 +267,9 @@ def forget(t: int, state: State) -> None:
         _times_symmetric(inner[k], t, along[k], model_products)
         for a in range(t):
             for i in range(BLOCK):
-                residual_products[k, a, i] = label_products[k, a, i] - model_products[a, i]
+                residual_products[k, a, i] = (
+                    label_products[k, a, i] - model_products[a, i]
+                )
 
 
 @fused
@@ -256,7 +280,8 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
     """
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
-    # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row of `inner` times the column.
+    # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row of
+    # `inner` times the column.
     work = np.empty((5, BLOCK))
     for k in range(first, last):
         for b in range(t):
@@ -295,8 +320,8 @@ def changes_by_statistics(
 ) -> None:
     """Write the change of the criterion by each chosen candidate, from the Gram matrices of the queries.
 
-    ``index`` has the column of the labels, then the columns of the t selected features. ``totals`` (c, t + 2)
-    are the candidates' products over all queries.
+    ``index`` has the column of the labels, then the columns of the t selected features.
+    ``totals`` (c, t + 2) are the candidates' products over all queries.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))
@@ -311,4 +336,6 @@ def changes_by_statistics(
             for a in range(t + 1):
                 for i in range(BLOCK):
                     query_products[a + 1, i] = gram[k, index[a], j, i]
-            out[c] += _change(k, t, query_products, totals[c], regularization, state, work)
+            out[c] += _change(
+                k, t, query_products, totals[c], regularization, state, work
+            )

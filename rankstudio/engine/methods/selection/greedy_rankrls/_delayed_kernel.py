@@ -1,30 +1,38 @@
 """Compiled inner loops of greedy RankRLS on one shard if many features are selected: without linear systems.
 
-With many selected features, the systems of :mod:`_solved_kernel` would take most of the time, and the rows of
-Gram matrices most of the memory traffic. Let γ_a be the pivot row of the a-th selected feature divided by its
-pivot p_a, u_a the residual of this feature before it is selected, v_j the residual of feature j, and
-w_a = u_a'u_a. Each step changes the Schur complement S of the other queries' matrix, and the products V of
-the residuals in this query, for all features j and l, by
+With many selected features, the systems of :mod:`_solved_kernel` would take most of the
+time, and the rows of Gram matrices most of the memory traffic. Let γ_a be the pivot row
+of the a-th selected feature divided by its pivot p_a, u_a the residual of this feature
+before it is selected, v_j the residual of feature j, and w_a = u_a'u_a. Each step
+changes the Schur complement S of the other queries' matrix, and the products V of the
+residuals in this query, for all features j and l, by
 
 (1) S[j, l] -= p_a γ_a[j] γ_a[l]
 (2) V[j, l] -= γ_a[j] d_a[l] + d_a[j] γ_a[l]
 (3) d_a[j] = v_j'u_a - ½ γ_a[j] w_a,
 
-A step reads only one row of S and V. So the γ and d of some steps are kept, and S - T and V, of which only
-the entries below the diagonals are stored, are brought up to date with all kept steps at once. With h kept
-steps, the next step takes O(h) for each feature, and bringing the matrices up to date O(h) for each pair.
+A step reads only one row of S and V. So the γ and d of some steps are kept, and S - T
+and V, of which only the entries below the diagonals are stored, are brought up to date
+with all kept steps at once. With h kept steps, the next step takes O(h) for each
+feature, and bringing the matrices up to date O(h) for each pair.
 """
 
 from __future__ import annotations
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State, enter, update
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import (
+    BLOCK,
+    State,
+    enter,
+    update,
+)
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 Delayed = tuple[Floats, Floats, Floats]
 """γ and d (blocks, n, steps, BLOCK) of features by their place, and the pivots (blocks, steps, BLOCK).
 
-The place of a feature is its position among the features that remained when the matrices were last updated.
+The place of a feature is its position among the features that remained when the
+matrices were last updated.
 """
 
 Matrices = tuple[Floats, Floats]
@@ -61,7 +69,8 @@ def select(
     product = work[6]
     space = work[7:]
     for k in range(pivot.shape[0]):
-        # The kept steps' γ and d at b, and the terms of b itself, which the other columns need.
+        # The kept steps' γ and d at b, and the terms of b itself, which the other
+        # columns need.
         _coefficients(k, selected_position, h, delayed, space)
         for i in range(BLOCK):
             pivots[k, h, i] = pivot[k, b, i]
@@ -69,7 +78,8 @@ def select(
         for order in range(remaining.shape[0]):
             j = remaining[order]
             position = places[order]
-            # The row and the product of column j, as they were at the last update of the matrices.
+            # The row and the product of column j, as they were at the last update of
+            # the matrices.
             if at_gram >= 0:
                 _begin(k, at_gram, j, gram, row, product)
             else:
@@ -88,7 +98,12 @@ def select(
 
 @fused
 def bring_up(
-    remaining: Ints, places: Ints, gram: Floats, delayed: Delayed, matrices: Matrices, work: Floats
+    remaining: Ints,
+    places: Ints,
+    gram: Floats,
+    delayed: Delayed,
+    matrices: Matrices,
+    work: Floats,
 ) -> None:
     """Bring the matrices up to date with the kept steps, for the columns ``remaining`` alone.
 
@@ -115,7 +130,8 @@ def bring_up(
                 else:
                     _read(k, _below(position, other), matrices, row, product)
                 _subtract(k, other, h, delayed, space, row, product)
-                # The new position of a pair is never after its former one, so no unread entry is overwritten.
+                # The new position of a pair is never after its former one, so no unread
+                # entry is overwritten.
                 for i in range(BLOCK):
                     outer[k, entry, i] = row[i]
                     inner[k, entry, i] = product[i]
@@ -123,7 +139,9 @@ def bring_up(
 
 
 @fused_inlined
-def _begin(k: int, gram_row: int, j: int, gram: Floats, row: Floats, product: Floats) -> None:
+def _begin(
+    k: int, gram_row: int, j: int, gram: Floats, row: Floats, product: Floats
+) -> None:
     """Write the entries of S - T and V before the first step: -G and G of this query."""
     for i in range(BLOCK):
         product[i] = gram[k, gram_row, j, i]
@@ -147,7 +165,9 @@ def _below(first: int, second: int) -> int:
 
 
 @fused_inlined
-def _coefficients(k: int, position: int, h: int, delayed: Delayed, space: Floats) -> None:
+def _coefficients(
+    k: int, position: int, h: int, delayed: Delayed, space: Floats
+) -> None:
     """Write p γ, γ and d of a feature for each kept step to three consecutive rows of ``space``."""
     rows, halves, pivots = delayed
     for a in range(h):
@@ -160,7 +180,13 @@ def _coefficients(k: int, position: int, h: int, delayed: Delayed, space: Floats
 
 @fused_inlined
 def _subtract(
-    k: int, position: int, h: int, delayed: Delayed, space: Floats, row: Floats, product: Floats
+    k: int,
+    position: int,
+    h: int,
+    delayed: Delayed,
+    space: Floats,
+    row: Floats,
+    product: Floats,
 ) -> None:
     """Subtract (1) and (2) of the module's docstring, for the kept steps, from an entry of both matrices.
 
@@ -174,9 +200,13 @@ def _subtract(
             gamma = rows[k, position, a, i]
             next_gamma = rows[k, position, a + 1, i]
             row[i] -= space[offset, i] * gamma + space[offset + 3, i] * next_gamma
-            first = space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, position, a, i]
+            first = (
+                space[offset + 2, i] * gamma
+                + space[offset + 1, i] * halves[k, position, a, i]
+            )
             product[i] -= first + (
-                space[offset + 5, i] * next_gamma + space[offset + 4, i] * halves[k, position, a + 1, i]
+                space[offset + 5, i] * next_gamma
+                + space[offset + 4, i] * halves[k, position, a + 1, i]
             )
     if h % 2:
         a = h - 1
@@ -184,4 +214,7 @@ def _subtract(
         for i in range(BLOCK):
             gamma = rows[k, position, a, i]
             row[i] -= space[offset, i] * gamma
-            product[i] -= space[offset + 2, i] * gamma + space[offset + 1, i] * halves[k, position, a, i]
+            product[i] -= (
+                space[offset + 2, i] * gamma
+                + space[offset + 1, i] * halves[k, position, a, i]
+            )

@@ -8,13 +8,15 @@ residualised held-out features. When feature b is selected, they are updated wit
 (1) S_jc ← S_jc - γ_j γ_c p_b
 (2) V_jc ← V_jc - γ_j d_c - γ_c d_j.
 
-The criterion with a whole group g added then takes a system of the group's size, O(|g|³) for a query:
+The criterion with a whole group g added then takes a system of the group's size,
+O(|g|³) for a query:
 
 (3) S_gg β = r_g, solved by S_gg = LL', whose pivots are at least λ
 (4) e'e - 2 β'(e'V_g) + β'V_gg β.
 
-The features of groups are listed group by group: those of group g are ``members`` from ``starts[g]`` to
-``starts[g + 1]``. The pairs of a group begin at ``pairs[g]``, in the order (1, 0), (2, 0), (2, 1), ….
+The features of groups are listed group by group: those of group g are ``members`` from
+``starts[g]`` to ``starts[g + 1]``. The pairs of a group begin at ``pairs[g]``, in the
+order (1, 0), (2, 0), (2, 1), ….
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls._delayed_kernel import Delayed
-from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import (
+    BLOCK,
+    State,
+)
 from rankstudio.engine.support.jit import fused, fused_inlined
 
 
@@ -54,7 +59,8 @@ def follow(
                             second = rows[k, other, h, i]
                             joint[k, pair, i] -= gamma * second * pivots[k, h, i]
                             products[k, pair, i] -= (
-                                gamma * halves[k, other, h, i] + second * halves[k, feature, h, i]
+                                gamma * halves[k, other, h, i]
+                                + second * halves[k, feature, h, i]
                             )
                     pair += 1
 
@@ -75,7 +81,8 @@ def costs(
 ) -> None:
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space for groups of at most s features.
+    ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space for groups of at
+    most s features.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):
@@ -101,7 +108,8 @@ def _learn(
     right = state[1]
     size = group.shape[0]
     for a in range(size):
-        # Row a of the factor L, from the pairs (a, c) with c < a, which are adjacent in `joint`.
+        # Row a of the factor L, from the pairs (a, c) with c < a, which are adjacent in
+        # `joint`.
         for c in range(a):
             for i in range(BLOCK):
                 factor[a, c, i] = joint[k, pair, i]
@@ -121,7 +129,9 @@ def _learn(
                 beta[a, i] -= factor[a, c, i] * beta[c, i]
         for i in range(BLOCK):
             remainder = factor[a, a, i]  # below λ only by rounding
-            factor[a, a, i] = np.sqrt(regularization if regularization > remainder else remainder)
+            factor[a, a, i] = np.sqrt(
+                regularization if regularization > remainder else remainder
+            )
             beta[a, i] /= factor[a, a, i]
     # The backward substitution.
     for a in range(size - 1, -1, -1):
@@ -133,7 +143,9 @@ def _learn(
 
 
 @fused_inlined
-def _cost(k: int, group: Ints, pair: int, state: State, products: Floats, beta: Floats) -> float:
+def _cost(
+    k: int, group: Ints, pair: int, state: State, products: Floats, beta: Floats
+) -> float:
     """Return the sum of (4) over a block: the criterion with the group's weights β."""
     ev = state[2]
     vv = state[3]
@@ -143,7 +155,9 @@ def _cost(k: int, group: Ints, pair: int, state: State, products: Floats, beta: 
         cost += ee[k, i]
     for a in range(group.shape[0]):
         for i in range(BLOCK):
-            cost += beta[a, i] * (beta[a, i] * vv[k, group[a], i] - 2.0 * ev[k, group[a], i])
+            cost += beta[a, i] * (
+                beta[a, i] * vv[k, group[a], i] - 2.0 * ev[k, group[a], i]
+            )
         for c in range(a):
             for i in range(BLOCK):
                 cost += 2.0 * beta[a, i] * beta[c, i] * products[k, pair, i]

@@ -1,8 +1,8 @@
 """Compiled inner loops of greedy RankRLS on one shard if few features are selected: by linear systems.
 
-Each step could keep two numbers for each query and each remaining feature. Instead, these follow from the
-rows of the queries' Gram matrices G_q that belong to the selected features, A. With b the next feature to be
-selected, for each query q
+Each step could keep two numbers for each query and each remaining feature. Instead,
+these follow from the rows of the queries' Gram matrices G_q that belong to the selected
+features, A. With b the next feature to be selected, for each query q
 
 (1) z = (T_q[A, A] + λI)^-1 T_q[A, b], so that u_b = X^_q[:, b] - X^_q[:, A] z is the residual of b
 (2) c = (T_q[A, A] + λI)^-1 X^_q[:, A]'u_b
@@ -45,13 +45,16 @@ Factor = tuple[Floats, Floats]
 
 @fused
 def start(
-    products: tuple[Floats, Floats, Floats], total: Floats, regularization: float, state: State
+    products: tuple[Floats, Floats, Floats],
+    total: Floats,
+    regularization: float,
+    state: State,
 ) -> None:
     """Fill the state for the empty selection.
 
-    ``products``: the squares of the features, their products with the labels, both (blocks, n, BLOCK), and
-    the squares of the labels (blocks, BLOCK). ``total`` (2, n): the first two, summed over the queries of all
-    shards.
+    ``products``: the squares of the features, their products with the labels, both
+    (blocks, n, BLOCK), and the squares of the labels (blocks, BLOCK). ``total`` (2, n):
+    the first two, summed over the queries of all shards.
     """
     squares, rights, labels = products
     for k in range(squares.shape[0]):
@@ -82,9 +85,10 @@ def select(
 ) -> None:
     """Select the last feature of ``selected`` (t + 1,) in all blocks; ``ascending`` (t,) sorts the others.
 
-    ``gram[:, places[a]]`` are the products of the a-th selected feature with all features in each query, and
-    ``total`` (t + 1, n) these products over all queries of all shards. ``remaining`` are the columns that are
-    not selected. ``work`` (3 t + 6 + 3 TILE, BLOCK) is work space.
+    ``gram[:, places[a]]`` are the products of the a-th selected feature with all
+    features in each query, and ``total`` (t + 1, n) these products over all queries of
+    all shards. ``remaining`` are the columns that are not selected. ``work`` (3 t + 6 +
+    3 TILE, BLOCK) is work space.
     """
     pivot = state[0]
     t = selected.shape[0] - 1
@@ -115,7 +119,8 @@ def select(
                     moved[index, i] = inner
                     row[index, i] = total_j - inner
                     correction[index, i] = 0.0
-            # Two of the earlier features at a time are subtracted; an odd last one is subtracted below.
+            # Two of the earlier features at a time are subtracted; an odd last one is
+            # subtracted below.
             for a in range(0, t - 1, 2):
                 _follow(k, a, places, tile, gram, total, z, c, row, moved, correction)
             if t % 2:
@@ -129,12 +134,22 @@ def select(
                         row[index, i] -= z[t - 1, i] * outer
                         moved[index, i] -= z[t - 1, i] * inner
                         correction[index, i] += c[t - 1, i] * outer
-            # The row and the product of each feature of the tile are complete, so that it can be updated.
+            # The row and the product of each feature of the tile are complete, so that
+            # it can be updated.
             for index in range(tile.shape[0]):
                 j = tile[index]
                 for i in range(BLOCK):
                     product = moved[index, i] - correction[index, i]
-                    update(k, j, i, row[index, i], product, terms_of_b, regularization, state)
+                    update(
+                        k,
+                        j,
+                        i,
+                        row[index, i],
+                        product,
+                        terms_of_b,
+                        regularization,
+                        state,
+                    )
 
 
 @fused_inlined
@@ -212,7 +227,9 @@ def _relate(
 
 
 @fused_inlined
-def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Floats) -> None:
+def _solve(
+    k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Floats
+) -> None:
     """Solve LDL'x = r: each row of L^-1 is read once, for the products with it and with its transpose."""
     rows, pivots = factor  # rows are those of -L^-1
     for a in range(t):
@@ -223,14 +240,19 @@ def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Fl
         for e in range(0, a - 3, 4):
             r = start + e
             for i in range(BLOCK):
-                two_terms = rows[k, r, i] * right[e, i] + rows[k, r + 1, i] * right[e + 1, i]
+                two_terms = (
+                    rows[k, r, i] * right[e, i] + rows[k, r + 1, i] * right[e + 1, i]
+                )
                 value[i] -= (
-                    two_terms + rows[k, r + 2, i] * right[e + 2, i] + rows[k, r + 3, i] * right[e + 3, i]
+                    two_terms
+                    + rows[k, r + 2, i] * right[e + 2, i]
+                    + rows[k, r + 3, i] * right[e + 3, i]
                 )
         for e in range(a - a % 4, a):
             for i in range(BLOCK):
                 value[i] -= rows[k, start + e, i] * right[e, i]
-        # The number divided by the pivot, and its products with the row, which are terms of all earlier ones.
+        # The number divided by the pivot, and its products with the row, which are
+        # terms of all earlier ones.
         for i in range(BLOCK):
             value[i] /= pivots[k, a, i]
             out[a, i] = value[i]

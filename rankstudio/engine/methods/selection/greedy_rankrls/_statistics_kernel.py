@@ -1,15 +1,17 @@
 """Compiled inner loops of greedy RankRLS on per-query statistics, common to all ways of storing these.
 
-For each held-out query q, the state of one greedy run is a partial Cholesky factorisation of T_q + λI
-(T_q: statistics of the other queries), pivoted by the features selected so far, and the residuals v_j of the
-held-out features that follow from it. For each feature j, the state has
+For each held-out query q, the state of one greedy run is a partial Cholesky
+factorisation of T_q + λI (T_q: statistics of the other queries), pivoted by the
+features selected so far, and the residuals v_j of the held-out features that follow
+from it. For each feature j, the state has
 
 (1) p_j, the pivot, and r_j, the right-hand side, which are T_q[j, j] + λ and T_q[j, y] before any selection,
 (2) e'v_j and v_j'v_j, products of the held-out rows, with e the held-out residual of the labels.
 
 (3) β_j = r_j / p_j is the weight of j, and e'e - 2 β_j e'v_j + β_j² v_j'v_j the criterion with j.
 
-When b is selected, feature j is updated with γ = S_bj / p_b, where S_bj is its entry of the pivot row:
+When b is selected, feature j is updated with γ = S_bj / p_b, where S_bj is its entry of
+the pivot row:
 
 (4) e'v_j ← e'v_j - γ e'v_b - β_b (v_j'v_b - γ v_b'v_b)
 (5) v_j'v_j ← v_j'v_j - 2 γ v_j'v_b + γ² v_b'v_b
@@ -17,9 +19,9 @@ When b is selected, feature j is updated with γ = S_bj / p_b, where S_bj is its
 
 (7) With T[S, S] + λI = LL', the weights w trained on all queries solve LL'w = T[S, y].
 
-The last axis of every array is the queries of a block, so that each innermost loop does the same for
-``BLOCK`` queries in vector registers. The last block is padded with queries without documents, whose Gram
-matrix is 0, so that they add 0 to every sum.
+The last axis of every array is the queries of a block, so that each innermost loop does
+the same for ``BLOCK`` queries in vector registers. The last block is padded with
+queries without documents, whose Gram matrix is 0, so that they add 0 to every sum.
 """
 
 from __future__ import annotations
@@ -99,7 +101,8 @@ def update(
 ) -> None:
     """Update feature j by (4), (5) and (6) of the module's docstring.
 
-    ``row`` is its entry S_bj of the pivot row, ``product`` is v_j'v_b, and ``terms`` are those of `enter`.
+    ``row`` is its entry S_bj of the pivot row, ``product`` is v_j'v_b, and ``terms``
+    are those of `enter`.
     """
     pivot, right, ev, vv, _ = state
     gamma = row * terms[0, i]
@@ -116,13 +119,19 @@ def update(
 
 @kernel
 def extend(
-    total: Floats, regularization: float, selected: Ints, factor: Floats, along: Floats, coef: Floats
+    total: Floats,
+    regularization: float,
+    selected: Ints,
+    factor: Floats,
+    along: Floats,
+    coef: Floats,
 ) -> None:
     """Update the weights trained on all queries after the last feature of ``selected`` was added: O(t²).
 
-    ``total`` (n + 1,) is the row of this feature in T, with the labels' column last. ``factor`` (k, k) and
-    ``along`` (k,) hold the factor of T[S, S] + λI and the solution of the forward substitution for the
-    earlier features, and are extended by one row; ``coef`` (n,) receives the weights.
+    ``total`` (n + 1,) is the row of this feature in T, with the labels' column last.
+    ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI and the
+    solution of the forward substitution for the earlier features, and are extended by
+    one row; ``coef`` (n,) receives the weights.
     """
     # (7): the new row of L, then the forward and the backward substitution.
     t = selected.shape[0] - 1
@@ -130,7 +139,8 @@ def extend(
     b = selected[t]
     diagonal = total[b] + regularization
     value = total[n]
-    # Row t of the factor L, which is kept, and the next number of the forward substitution.
+    # Row t of the factor L, which is kept, and the next number of the forward
+    # substitution.
     for i in range(t):
         entry = total[selected[i]]
         for c in range(i):
@@ -151,21 +161,30 @@ def extend(
 
 @fused
 def products(
-    X: Floats, values: Floats, column: int, ptr: Ints, first: int, last: int, sums: Floats, out: Floats
+    X: Floats,
+    values: Floats,
+    column: int,
+    ptr: Ints,
+    first: int,
+    last: int,
+    sums: Floats,
+    out: Floats,
 ) -> None:
     """Write the products of a column of ``values`` (m, …) with each column of X (m, n), query by query.
 
-    ``ptr`` are the starts of queries. The last axis of ``out`` (blocks, 1, n, width) is the queries of a
-    block, with 0 for those that pad the last block; blocks first … last - 1 are written. ``sums`` (n,) is
-    work space, because a kernel that allocates an array takes long to compile. Four documents are processed
-    at a time, so that the sums are read and written a fourth as often.
+    ``ptr`` are the starts of queries. The last axis of ``out`` (blocks, 1, n, width) is
+    the queries of a block, with 0 for those that pad the last block; blocks first …
+    last - 1 are written. ``sums`` (n,) is work space, because a kernel that allocates
+    an array takes long to compile. Four documents are processed at a time, so that the
+    sums are read and written a fourth as often.
     """
     n = X.shape[1]
     width = out.shape[3]
     for k in range(first, last):
         for i in range(width):
             q = k * width + i
-            # The sums of one query, four documents at a time, and then the remaining ones.
+            # The sums of one query, four documents at a time, and then the remaining
+            # ones.
             for j in range(n):
                 sums[j] = 0.0
             if q + 1 < ptr.shape[0]:
@@ -177,7 +196,12 @@ def products(
                     v2 = values[d + 2, column]
                     v3 = values[d + 3, column]
                     for j in range(n):
-                        sums[j] += v0 * X[d, j] + v1 * X[d + 1, j] + v2 * X[d + 2, j] + v3 * X[d + 3, j]
+                        sums[j] += (
+                            v0 * X[d, j]
+                            + v1 * X[d + 1, j]
+                            + v2 * X[d + 2, j]
+                            + v3 * X[d + 3, j]
+                        )
                     d += 4
                 while d < end:
                     v0 = values[d, column]

@@ -7,12 +7,15 @@ from rankstudio.engine.support.jit import kernel
 
 
 @kernel
-def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats) -> None:
+def gather_row(
+    gram: Floats, queries: Ints, row: int, out: Floats, total: Floats
+) -> None:
     """Copy one row of the matrices of some queries, in ascending order, and sum it in ``total`` (n, n).
 
-    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK). The entries of this row that pad the last block
-    of ``out`` become 0; other rows are unchanged. Sums are taken in each block of ``out`` and then over its
-    blocks, so that they equal those of data with these queries alone.
+    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK). The entries of this row
+    that pad the last block of ``out`` become 0; other rows are unchanged. Sums are
+    taken in each block of ``out`` and then over its blocks, so that they equal those of
+    data with these queries alone.
     """
     n = gram.shape[1]
     width = gram.shape[3]
@@ -46,7 +49,8 @@ def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> N
     for k in range(out.shape[0]):
         first = k * width
         count = min(width, queries.shape[0] - first)
-        # The entries of the block's queries, their sum, and 0 for the queries that pad the block.
+        # The entries of the block's queries, their sum, and 0 for the queries that pad
+        # the block.
         for j in range(n):
             summed = 0.0
             for i in range(count):

@@ -1,7 +1,7 @@
 """Algorithm 1 exactly as in the greedy RankRLS paper: the reference, and the choice for n >> m/Q.
 
-It keeps the matrices C = G X^' and U = Q G X^' of shape (m, n), so it costs O(kmn) time and O(mn) memory
-for k features selected out of n over m documents.
+It keeps the matrices C = G X^' and U = Q G X^' of shape (m, n), so it costs O(kmn) time
+and O(mn) memory for k features selected out of n over m documents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 class Algorithm1Search:
     """Leave-query-out criterion of every candidate feature (Pahikkala et al. 2010, section 3).
 
-    The attributes have the paper's names; X is transposed relative to the paper (rows are documents).
+    The attributes have the paper's names; X is transposed relative to the paper (rows
+    are documents).
 
     Parameters
     ----------
@@ -64,11 +65,16 @@ class Algorithm1Search:
         c = 1.0 / (1.0 + np.einsum("mi,mi->i", X, C))
         d = c * (self._y @ C)
         gamma = 1.0 / (-1.0 / c + self._per_query(C * U))
-        # p~ = p - d U - γ U (U'(a - d C)) = p - U (d + γ U'(a - d C)), for all candidates at once.
-        step = d + gamma * (self._per_query(U * a[:, None]) - d * self._per_query(U * C))
+        # p~ = p - d U - γ U (U'(a - d C)) = p - U (d + γ U'(a - d C)), for all
+        # candidates at once.
+        step = d + gamma * (
+            self._per_query(U * a[:, None]) - d * self._per_query(U * C)
+        )
         squares = self._per_query(U * U)
         products = self._per_query(U * p[:, None])
-        costs: Floats = self.criterion() + (step * (step * squares - 2.0 * products)).sum(axis=0)
+        costs: Floats = self.criterion() + (
+            step * (step * squares - 2.0 * products)
+        ).sum(axis=0)
         return costs[candidates]
 
     def select(self, feature: int) -> None:
@@ -78,7 +84,8 @@ class Algorithm1Search:
         C = self._C
         U = self._U
         a = self._a
-        # The rank-one update of G by the new feature, as the factors d of y^ and t of each feature.
+        # The rank-one update of G by the new feature, as the factors d of y^ and t of
+        # each feature.
         c = 1.0 / (1.0 + X[:, b] @ C[:, b])
         d = c * (C[:, b] @ self._y)
         t = c * (X[:, b] @ C)

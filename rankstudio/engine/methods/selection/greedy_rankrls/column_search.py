@@ -16,8 +16,12 @@ import numpy as np
 from rankstudio.engine.arithmetic.nested_rankrls import factorise
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.methods.selection.greedy_rankrls import _column_products_kernel as column_kernels
-from rankstudio.engine.methods.selection.greedy_rankrls import _column_search_kernel as kernels
+from rankstudio.engine.methods.selection.greedy_rankrls import (
+    _column_products_kernel as column_kernels,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls import (
+    _column_search_kernel as kernels,
+)
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
 Comparison = Callable[[Ints], Floats]
@@ -36,12 +40,15 @@ class Products(Protocol):
         Returns
         -------
         query_products : ndarray of shape (ceil(Q / BLOCK), t + 2, BLOCK)
-            Its products in each query: with itself, the labels, and the t features selected earlier.
+            Its products in each query: with itself, the labels, and the t features
+            selected earlier.
         total : ndarray of shape (t + 2,)
             Sums over all queries.
         """
 
-    def comparison(self, factor: Floats, regularization: float, state: kernels.State) -> Comparison:
+    def comparison(
+        self, factor: Floats, regularization: float, state: kernels.State
+    ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
         Parameters
@@ -81,7 +88,9 @@ class GramProducts:
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
         rows = np.append(feature, self._index[: t + 1])
         self._index[t + 1] = feature
-        return np.ascontiguousarray(self.gram[:, rows, feature]), self.total[rows, feature]
+        return np.ascontiguousarray(self.gram[:, rows, feature]), self.total[
+            rows, feature
+        ]
 
     def comparison(  # noqa: D102 - of the protocol
         self, factor: Floats, regularization: float, state: kernels.State
@@ -93,7 +102,9 @@ class GramProducts:
             totals = np.empty((candidates.size, index.size + 1))
             totals[:, 0] = self.total[candidates, candidates]
             totals[:, 1:] = self.total[np.ix_(candidates, index)]
-            kernels.changes_by_statistics(index, candidates, self.gram, totals, regularization, state, out)
+            kernels.changes_by_statistics(
+                index, candidates, self.gram, totals, regularization, state, out
+            )
             return out
 
         return changes
@@ -122,7 +133,15 @@ class ColumnProducts:
         """Columns and auxiliary arrays of their products, in the form of the kernels."""
         data = self._data
         X = data.shifted
-        return X.data, X.indices, X.indptr, data.squares, self._basis, data.query, data.ptr
+        return (
+            X.data,
+            X.indices,
+            X.indptr,
+            data.squares,
+            self._basis,
+            data.query,
+            data.ptr,
+        )
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
         by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
@@ -141,27 +160,35 @@ class ColumnProducts:
         columns = self.columns
         # The matrices and vectors of each query in coordinates that all queries share.
         S, H, a, b = _in_whitened_coordinates(factor, state, self.n_queries)
-        # S and H are symmetric: their lower triangles suffice, with entries off the diagonal counted twice.
+        # S and H are symmetric: their lower triangles suffice, with entries off the
+        # diagonal counted twice.
         low, high = np.tril_indices(t)
         twice = np.where(low == high, 1.0, 2.0)[:, None]
         S_pairs, H_pairs = (twice * matrix[:, low, high].T for matrix in (S, H))
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         # The kernel is compiled for arrays in C order.
-        inverse = np.ascontiguousarray(solve_triangular(factor, np.eye(t), lower=True, check_finite=False))
+        inverse = np.ascontiguousarray(
+            solve_triangular(factor, np.eye(t), lower=True, check_finite=False)
+        )
 
         def changes(candidates: Ints) -> Floats:
             """Return the changes as if candidates had no entries, except in queries with entries."""
-            # Of each candidate: its square, its product with the labels, its products with the t features.
+            # Of each candidate: its square, its product with the labels, its products
+            # with the t features.
             totals = np.empty((candidates.size, t + 2))
             column_kernels.products_of_columns(columns, t, candidates, totals)
-            # The quadratic forms p'Sp and p'Hp of all candidates and queries are products with these pairs.
+            # The quadratic forms p'Sp and p'Hp of all candidates and queries are
+            # products with these pairs.
             p = totals[:, 2:] @ inverse.T
             pairs = p[:, low] * p[:, high]
             out = pairs @ S_pairs
             lengths = pairs @ H_pairs
-            column_kernels.changes_where_absent(totals, regularization, out, lengths, p @ a.T, p @ b.T)
-            # In the queries where a candidate has entries, its change is computed again with them.
+            column_kernels.changes_where_absent(
+                totals, regularization, out, lengths, p @ a.T, p @ b.T
+            )
+            # In the queries where a candidate has entries, its change is computed again
+            # with them.
             column_kernels.changes_where_present(
                 columns, candidates, totals, p, regularization, inverse, S, H, a, b, out
             )
@@ -176,17 +203,26 @@ def _in_whitened_coordinates(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return for each query S_q = R'R, H_q = R'U'U R, a_q = R'along and b_q = R'residual_products.
 
-    R is L_q^-1 L. In the coordinates in which T[A, A] + λI is the identity, the products of a candidate j
-    with the selected features A over all queries are p = L^-1 T[A, j]. If j is 0 throughout query q, its
-    pivot there is s = T[j, j] + λ - p'S_q p, its weight is β = (T[j, y] - p'a_q) / s, and the error changes
-    by β² p'H_q p + 2 β p'b_q. Quadratic forms in p for many candidates and queries are one matrix product.
+    R is L_q^-1 L. In the coordinates in which T[A, A] + λI is the identity, the
+    products of a candidate j with the selected features A over all queries are p = L^-1
+    T[A, j]. If j is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q p,
+    its weight is β = (T[j, y] - p'a_q) / s, and the error changes by β² p'H_q p + 2 β
+    p'b_q. Quadratic forms in p for many candidates and queries are one matrix product.
     """
     t = factor.shape[0]
     # Queries, including those that pad the last block.
     rows = state[0].shape[0] * kernels.BLOCK
-    inverse, inner, along, _, residual_products, _ = (np.moveaxis(array, -1, 1) for array in state)
-    K, U = (array[:, :, :t, :t].reshape(rows, t, t)[:n_queries] for array in (inverse, inner))
-    z, e = (array[:, :, :t].reshape(rows, t, 1)[:n_queries] for array in (along, residual_products))
+    inverse, inner, along, _, residual_products, _ = (
+        np.moveaxis(array, -1, 1) for array in state
+    )
+    K, U = (
+        array[:, :, :t, :t].reshape(rows, t, t)[:n_queries]
+        for array in (inverse, inner)
+    )
+    z, e = (
+        array[:, :, :t].reshape(rows, t, 1)[:n_queries]
+        for array in (along, residual_products)
+    )
     R = K @ factor
     R_transposed = R.transpose(0, 2, 1)
     # `inner` only has the lower triangle.
@@ -197,7 +233,8 @@ def _in_whitened_coordinates(
 # Candidates are divided into at least this many parts, which threads share.
 _MIN_PARTS = 4
 _MULTIPLICATION = 0.2  # nanoseconds
-# Candidates times queries that a thread compares at once: a megabyte for each array of one number per pair.
+# Candidates times queries that a thread compares at once: a megabyte for each array of
+# one number per pair.
 _MAX_PAIRS_PER_PART = 1 << 17
 
 
@@ -246,8 +283,12 @@ class OnDemandSearch:
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
-        # The parts do not depend on the number of threads, so that the results do not depend on it, either.
-        n_parts = max(_MIN_PARTS, candidates.size * self._products.n_queries // _MAX_PAIRS_PER_PART)
+        # The parts do not depend on the number of threads, so that the results do not
+        # depend on it, either.
+        n_parts = max(
+            _MIN_PARTS,
+            candidates.size * self._products.n_queries // _MAX_PAIRS_PER_PART,
+        )
         parts = np.array_split(candidates, n_parts)
         changes = [np.empty(0)] * n_parts
         with STEADY, self._threads(candidates.size) as (executor, workers):
@@ -262,7 +303,9 @@ class OnDemandSearch:
 
     def _comparison(self) -> Comparison:
         """Return the function from candidates to the change of the criterion by each candidate."""
-        return self._products.comparison(self._factor(), self._regularization, self._state)
+        return self._products.comparison(
+            self._factor(), self._regularization, self._state
+        )
 
     def _factor(self) -> Floats:
         """Return L with LL' = T[A, A] + λI, shape (t, t)."""
@@ -275,7 +318,9 @@ class OnDemandSearch:
         partial = np.empty((self._state[-1].shape[0], t))
         self._share_blocks(
             count=t,
-            work=lambda first, last: kernels.removals(t, first, last, self._state, partial),
+            work=lambda first, last: kernels.removals(
+                t, first, last, self._state, partial
+            ),
         )
         costs: Floats = self.criterion() + partial.sum(axis=0)
         return costs
@@ -310,22 +355,33 @@ class OnDemandSearch:
         """
         with self._threads(count) as (executor, workers):
             blocks = self._state[-1].shape[0]
-            cuts = np.linspace(0, blocks, min(blocks, 2 * workers) + 1).astype(int).tolist()
+            cuts = (
+                np.linspace(0, blocks, min(blocks, 2 * workers) + 1)
+                .astype(int)
+                .tolist()
+            )
             share(executor, workers, lambda ends: work(*ends), list(pairwise(cuts)))
 
-    def _threads(self, count: int) -> AbstractContextManager[tuple[Executor | None, int]]:
+    def _threads(
+        self, count: int
+    ) -> AbstractContextManager[tuple[Executor | None, int]]:
         """Provide threads for ``count`` operations of O(t²) per query, if they are worthwhile."""
         t = len(self.selected) + 1
-        return pool(worthwhile(_MULTIPLICATION * count * self._products.n_queries * t * t))
+        return pool(
+            worthwhile(_MULTIPLICATION * count * self._products.n_queries * t * t)
+        )
 
     def _make_room(self, capacity: int) -> None:
         """Enlarge the arrays to ``capacity`` features."""
-        # Arrays are (blocks, features, features, BLOCK) or (blocks, features, BLOCK); new entries are 0.
+        # Arrays are (blocks, features, features, BLOCK) or (blocks, features, BLOCK);
+        # new entries are 0.
         growth = capacity - self._right_side.size
         inverse, inner, *flat_arrays = self._state
         square = ((0, 0), (0, growth), (0, growth), (0, 0))
         flat = ((0, 0), (0, growth), (0, 0))
-        along, label_products, residual_products, error = (np.pad(array, flat) for array in flat_arrays)
+        along, label_products, residual_products, error = (
+            np.pad(array, flat) for array in flat_arrays
+        )
         self._state = (
             np.pad(inverse, square),
             np.pad(inner, square),
@@ -340,7 +396,8 @@ class OnDemandSearch:
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change to another selection.
 
-        The features with which both selections begin stay selected; the following ones are selected anew.
+        The features with which both selections begin stay selected; the following ones
+        are selected anew.
         """
         n_common = 0
         while (
@@ -361,7 +418,9 @@ class OnDemandSearch:
         from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
         right_side = self._right_side[:t]
-        coef[list(self.selected)] = cho_solve((self._factor(), True), right_side, check_finite=False)
+        coef[list(self.selected)] = cho_solve(
+            (self._factor(), True), right_side, check_finite=False
+        )
         return coef
 
 

@@ -13,10 +13,20 @@ from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.capabilities import ExactExchange, LabelPaths, PathsFromSums, StepTest
+from rankstudio.engine.methods.capabilities import (
+    ExactExchange,
+    LabelPaths,
+    PathsFromSums,
+    StepTest,
+)
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.left_out import LeftOutScorer
-from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, whole_need
+from rankstudio.engine.methods.memory_need import (
+    NUMBER,
+    DataShape,
+    MemoryNeed,
+    whole_need,
+)
 from rankstudio.engine.methods.pair_learners import (
     PairwiseLeastSquares,
     held_out_weighting,
@@ -41,11 +51,16 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
     sums_fit,
     whole_path,
 )
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# Bytes. A constant, not the free memory: another algorithm would change the last bits of the criteria.
+# Bytes. A constant, not the free memory: another algorithm would change the last bits
+# of the criteria.
 _MOST_ROOM = 4e9
 
 _RELABELLED = LOSS | {
@@ -62,27 +77,30 @@ All others must have their defaults.
 class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
 
-    Each step adds the feature with which RankRLS, trained without each query in turn, predicts the left-out
-    queries with the smallest squared error
+    Each step adds the feature with which RankRLS, trained without each query in turn,
+    predicts the left-out queries with the smallest squared error
 
         sum_q || y^_q - X^_q[:, S] w_q ||²     (Pahikkala et al. 2010, eq. (7)),
 
-    where ^ is centring within each query and w_q are the weights trained on all other queries. The errors are
-    exact, and no model is trained for them. Ties, up to the rounding of that sum, go to the first feature.
-    Features that are constant within every query come last, which differs from Algorithm 1 if every other
-    candidate raises the error.
+    where ^ is centring within each query and w_q are the weights trained on all other
+    queries. The errors are exact, and no model is trained for them. Ties, up to the
+    rounding of that sum, go to the first feature. Features that are constant within
+    every query come last, which differs from Algorithm 1 if every other candidate
+    raises the error.
 
     Documents of a single query are one global ranking, in which no query can be left out. Features are then
     selected by the leave-pair-out error: RankRLS, trained without two documents, predicts their difference,
     for all pairs. This takes O(knm²) time for k of n features and m documents, because no shorter way is
     known (section 2), and needs dense X.
 
-    X may be a SciPy sparse matrix. It is never converted to dense form, and gives the same path.
+    X may be a SciPy sparse matrix. It is never converted to dense form, and gives the
+    same path.
 
-    Only "columns" and "algorithm1" need all documents at once, as do floating and swap search, groups and
-    back-fitting if the Gram matrices of the queries are more than eight times as large as the documents. All
-    others process shards, which may be larger than memory; of these, "best" search keeps Gram matrices of all
-    queries in memory.
+    Only "columns" and "algorithm1" need all documents at once, as do floating and swap
+    search, groups and back-fitting if the Gram matrices of the queries are more than
+    eight times as large as the documents. All others process shards, which may be
+    larger than memory; of these, "best" search keeps Gram matrices of all queries in
+    memory.
 
     Parameters
     ----------
@@ -153,9 +171,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     selection_order_ : ndarray of shape (k,)
         0-based columns in the order of selection.
     criterion_path_ : ndarray of shape (k,)
-        Leave-query-out error after each step, summed over documents; for a single query the leave-pair-out
-        error, and with ``pairs="pointwise"`` the leave-one-out error. If no feature is worth its penalty, the
-        only step is the empty model.
+        Leave-query-out error after each step, summed over documents; for a single query
+        the leave-pair-out error, and with ``pairs="pointwise"`` the leave-one-out
+        error. If no feature is worth its penalty, the only step is the empty model.
     coef_path_ : ndarray of shape (k, n)
         Model after each step.
 
@@ -191,7 +209,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         groups = ColumnGroups.of(n_features, self.groups)
         free = len(groups.groups) - len(groups.containing(self.banned))
-        return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
+        return (
+            free
+            if self.n_features_to_select is None
+            else min(self.n_features_to_select, free)
+        )
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         # One ranking needs all documents, and H for left-out pairs.
@@ -206,23 +228,33 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if way == "forward":
             return path_need(shape, k, "statistics" if groups.joint else self.algorithm)
         best = self.search == "best"
-        return on_demand_need(shape, k, best) if way == "on demand" else search_shape.need(way, shape)
+        return (
+            on_demand_need(shape, k, best)
+            if way == "on demand"
+            else search_shape.need(way, shape)
+        )
 
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:  # noqa: D102 - inherited
         if one_ranking or self.checked("pairs") == "pointwise":
-            raise DatasetError("Greedy RankRLS without queries: expected a dense X, got a sparse one.")
+            raise DatasetError(
+                "Greedy RankRLS without queries: expected a dense X, got a sparse one."
+            )
         if self.search == "best":
-            raise ParameterError("search", self.search, "forward, floating or swap where X is sparse")
+            raise ParameterError(
+                "search", self.search, "forward, floating or swap where X is sparse"
+            )
         if self.algorithm not in ("auto", "columns"):
-            raise ParameterError("algorithm", self.algorithm, "auto or columns where X is sparse")
+            raise ParameterError(
+                "algorithm", self.algorithm, "auto or columns where X is sparse"
+            )
         if not preferring:
             refuse_unusual(self.pair_cost())
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: its criterion, the weights, and every candidate's criterion.
 
-        Searches other than forward first yield progress events, and their steps when all sets are final. A
-        search by shards yields progress events before each step.
+        Searches other than forward first yield progress events, and their steps when
+        all sets are final. A search by shards yields progress events before each step.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -237,7 +269,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         else:
             several_queries(data.ptr, type(self).__name__)
             steps = self._path(data, regularization, groups, rules, cost)
-        yield from (groups.by_column(event) if isinstance(event, Step) else event for event in steps)
+        yield from (
+            groups.by_column(event) if isinstance(event, Step) else event
+            for event in steps
+        )
 
     def _path(
         self,
@@ -251,18 +286,33 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = "columns" if data.sparse else self._way(shape, groups, data.several)
         if way == "forward":
-            from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
+            from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (  # noqa: PLC0415 - numba
+                forward_path,
+            )
 
-            return forward_path(data, regularization, groups, rules, cost, self.algorithm)
+            return forward_path(
+                data, regularization, groups, rules, cost, self.algorithm
+            )
         if way == "on demand":
-            from rankstudio.engine.methods.selection.greedy_rankrls.on_demand_path import on_demand_path  # noqa: PLC0415
+            from rankstudio.engine.methods.selection.greedy_rankrls.on_demand_path import (  # noqa: PLC0415
+                on_demand_path,
+            )
 
             return on_demand_path(
-                data, regularization, groups, rules, cost, self.algorithm, self.search, self.fitting
+                data,
+                regularization,
+                groups,
+                rules,
+                cost,
+                self.algorithm,
+                self.search,
+                self.fitting,
             )
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
         back = self.fitting == "back"
-        return whole_path(rows, regularization, groups, rules, self.algorithm, self.search, back)
+        return whole_path(
+            rows, regularization, groups, rules, self.algorithm, self.search, back
+        )
 
     def _one_ranking(
         self,
@@ -276,15 +326,20 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
         rows = data.whole("Greedy RankRLS")
-        search = (LeaveOneOutSearch if pointwise else LeavePairOutSearch)(rows, regularization)
+        search = (LeaveOneOutSearch if pointwise else LeavePairOutSearch)(
+            rows, regularization
+        )
         return search_path(search, groups, rules, self.search)
 
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
         """Raise a ParameterError for settings without a closed form of left-out documents."""
-        # Pointwise means documents in place of pairs, so that the costs of pairs do not apply.
+        # Pointwise means documents in place of pairs, so that the costs of pairs do not
+        # apply.
         pointwise = self.pairs == "pointwise"
         if data.preferring:
-            raise ParameterError("pairs", self.pairs, "query with preferences, which are pairs")
+            raise ParameterError(
+                "pairs", self.pairs, "query with preferences, which are pairs"
+            )
         if pointwise and not cost.default:
             name = unusual(cost)
             raise ParameterError(name, getattr(cost, name), "the default without pairs")
@@ -292,22 +347,29 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
         # How sets are searched and models fitted.
         condition = "without pairs" if pointwise else "for one ranking"
-        for name, choices in (("fitting", ("pre",)), ("search", ("forward", "floating", "swap"))):
+        for name, choices in (
+            ("fitting", ("pre",)),
+            ("search", ("forward", "floating", "swap")),
+        ):
             if getattr(self, name) not in choices:
-                raise ParameterError(name, getattr(self, name), f"{' or '.join(choices)} {condition}")
+                raise ParameterError(
+                    name, getattr(self, name), f"{' or '.join(choices)} {condition}"
+                )
         if self.algorithm != "auto":
             raise ParameterError("algorithm", self.algorithm, f"auto {condition}")
 
     def _way(self, shape: Shape, groups: ColumnGroups, several_shards: bool) -> str:
         """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
 
-        "columns" is fastest if few candidates are compared, or if candidates are compared by back-fitting. It
-        needs all data in memory, so for several shards another way is preferred where one exists.
+        "columns" is fastest if few candidates are compared, or if candidates are
+        compared by back-fitting. It needs all data in memory, so for several shards
+        another way is preferred where one exists.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
             return self.algorithm
-        # Otherwise the way depends on whether Gram matrices are small enough for this shape.
+        # Otherwise the way depends on whether Gram matrices are small enough for this
+        # shape.
         gram_matrices = shape.by_gram_matrices(self.algorithm)
         if self.fitting == "back":
             return "on demand" if several_shards and gram_matrices else "columns"
@@ -318,7 +380,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
                 return "columns"
             return "forward" if self.search == "forward" else "on demand"
         # From here on: forward search without groups.
-        n_compared = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
+        n_compared = (
+            shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
+        )
         if self.algorithm == "rows" or not shape.few_candidates(n_compared):
             return "forward"
         if gram_matrices:
@@ -345,12 +409,17 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """Return a function that sums the queries' statistics, or None if paths do not follow from sums."""
         if not self._adds_up(data):
             return None
-        from rankstudio.engine.methods.selection.greedy_rankrls.summed_paths import SummedPaths  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.greedy_rankrls.summed_paths import (  # noqa: PLC0415 - numba
+            SummedPaths,
+        )
 
         def add_up() -> SummedPaths:
             regularization = self.checked("regularization")
             return SummedPaths(
-                data, regularization, self.rules(ColumnGroups.of(data.X.shape[1], ())), self.pair_cost()
+                data,
+                regularization,
+                self.rules(ColumnGroups.of(data.X.shape[1], ())),
+                self.pair_cost(),
             )
 
         return add_up
@@ -359,7 +428,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         add_up = self.paths_from_sums(data)
         if add_up is None:
             return None
-        from rankstudio.engine.methods.selection.greedy_rankrls.step_test import ResidualTest  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.greedy_rankrls.step_test import (  # noqa: PLC0415 - numba
+            ResidualTest,
+        )
 
         return lambda: ResidualTest(add_up(), data, self.pair_cost())  # type: ignore[arg-type]
 
@@ -370,8 +441,14 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         # Documents are left out, not queries.
         if self.pairs != "query" or data.ptr.size == 2:
             return False
-        forward = self.search == "forward" and self.fitting == "pre" and len(self.groups) == 0
-        return forward and self.algorithm in ("auto", "statistics", "rows") and sums_fit(data)
+        forward = (
+            self.search == "forward" and self.fitting == "pre" and len(self.groups) == 0
+        )
+        return (
+            forward
+            and self.algorithm in ("auto", "statistics", "rows")
+            and sums_fit(data)
+        )
 
     def exact_exchange(self) -> ExactExchange | None:  # noqa: D102 - inherited
         if self.pairs != "query":
@@ -383,28 +460,41 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             pinned=tuple(self.pinned),
             banned=tuple(self.banned),
             groups=tuple(tuple(group) for group in self.groups),
-            costs=None if self.costs is None else tuple(np.asarray(self.costs, dtype=float).tolist()),
+            costs=None
+            if self.costs is None
+            else tuple(np.asarray(self.costs, dtype=float).tolist()),
             budget=self.budget,
         )
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return paths for permuted labels that share the queries' Gram matrices.
 
-        None for settings, losses or sizes for which these paths are not available. A loss needs rows that do
-        not depend on the labels.
+        None for settings, losses or sizes for which these paths are not available. A
+        loss needs rows that do not depend on the labels.
         """
         if type(self) is not GreedyRankRLS:
             return None
-        has_usual_settings = is_usual(self, _RELABELLED) and self.algorithm in ("auto", "statistics", "rows")
+        has_usual_settings = is_usual(self, _RELABELLED) and self.algorithm in (
+            "auto",
+            "statistics",
+            "rows",
+        )
         n = data.X.shape[1]
         n_queries = data.ptr.size - 1
         leaves_queries_out = n_queries > 1  # of a single query, documents are left out
         # Bytes for two Gram matrices of each query, and four rows of each step.
         needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
         has_fixed_rows = self.pair_cost().ties
-        if not (has_fixed_rows and has_usual_settings and leaves_queries_out and needed <= _MOST_ROOM):
+        if not (
+            has_fixed_rows
+            and has_usual_settings
+            and leaves_queries_out
+            and needed <= _MOST_ROOM
+        ):
             return None
-        from rankstudio.engine.methods.selection.greedy_rankrls.label_paths import label_paths  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.greedy_rankrls.label_paths import (  # noqa: PLC0415 - numba
+            label_paths,
+        )
 
         regularization = self.checked("regularization")
         rules = self.rules(ColumnGroups.of(n, ()))
@@ -412,12 +502,21 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited
         plain = super().exchanged_preferences(data)
-        return exchanged_rows(self.pair_cost(), data, plain) if type(self) is GreedyRankRLS else plain
+        return (
+            exchanged_rows(self.pair_cost(), data, plain)
+            if type(self) is GreedyRankRLS
+            else plain
+        )
 
     @property
     def _ranker(self) -> RankRLS:
         """RankRLS with the same loss."""
-        loss = {"cost": self.cost, "ties": self.ties, "weighting": self.weighting, "pairs": self.pairs}
+        loss = {
+            "cost": self.cost,
+            "ties": self.ties,
+            "weighting": self.weighting,
+            "pairs": self.pairs,
+        }
         return RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
 
     def rules(self, groups: ColumnGroups) -> Constraints:
@@ -425,7 +524,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         # Combinations of parameters that exclude each other are refused first.
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
-            raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")
+            raise ParameterError(
+                "algorithm", algorithm, "auto or columns with back-fitting"
+            )
         if self.checked("search") != "forward":
             self._check_search()
         if not groups.trivial:
@@ -455,16 +556,29 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         search_text = f"{self.search} search"
         # Settings that need forward search.
         reasons = (
-            (self.n_candidates is not None, f"n_candidates is given: {search_text} compares all features"),
-            (self.costs is not None, f"features have costs: {search_text} compares sets of equal size"),
-            (self.fitting == "back", f"fitting is back: {search_text} compares exact criteria"),
+            (
+                self.n_candidates is not None,
+                f"n_candidates is given: {search_text} compares all features",
+            ),
+            (
+                self.costs is not None,
+                f"features have costs: {search_text} compares sets of equal size",
+            ),
+            (
+                self.fitting == "back",
+                f"fitting is back: {search_text} compares exact criteria",
+            ),
         )
         for is_set, reason in reasons:
             if is_set:
                 raise ParameterError("search", self.search, f"forward where {reason}")
         # Algorithms that cannot take a feature out of the model again.
         if self.algorithm in ("algorithm1", "rows"):
-            choices = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
+            choices = (
+                "auto or statistics"
+                if self.search == "best"
+                else "auto, statistics or columns"
+            )
             expected = f"{choices} with {search_text} (only these can remove features)"
             raise ParameterError("algorithm", self.algorithm, expected)
         if self.search == "best" and self.algorithm == "columns":

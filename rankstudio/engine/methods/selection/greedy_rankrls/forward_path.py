@@ -1,6 +1,7 @@
 """The forward path of greedy RankRLS, by sums over shards.
 
-This process holds totals over all queries, and each shard the statistics of its own queries.
+This process holds totals over all queries, and each shard the statistics of its own
+queries.
 """
 
 from __future__ import annotations
@@ -23,8 +24,16 @@ from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls import _solved_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel
-from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State, products
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import KEPT_ROWS, delay, kept_statistics
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import (
+    BLOCK,
+    State,
+    products,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
+    KEPT_ROWS,
+    delay,
+    kept_statistics,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.selected_rows import (
     DelayedRows,
@@ -34,7 +43,11 @@ from rankstudio.engine.methods.selection.greedy_rankrls.selected_rows import (
     SolvedRows,
 )
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
+from rankstudio.engine.methods.shards.training_data import (
+    ShardSession,
+    Sums,
+    TrainingData,
+)
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -88,17 +101,17 @@ class GreedyWork:
     k : int
         Maximum number of selected features.
     whole : bool
-        Whether there is a Gram matrix per query, shared by all λ; otherwise the rows of the selected features
-        are computed from the documents.
+        Whether there is a Gram matrix per query, shared by all λ; otherwise the rows of
+        the selected features are computed from the documents.
     cost : PairCost
     by_blocks : bool
-        Whether a few queries are centred at a time; a single shard stays in memory and caches its centred
-        data.
+        Whether a few queries are centred at a time; a single shard stays in memory and
+        caches its centred data.
     delay : int
         Number of steps that :class:`DelayedRows` keeps; 0 for :class:`SolvedRows`.
     groups : tuple of tuple of int
-        Columns of groups with several features, which are compared as a whole: for Gram matrices, with all
-        steps delayed.
+        Columns of groups with several features, which are compared as a whole: for Gram
+        matrices, with all steps delayed.
     """
 
     replayed: ClassVar[bool] = True
@@ -129,16 +142,17 @@ class Statistics:
     Attributes
     ----------
     known : tuple of ndarray
-        Squares of the features and their products with the labels, both (blocks, n, BLOCK), and squares of
-        the labels, (blocks, BLOCK).
+        Squares of the features and their products with the labels, both (blocks, n,
+        BLOCK), and squares of the labels, (blocks, BLOCK).
     total : ndarray of shape (n + 1, n + 1)
         Result of :class:`Totals`.
     gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
-        Gram matrices of the queries with the labels; of shape (blocks, BLOCK) and undefined if there are
-        none.
+        Gram matrices of the queries with the labels; of shape (blocks, BLOCK) and
+        undefined if there are none.
     rows : dict
-        Rows of the Gram matrices that were computed, (blocks, n, BLOCK) by feature, if there are no matrices.
-        They are cached because paths for other λ select similar features.
+        Rows of the Gram matrices that were computed, (blocks, n, BLOCK) by feature, if
+        there are no matrices. They are cached because paths for other λ select similar
+        features.
     """
 
     known: Known
@@ -154,14 +168,16 @@ class Statistics:
         X : ndarray of shape (m, n)
             Centred features.
         labels : ndarray of shape (m, 1)
-            Labels, centred and permuted within their queries, so that their squares in each query are the
-            same.
+            Labels, centred and permuted within their queries, so that their squares in
+            each query are the same.
         ptr : ndarray of shape (Q + 1,)
         """
         squares, rights, _ = self.known
         rights = np.empty_like(rights)
         total = self.total.copy()
-        products(X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None])
+        products(
+            X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None]
+        )
         total[-1, :-1] = total[:-1, -1] = _sum_over_queries(rights)
         return replace(self, known=(squares, rights, self.known[2]), total=total)
 
@@ -187,16 +203,23 @@ class GreedyState:
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
         self._work = work
         rows = DelayedRows if work.delay else SolvedRows
-        # Per query: pivot, right, ev and vv have a number for each feature, ee is a single number.
+        # Per query: pivot, right, ev and vv have a number for each feature, ee is a
+        # single number.
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
-        pivot, right, ev, vv, ee, *row_arrays = cut_blocks(scratch.empty, blocks, shapes)
+        pivot, right, ev, vv, ee, *row_arrays = cut_blocks(
+            scratch.empty, blocks, shapes
+        )
         self._state: State = pivot, right, ev, vv, ee
-        self._statistics = statistics_of(data, work.cost, work.whole, work.by_blocks, scratch)
+        self._statistics = statistics_of(
+            data, work.cost, work.whole, work.by_blocks, scratch
+        )
         gram = self._statistics.gram if work.whole else None
         self._rows: SelectedRows = rows(gram, work.regularization, row_arrays)
         self._remaining: Ints = np.arange(n)
         self._groups = (
-            JointPairs(groups=work.groups, n=n, blocks=blocks, empty=scratch.empty) if work.groups else None
+            JointPairs(groups=work.groups, n=n, blocks=blocks, empty=scratch.empty)
+            if work.groups
+            else None
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
@@ -207,9 +230,12 @@ class GreedyState:
             case TotalRow(feature):
                 return (self._row(data, feature),)
             case Start(total):
-                # The squares and the label products over all shards, with which each shard begins.
+                # The squares and the label products over all shards, with which each
+                # shard begins.
                 ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
-                kernels.start(self._statistics.known, ends, self._work.regularization, self._state)
+                kernels.start(
+                    self._statistics.known, ends, self._work.regularization, self._state
+                )
                 if self._groups:
                     self._groups.start(self._statistics.gram, total)
             case Select(feature, total):
@@ -223,7 +249,8 @@ class GreedyState:
         """
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
-        # A feature with this weight changes a query's error e to e - weight v, whose square is summed.
+        # A feature with this weight changes a query's error e to e - weight v, whose
+        # square is summed.
         added = ee[:, None] + weight * (weight * vv - 2.0 * ev)
         return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
 
@@ -241,15 +268,22 @@ class GreedyState:
             rows = centred_blocks(data, self._work.cost, self._work.by_blocks)
             for block, (X, _, ptr) in enumerate(rows):
                 products(X, X, feature, ptr, 0, 1, work, gram[block : block + 1])
-            if not self._work.by_blocks and (len(cached_rows) + 1) * gram.nbytes <= KEPT_ROWS:
+            if (
+                not self._work.by_blocks
+                and (len(cached_rows) + 1) * gram.nbytes <= KEPT_ROWS
+            ):
                 cached_rows[feature] = gram[:, 0].copy()
         return _sum_over_queries(gram[:, 0])
 
     def _select(self, feature: int, total: Floats) -> None:
         """Add a feature with its total products, (n,), to the selection, and update the state."""
         self._remaining = self._remaining[self._remaining != feature]
-        with self._threads(self._remaining.size * (len(self._rows.selected) + 4)) as for_each_block:
-            self._rows.select(feature, total, self._remaining, self._state, for_each_block)
+        with self._threads(
+            self._remaining.size * (len(self._rows.selected) + 4)
+        ) as for_each_block:
+            self._rows.select(
+                feature, total, self._remaining, self._state, for_each_block
+            )
             if self._groups and isinstance(self._rows, DelayedRows):
                 step = len(self._rows.selected) - 1
                 self._groups.follow(feature, step, self._rows.delayed, for_each_block)
@@ -261,7 +295,10 @@ class GreedyState:
         ``multiplications`` is the work of all these calls per query.
         """
         ee = self._state[-1]
-        with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (executor, workers):
+        with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (
+            executor,
+            workers,
+        ):
             n_blocks = ee.shape[0]
             size = max(1, n_blocks // (2 * workers)) if workers > 1 else n_blocks
             parts = [slice(first, first + size) for first in range(0, n_blocks, size)]
@@ -270,7 +307,8 @@ class GreedyState:
     def _criteria(self) -> tuple[Floats, ...]:
         """Return the criterion with each feature added, the present one, and that with each group added.
 
-        The criterion is 0 for selected features. The last array is absent if there are no groups.
+        The criterion is 0 for selected features. The last array is absent if there are
+        no groups.
         """
         partial = np.zeros(self._state[0].shape[:2])
         kernels.compare(self._remaining, self._state, partial)
@@ -278,8 +316,12 @@ class GreedyState:
         if not self._groups:
             return costs
         # A Cholesky factorisation of b columns takes b³ / 6 multiplications.
-        with self._threads(sum(len(group) ** 3 for group in self._work.groups) / 6) as for_each_block:
-            return *costs, self._groups.costs(self._work.regularization, self._state, for_each_block)
+        with self._threads(
+            sum(len(group) ** 3 for group in self._work.groups) / 6
+        ) as for_each_block:
+            return *costs, self._groups.costs(
+                self._work.regularization, self._state, for_each_block
+            )
 
 
 def statistics_of(
@@ -314,8 +356,8 @@ def _query_statistics(
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     total = np.zeros((n + 1, n + 1))
     if with_gram:
-        # Gram matrices contain all other products: squares on the diagonal, those with the labels in the last
-        # row.
+        # Gram matrices contain all other products: squares on the diagonal, those with
+        # the labels in the last row.
         for block, grams in enumerate(gram_blocks(data, cost, by_blocks)):
             kernels.side_by_side(grams, gram[block])
             total += grams.sum(axis=0)
@@ -330,9 +372,14 @@ def _query_statistics(
             buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
             label_products = np.multiply(X, y[:, None], out=buffer[: len(X)])
             of_labels = np.column_stack(
-                (np.add.reduceat(label_products, ptr[:-1]), np.add.reduceat(y * y, ptr[:-1]))
+                (
+                    np.add.reduceat(label_products, ptr[:-1]),
+                    np.add.reduceat(y * y, ptr[:-1]),
+                )
             )
-            of_squares = np.add.reduceat(np.multiply(X, X, out=buffer[: len(X)]), ptr[:-1])
+            of_squares = np.add.reduceat(
+                np.multiply(X, X, out=buffer[: len(X)]), ptr[:-1]
+            )
             _write_block((squares, rights, labels), block, of_squares, of_labels)
         total[np.diag_indices(n)] = _sum_over_queries(squares)
         total[n, :n] = total[:n, n] = _sum_over_queries(rights)
@@ -340,10 +387,14 @@ def _query_statistics(
     return Statistics(known=(squares, rights, labels), total=total, gram=gram)
 
 
-def _write_block(arrays: Known, block: int, of_squares: Floats, of_labels: Floats) -> None:
+def _write_block(
+    arrays: Known, block: int, of_squares: Floats, of_labels: Floats
+) -> None:
     """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries."""
     width = of_labels.shape[0]
-    for array, values in zip(arrays, (of_squares, of_labels[:, :-1], of_labels[:, -1]), strict=True):
+    for array, values in zip(
+        arrays, (of_squares, of_labels[:, :-1], of_labels[:, -1]), strict=True
+    ):
         array[block, ..., :width] = values.T
         array[block, ..., width:] = 0.0
 
@@ -355,26 +406,35 @@ def gram_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[Fl
     """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
-        yield from (gram[first : first + BLOCK] for first in range(0, gram.shape[0], BLOCK))
+        yield from (
+            gram[first : first + BLOCK] for first in range(0, gram.shape[0], BLOCK)
+        )
         return
     grams = np.empty((BLOCK, data.X.shape[1] + 1, data.X.shape[1] + 1))
     for X, y, ptr in centred_blocks(data, cost, by_blocks):
         yield query_grams(X, y, ptr, grams[: ptr.size - 1])
 
 
-def centred_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[tuple[Floats, Floats, Ints]]:
+def centred_blocks(
+    data: QueryData, cost: PairCost, by_blocks: bool
+) -> Iterator[tuple[Floats, Floats, Ints]]:
     """Yield centred features, centred labels and ``ptr`` of ``BLOCK`` queries at a time.
 
-    For a cost other than the default, these are the rows of the cost instead of the documents. With
-    ``by_blocks``, the features may be overwritten when the next ones are requested: allocating memory for
-    each block would take longer than computing it.
+    For a cost other than the default, these are the rows of the cost instead of the
+    documents. With ``by_blocks``, the features may be overwritten when the next ones
+    are requested: allocating memory for each block would take longer than computing it.
     """
     source_rows = data if by_blocks else PairRows.of(data, cost)
-    # The first row of each block, and the end of the last block, which may have fewer queries.
+    # The first row of each block, and the end of the last block, which may have fewer
+    # queries.
     n_queries = source_rows.ptr.size - 1
     starts = source_rows.ptr[np.append(np.arange(0, n_queries, BLOCK), n_queries)]
     # Work space for the largest block.
-    space = np.empty((int(np.diff(starts).max()), data.X.shape[1])) if by_blocks else np.empty(0)
+    space = (
+        np.empty((int(np.diff(starts).max()), data.X.shape[1]))
+        if by_blocks
+        else np.empty(0)
+    )
     for first, (start, end) in zip(
         range(0, source_rows.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False
     ):
@@ -401,7 +461,10 @@ def cut_blocks(
     """Return arrays of shape (blocks, …, BLOCK), cut from one allocation, which may be an open file."""
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
-    return [part.reshape(blocks, *shape, BLOCK) for part, shape in zip(parts, shapes, strict=True)]
+    return [
+        part.reshape(blocks, *shape, BLOCK)
+        for part, shape in zip(parts, shapes, strict=True)
+    ]
 
 
 def _sum_over_queries(blocks: Floats) -> Floats:
@@ -444,9 +507,12 @@ def forward_path(
     """
     m, n = data.X.shape
     k = groups.greatest(rules.k)
-    # Whole Gram matrices or only the rows of selected features: groups always need whole ones.
+    # Whole Gram matrices or only the rows of selected features: groups always need
+    # whole ones.
     shape = (m, n, data.ptr.size - 1)
-    statistics_kind = "statistics" if groups.joint else kept_statistics(algorithm, shape, k)
+    statistics_kind = (
+        "statistics" if groups.joint else kept_statistics(algorithm, shape, k)
+    )
     is_whole = statistics_kind == "statistics"
     # The number of steps after which the matrices are brought up to date.
     steps = k if groups.joint else delay(n, k, is_whole)
@@ -459,7 +525,8 @@ def forward_path(
         delay=steps,
         groups=groups.joint,
     )
-    # The work runs in the session, on the workers of the shards; the search only chooses features.
+    # The work runs in the session, on the workers of the shards; the search only
+    # chooses features.
     with data.session(work) as session:
         search = ForwardSearch(session, work, groups)
         total = yield from totals(session, data, is_whole, cost)
@@ -477,11 +544,15 @@ class _Totals:
     found: dict[tuple[bool, PairCost], Sums] = field(default_factory=dict)
 
 
-def totals(session: ShardSession, data: TrainingData, with_gram: bool, cost: PairCost) -> Waiting[Floats]:
+def totals(
+    session: ShardSession, data: TrainingData, with_gram: bool, cost: PairCost
+) -> Waiting[Floats]:
     """Return the result of :class:`Totals`, (n + 1, n + 1), computed once for all λ."""
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(
-        cache, (with_gram, cost), session.sum(Totals(), "adding up products of features")
+        cache,
+        (with_gram, cost),
+        session.sum(Totals(), "adding up products of features"),
     )
     return total
 
@@ -489,7 +560,8 @@ def totals(session: ShardSession, data: TrainingData, with_gram: bool, cost: Pai
 class ForwardSearch:
     """Leave-query-out criterion of every candidate feature or group of a growing selection.
 
-    It is a search of :mod:`search_steps` among groups, with steps that are sums over shards.
+    It is a search of :mod:`search_steps` among groups, with steps that are sums over
+    shards.
 
     Parameters
     ----------
@@ -500,14 +572,18 @@ class ForwardSearch:
     groups : ColumnGroups
     """
 
-    def __init__(self, session: ShardSession, work: GreedyWork, groups: ColumnGroups) -> None:
+    def __init__(
+        self, session: ShardSession, work: GreedyWork, groups: ColumnGroups
+    ) -> None:
         self._session = session
         self._work = work
         self._groups = groups
         self.selected: tuple[int, ...] = ()
         self._columns: tuple[int, ...] = ()
         self._first_columns = groups.representatives
-        self._is_joint = np.array([len(group) > 1 for group in groups.groups], dtype=np.bool_)
+        self._is_joint = np.array(
+            [len(group) > 1 for group in groups.groups], dtype=np.bool_
+        )
         self._factor = (
             np.empty((work.k, work.k)),
             np.empty(work.k),
@@ -540,17 +616,25 @@ class ForwardSearch:
             row = self._total[column]
             if not self._work.whole:
                 # Only the diagonal and the labels are known.
-                row = np.append((yield from self._session.sum(TotalRow(column), WHAT))[0], row[-1])
+                row = np.append(
+                    (yield from self._session.sum(TotalRow(column), WHAT))[0], row[-1]
+                )
             yield from self._compare(Select(column, row[:-1]))
             self._columns = (*self._columns, column)
             _statistics_kernel.extend(
-                row, self._work.regularization, np.array(self._columns), *self._factor, self._coef
+                row,
+                self._work.regularization,
+                np.array(self._columns),
+                *self._factor,
+                self._coef,
             )
         self.selected = (*self.selected, feature)
 
     def _compare(self, message: Message) -> Iterator[WorkProgress]:
         """Send a message to the shards, and keep the criterion as it is and with each group added."""
-        costs, self._criterion, *group_costs = yield from self._session.sum(message, WHAT)
+        costs, self._criterion, *group_costs = yield from self._session.sum(
+            message, WHAT
+        )
         self._costs = costs[self._first_columns]
         if group_costs:
             self._costs[self._is_joint] = group_costs[0]

@@ -24,11 +24,16 @@ from rankstudio.engine.support.threads import at_most
 
 
 def label_paths(
-    data: QueryData, regularization: float, rules: Constraints, cost: PairCost, needed: float
+    data: QueryData,
+    regularization: float,
+    rules: Constraints,
+    cost: PairCost,
+    needed: float,
 ) -> LabelPaths:
     """Return a function from label vectors to the criteria of the path for each of them.
 
-    ``needed`` are the bytes that the paths need. Raises an OutOfMemoryError if less memory is free.
+    ``needed`` are the bytes that the paths need. Raises an OutOfMemoryError if less
+    memory is free.
     """
     several_queries(data.ptr, "GreedyRankRLS")
     _refuse_large(needed, *data.X.shape)
@@ -45,14 +50,23 @@ def label_paths(
         def learn(number: int) -> None:
             # The path reads the labels only through these cached statistics.
             relabelled = QueryData(data.X, data.y, data.ptr)
-            relabelled.shared.of(KnownStatistics).found[True, shared_cost] = known_statistics.relabelled(
-                data.centred[0], targets(labels[number][:, None]), data.ptr
+            relabelled.shared.of(KnownStatistics).found[True, shared_cost] = (
+                known_statistics.relabelled(
+                    data.centred[0], targets(labels[number][:, None]), data.ptr
+                )
             )
             with at_most(1):
                 path = forward_path(
-                    training_data(relabelled), regularization, groups, rules, shared_cost, "statistics"
+                    training_data(relabelled),
+                    regularization,
+                    groups,
+                    rules,
+                    shared_cost,
+                    "statistics",
                 )
-                criteria[number] = np.array([step.criterion for step in path if isinstance(step, Step)])
+                criteria[number] = np.array(
+                    [step.criterion for step in path if isinstance(step, Step)]
+                )
 
         share(learn, range(labels.shape[0]))
         return criteria

@@ -13,7 +13,9 @@ from rankstudio.engine.arithmetic.query_data import QueryData, weights_with
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
+from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import (
+    BLOCK,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
     Comparison,
     GramProducts,
@@ -24,7 +26,9 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_pro
     check_room,
     check_sizes,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import best_path
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import (
+    best_path,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     WHAT,
     Totals,
@@ -43,7 +47,11 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summing_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_path
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
+from rankstudio.engine.methods.shards.training_data import (
+    ShardSession,
+    Sums,
+    TrainingData,
+)
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
@@ -155,10 +163,13 @@ class _OnScratch(OnDemandSearch):
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
         flat = blocks * capacity * BLOCK
-        # inverse, inner, along, label_products, residual_products, and error, also of the empty model
+        # inverse, inner, along, label_products, residual_products, and error, also of
+        # the empty model
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
         parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
-        inverse, inner = (part.reshape(blocks, capacity, capacity, BLOCK) for part in parts[:2])
+        inverse, inner = (
+            part.reshape(blocks, capacity, capacity, BLOCK) for part in parts[:2]
+        )
         along, label_products, residual_products, error = (
             part.reshape(blocks, -1, BLOCK) for part in parts[2:]
         )
@@ -194,11 +205,16 @@ class _BackFitting(_OnScratch):
         def changes(candidates: Ints) -> Floats:
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
-                # Of each query: x_j'x_j, and x_j'r with the residuals r of its model w_q.
+                # Of each query: x_j'x_j, and x_j'r with the residuals r of its model
+                # w_q.
                 square = gram[:, j, j]
-                product = gram[:, j, labels] - (gram[:, j, selected] * models).sum(axis=1)
+                product = gram[:, j, labels] - (gram[:, j, selected] * models).sum(
+                    axis=1
+                )
                 # The weight is learned from all other queries, with the same residuals.
-                all_products = total[j, labels] - (total[j, selected][:, None] * models).sum(axis=1)
+                all_products = total[j, labels] - (
+                    total[j, selected][:, None] * models
+                ).sum(axis=1)
                 other_square = np.maximum(total[j, j] - square, 0.0)
                 weight = (all_products - product) / (other_square + regularization)
                 out[index] = (weight * (weight * square - 2.0 * product)).sum()
@@ -255,16 +271,20 @@ def on_demand_path(
         cost=cost,
         by_blocks=data.several,
     )
-    # Too many sets for the best ones are refused first, before the greedy path takes its time.
+    # Too many sets for the best ones are refused first, before the greedy path takes
+    # its time.
     if search == "best":
         with data.session(work) as session:
             total = yield from totals(session, data, with_gram=True, cost=cost)
         check_sizes(_varying_groups(groups, total), rules)
-    # Other searches improve on the greedy path, which ignores the penalty of the size while it grows.
+    # Other searches improve on the greedy path, which ignores the penalty of the size
+    # while it grows.
     greedy: list[Step] = []
     if search != "forward":
         unpenalised_rules = replace(rules, size_penalty=0.0)
-        path = forward_path(data, regularization, groups, unpenalised_rules, cost, algorithm)
+        path = forward_path(
+            data, regularization, groups, unpenalised_rules, cost, algorithm
+        )
         greedy = yield from greedy_steps(path, rules)
     # A fresh search, without selected features.
     with data.session(work) as session:
@@ -350,7 +370,9 @@ class OnDemandGroups:
 
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
-        _, _, removal_costs = self._ask(Compare(self.selected, _NO_COLUMNS, removals=True))
+        _, _, removal_costs = self._ask(
+            Compare(self.selected, _NO_COLUMNS, removals=True)
+        )
         return removal_costs
 
     def criterion(self) -> float:
@@ -374,7 +396,9 @@ class OnDemandGroups:
 
     def weights(self) -> Floats:
         """Return the weights of the features, trained on all queries, shape (n,)."""
-        return weights_with(self._total, self._groups.columns(self.selected), self._regularization)
+        return weights_with(
+            self._total, self._groups.columns(self.selected), self._regularization
+        )
 
     def _ask(self, message: Compare) -> Sums:
         """Return the sums over shards that a message requests, and store the criterion."""

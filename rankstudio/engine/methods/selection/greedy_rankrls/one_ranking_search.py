@@ -1,9 +1,11 @@
 """Greedy search on one global ranking: leave-one-out (greedy RLS) and leave-pair-out.
 
-For the selection S, let H be the hat matrix of regularised least squares on globally centred columns. Both
-searches keep r = y^ - Hy^ and R = λ^-1 (I - H) X^ for all features; leave-one-out also keeps the diagonal of
-H, and leave-pair-out all of H. Selecting feature j adds λc R_j R_j' to H and subtracts λd R_j from r, with
-c = 1 / (1 + x_j'R_j) and d = c R_j'y^ (Pahikkala et al. 2010, section 3, where C is R and G is λ^-1 (I - H)).
+For the selection S, let H be the hat matrix of regularised least squares on globally
+centred columns. Both searches keep r = y^ - Hy^ and R = λ^-1 (I - H) X^ for all
+features; leave-one-out also keeps the diagonal of H, and leave-pair-out all of H.
+Selecting feature j adds λc R_j R_j' to H and subtracts λd R_j from r, with c = 1 / (1 +
+x_j'R_j) and d = c R_j'y^ (Pahikkala et al. 2010, section 3, where C is R and G is λ^-1
+(I - H)).
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
-# Numbers in the candidates' columns that are processed at a time: they fit into a cache.
+# Numbers in the candidates' columns that are processed at a time: they fit into a
+# cache.
 _AT_ONCE = 1 << 18
 _PAIR = 4.0  # nanoseconds for a pair of documents and a candidate
 
@@ -44,7 +47,9 @@ class OneRankingSearch(ABC):
     def __init__(self, data: QueryData, regularization: float) -> None:
         m = len(data.y)
         if m < self.least:
-            raise DatasetError(f"One ranking: expected at least {self.least} documents, found {m}.")
+            raise DatasetError(
+                f"One ranking: expected at least {self.least} documents, found {m}."
+            )
         self._check_memory(*data.X.shape)
         ptr = np.array([0, m])
         # In Fortran order, because each candidate reads one column.
@@ -82,7 +87,9 @@ class OneRankingSearch(ABC):
             hat_scale, residual_scale = self._update_scales(feature)
             self._add(column, hat_scale)
             self._residuals -= residual_scale * column
-            self._R -= np.outer(column, (hat_scale / self._regularization) * (column @ self._X))
+            self._R -= np.outer(
+                column, (hat_scale / self._regularization) * (column @ self._X)
+            )
         self.selected = (*self.selected, feature)
 
     def _add(self, column: Floats, scale: float) -> None:
@@ -93,7 +100,9 @@ class OneRankingSearch(ABC):
         """Return λc and λd of a feature, the factors of R_j R_j' in H and of R_j in r."""
         column = self._R[:, feature]
         c = 1.0 / (1.0 + self._X[:, feature] @ column)
-        return float(self._regularization * c), float(self._regularization * c * (column @ self._y))
+        return float(self._regularization * c), float(
+            self._regularization * c * (column @ self._y)
+        )
 
     def removals(self) -> Floats:
         """Return the error without each of the t selected features, shape (t,): O(t² mn)."""
@@ -108,7 +117,8 @@ class OneRankingSearch(ABC):
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change to another selection.
 
-        If it does not begin with the present selection, all of its features are selected anew.
+        If it does not begin with the present selection, all of its features are
+        selected anew.
         """
         if selected[: len(self.selected)] != self.selected:
             self._start()
@@ -138,8 +148,9 @@ class OneRankingSearch(ABC):
 class LeaveOneOutSearch(OneRankingSearch):
     """Greedy RLS (Pahikkala et al. 2010c): selection by the leave-one-out error of documents.
 
-    Each document's squared error is that of the model trained on all others. The models have a bias that is
-    not regularised, so the error of document i is r_i / (1 - H_ii - 1/m).
+    Each document's squared error is that of the model trained on all others. The models
+    have a bias that is not regularised, so the error of document i is r_i / (1 - H_ii -
+    1/m).
 
     Notes
     -----
@@ -164,7 +175,9 @@ class LeaveOneOutSearch(OneRankingSearch):
                 part = candidates[first : first + size]
                 R = self._R[:, part]
                 # λc and λd of the module's docstring, for each candidate.
-                c = self._regularization / (1.0 + np.einsum("mi,mi->i", self._X[:, part], R))
+                c = self._regularization / (
+                    1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
+                )
                 d = c * (self._y @ R)
                 errors = self._residuals[:, None] - d * R
                 errors /= self._denominators(self._leverages[:, None] + c * R**2)
@@ -208,13 +221,21 @@ class LeavePairOutSearch(OneRankingSearch):
         """Return the criterion with each candidate added, shape (c,)."""
         m = self._y.size
         costs = np.empty(candidates.size)
-        with STEADY, pool(worthwhile(_PAIR * m * m / 2 * candidates.size)) as (executor, workers):
+        with (
+            STEADY,
+            pool(worthwhile(_PAIR * m * m / 2 * candidates.size)) as (
+                executor,
+                workers,
+            ),
+        ):
 
             def work(index: int) -> None:
                 feature = int(candidates[index])
                 column = np.ascontiguousarray(self._R[:, feature])
                 hat_scale, residual_scale = self._update_scales(feature)
-                costs[index] = self._error(column, hat_scale, self._residuals - residual_scale * column)
+                costs[index] = self._error(
+                    column, hat_scale, self._residuals - residual_scale * column
+                )
 
             share(executor, workers, work, range(candidates.size))
         return costs
@@ -226,7 +247,15 @@ class LeavePairOutSearch(OneRankingSearch):
         m = self._y.size
         losses = np.empty(m)
         kernel.pair_losses(
-            self._hat, self._leverages, residuals, column, scale, 1.0 / (m - 2), 0.0, 0, losses
+            self._hat,
+            self._leverages,
+            residuals,
+            column,
+            scale,
+            1.0 / (m - 2),
+            0.0,
+            0,
+            losses,
         )
         return float(losses.sum()) / m
 

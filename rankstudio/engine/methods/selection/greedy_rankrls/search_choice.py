@@ -11,10 +11,18 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, shard_need, whole_need
+from rankstudio.engine.methods.memory_need import (
+    NUMBER,
+    DataShape,
+    MemoryNeed,
+    shard_need,
+    whole_need,
+)
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
+from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import (
+    Algorithm1Search,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
     FloatingSearch,
     GroupSearch,
@@ -28,16 +36,19 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
 
-# Steps: with fewer, the matrices are written more often; with more, each step reads more.
+# Steps: with fewer, the matrices are written more often; with more, each step reads
+# more.
 _MAX_DELAY = 16
-# Bytes of Gram matrices and a copy. A constant, not the free memory: algorithms differ in the last bits.
+# Bytes of Gram matrices and a copy. A constant, not the free memory: algorithms differ
+# in the last bits.
 _MAX_COPIED_BYTES = 4e9
 # The same for several shards, whose matrices are in a file if memory is too small.
 _MAX_MAPPED_BYTES = 32e9
 # Bytes of rows of Gram matrices that data of one shard keep for other λ.
 KEPT_ROWS = 1e9
-# Pairs (a, b): Gram matrices are used if they have at most a times as many numbers as the documents, and n is
-# at most b k. Otherwise computing the rows of k features is faster, as measured with few and many documents.
+# Pairs (a, b): Gram matrices are used if they have at most a times as many numbers as
+# the documents, and n is at most b k. Otherwise computing the rows of k features is
+# faster, as measured with few and many documents.
 _GRAM_CONDITIONS = (2, 16), (4, 3)
 
 
@@ -46,16 +57,19 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
-    is_whole = any(Q * (n + 1) <= factor * m and n <= features * k for factor, features in _GRAM_CONDITIONS)
+    is_whole = any(
+        Q * (n + 1) <= factor * m and n <= features * k
+        for factor, features in _GRAM_CONDITIONS
+    )
     return "statistics" if is_whole else "rows"
 
 
 def delay(n: int, k: int, with_gram: bool) -> int:
     """Return the number of delayed steps of shards, as in :class:`GreedyWork`.
 
-    For each query, a path with systems reads k²n / 2 - k³ / 3 + 2k³ / 3 numbers in total. A path with delayed
-    steps reads twice the first two terms, k²n - 2k³ / 3, which is less if k is at least n / 2, and even less
-    with matrices.
+    For each query, a path with systems reads k²n / 2 - k³ / 3 + 2k³ / 3 numbers in
+    total. A path with delayed steps reads twice the first two terms, k²n - 2k³ / 3,
+    which is less if k is at least n / 2, and even less with matrices.
     """
     if 2 * k < n:
         return 0
@@ -76,11 +90,19 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     is_whole = statistics_kind == "statistics"
     lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if is_whole else 0))
     states = NUMBER * Q * (4 * n + 1 + _n_kept_numbers(n, k, is_whole))
-    made_bytes = NUMBER * Q * (n + 1) ** 2 if is_whole else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
-    return replace(_memory_need(shape, states, lasting, made_bytes), algorithm=statistics_kind)
+    made_bytes = (
+        NUMBER * Q * (n + 1) ** 2
+        if is_whole
+        else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
+    )
+    return replace(
+        _memory_need(shape, states, lasting, made_bytes), algorithm=statistics_kind
+    )
 
 
-def _memory_need(shape: DataShape, states: float, lasting: float, result_bytes: float) -> MemoryNeed:
+def _memory_need(
+    shape: DataShape, states: float, lasting: float, result_bytes: float
+) -> MemoryNeed:
     """Return the memory requirements of shards, or of one shard, which stays in memory.
 
     One shard keeps its centred documents and ``result_bytes`` bytes of results.
@@ -93,12 +115,15 @@ def _memory_need(shape: DataShape, states: float, lasting: float, result_bytes: 
 def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     """Return the memory of searches other than forward, groups and back-fitting, up to k features.
 
-    For each query, (n + 1)² numbers are kept for all λ, and 2k² + 4k + 1 for one λ. Search for the ``best``
-    sets keeps the (n + 1)² numbers of all queries in memory, also those of other shards.
+    For each query, (n + 1)² numbers are kept for all λ, and 2k² + 4k + 1 for one λ.
+    Search for the ``best`` sets keeps the (n + 1)² numbers of all queries in memory,
+    also those of other shards.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
-    need = replace(_memory_need(shape, states, lasting, lasting), algorithm="statistics")
+    need = replace(
+        _memory_need(shape, states, lasting, lasting), algorithm="statistics"
+    )
     return need.plus(lasting) if best and shape.sharded else need
 
 
@@ -111,11 +136,14 @@ def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
     return 2 * n * steps + steps + n_left * (n_left - 1) + (0 if with_gram else n)
 
 
-# Up to this size, memory is allocated without asking how much is free, which takes longer than a short path.
+# Up to this size, memory is allocated without asking how much is free, which takes
+# longer than a short path.
 _UNCHECKED_BYTES = 1e8
-# If a path compares fewer candidates in total than this multiple of the features, it is faster on demand.
+# If a path compares fewer candidates in total than this multiple of the features, it is
+# faster on demand.
 _MIN_SEARCHES_PER_FEATURE = 4
-# Gram matrices may have up to this multiple of the documents' numbers, on disk if necessary.
+# Gram matrices may have up to this multiple of the documents' numbers, on disk if
+# necessary.
 _MOST_STATISTICS = 8
 
 
@@ -147,7 +175,10 @@ class Shape:
 
     def few_candidates(self, max_candidates: int) -> bool:
         """Return whether a path with at most ``max_candidates`` per step is faster by an on-demand search."""
-        return max_candidates < self.n and max_candidates * self.k < _MIN_SEARCHES_PER_FEATURE * self.n
+        return (
+            max_candidates < self.n
+            and max_candidates * self.k < _MIN_SEARCHES_PER_FEATURE * self.n
+        )
 
     def by_gram_matrices(self, algorithm: str) -> bool:
         """Return whether a search on demand uses Gram matrices: if requested, or if they are small enough."""
@@ -169,8 +200,14 @@ class Shape:
         """Return the memory requirements of an algorithm of :meth:`memory`."""
         base_need = whole_need(data)
         needed = self.memory()[algorithm]
-        fits = "algorithm=auto" if data.sharded or base_need.least + needed > data.free else ""
-        return replace(base_need, least=base_need.least + needed, algorithm=algorithm, fits=fits)
+        fits = (
+            "algorithm=auto"
+            if data.sharded or base_need.least + needed > data.free
+            else ""
+        )
+        return replace(
+            base_need, least=base_need.least + needed, algorithm=algorithm, fits=fits
+        )
 
     def check(self, algorithm: str) -> None:
         """Raise an OutOfMemoryError if there is not enough memory for an algorithm of :meth:`memory`."""
@@ -219,16 +256,23 @@ def whole_path(
     k = groups.greatest(rules.k)
     if data.sparse:
         if algorithm not in ("auto", "columns"):
-            raise ParameterError("algorithm", algorithm, "auto or columns where X is sparse")
+            raise ParameterError(
+                "algorithm", algorithm, "auto or columns where X is sparse"
+            )
     elif algorithm == "algorithm1":
         Shape.of(data.X.shape, data.ptr, k).check(algorithm)
         yield from forward(Algorithm1Search(data, regularization), rules)
         return
-    yield from search_path(whole_search(data, regularization, k, back), groups, rules, search)
+    yield from search_path(
+        whole_search(data, regularization, k, back), groups, rules, search
+    )
 
 
 def search_path(
-    feature_search: FloatingSearch, groups: ColumnGroups, rules: Constraints, search: str
+    feature_search: FloatingSearch,
+    groups: ColumnGroups,
+    rules: Constraints,
+    search: str,
 ) -> Iterator[Step | WorkProgress]:
     """Yield the steps of a path by a search among features.
 
@@ -239,8 +283,12 @@ def search_path(
     if search == "forward":
         yield from forward(feature_search, rules)
         return
-    greedy = yield from greedy_steps(forward(feature_search, replace(rules, size_penalty=0.0)), rules)
-    yield from (floating if search == "floating" else swap_path)(greedy, feature_search, rules)
+    greedy = yield from greedy_steps(
+        forward(feature_search, replace(rules, size_penalty=0.0)), rules
+    )
+    yield from (floating if search == "floating" else swap_path)(
+        greedy, feature_search, rules
+    )
 
 
 @dataclass
@@ -255,25 +303,32 @@ def whole_search(
 ) -> FloatingSearch:
     """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back``, a candidate is evaluated by back-fitting: the weights of all other features are unchanged.
+    With ``back``, a candidate is evaluated by back-fitting: the weights of all other
+    features are unchanged.
     """
     if not data.sparse:
         cache = data.shared.of(KeptColumns)
         if cache.columns is None:
             Shape.of(data.X.shape, data.ptr, k).check("columns")
             # The search centres the columns, which does not change mirrored rows.
-            cache.columns = SparseQueryData.of(data.mirrored if isinstance(data, PairRows) else data)
+            cache.columns = SparseQueryData.of(
+                data.mirrored if isinstance(data, PairRows) else data
+            )
         data = cache.columns
     from rankstudio.engine.methods.selection.greedy_rankrls import column_search  # noqa: PLC0415 - numba
 
     if back:
         return column_search.BackFittingSearch(data, regularization)
-    return column_search.OnDemandSearch(column_search.ColumnProducts(data), regularization)
+    return column_search.OnDemandSearch(
+        column_search.ColumnProducts(data), regularization
+    )
 
 
 def sums_fit(data: TrainingData) -> bool:
     """Return whether the Gram matrices of all queries, and a copy, are small enough for paths from sums."""
-    return _gram_bytes(data) <= (_MAX_MAPPED_BYTES if data.several else _MAX_COPIED_BYTES)
+    return _gram_bytes(data) <= (
+        _MAX_MAPPED_BYTES if data.several else _MAX_COPIED_BYTES
+    )
 
 
 def each_left_out(data: TrainingData) -> bool:

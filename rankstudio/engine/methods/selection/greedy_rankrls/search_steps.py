@@ -54,8 +54,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     Yields
     ------
     Step or WorkProgress
-        One step per feature; if no feature may be added, one step of the empty model. Progress events of the
-        search.
+        One step per feature; if no feature may be added, one step of the empty model.
+        Progress events of the search.
     """
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
@@ -65,16 +65,21 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         # The features that this step compares: some or all of those within the budget.
         affordable = prefer(rules.affordable(remaining, spent), search.informative)
         candidates = _drawn_candidates(affordable, rules.n_candidates, rng)
-        # A pinned feature is selected in its turn, whatever its criterion; the others are compared for
-        # information.
+        # A pinned feature is selected in its turn, whatever its criterion; the others
+        # are compared for information.
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
         if pinned is not None:
             candidates = np.union1d(candidates, pinned)
-        # The criterion of the model with each candidate; NaN for features that are not compared.
+        # The criterion of the model with each candidate; NaN for features that are not
+        # compared.
         costs = search.costs(candidates)
         compared = np.full(remaining.size, np.nan)
         compared[candidates] = costs
-        best = _best_candidate(candidates, costs, before, empty, rules) if pinned is None else pinned
+        best = (
+            _best_candidate(candidates, costs, before, empty, rules)
+            if pinned is None
+            else pinned
+        )
         if best is None:
             break
         # The winner becomes part of the model, and no candidate any more.
@@ -113,7 +118,9 @@ def prefer(candidates: Ints, informative: Bools) -> Ints:
     return better if better.size else candidates
 
 
-def _drawn_candidates(candidates: Ints, count: int | None, rng: np.random.Generator) -> Ints:
+def _drawn_candidates(
+    candidates: Ints, count: int | None, rng: np.random.Generator
+) -> Ints:
     """Return ``count`` random candidates in ascending order, or all if there are no more."""
     if count is None or count >= candidates.size:
         return candidates
@@ -125,9 +132,9 @@ def _best_candidate(
 ) -> int | None:
     """Return the first of the candidates that are best up to rounding.
 
-    None if there is no candidate, or if no candidate reduces the criterion by more than the size penalty.
-    ``costs`` are the criteria with each candidate added, ``before`` is the present criterion, and ``empty``
-    the criterion of the empty model.
+    None if there is no candidate, or if no candidate reduces the criterion by more than
+    the size penalty. ``costs`` are the criteria with each candidate added, ``before``
+    is the present criterion, and ``empty`` the criterion of the empty model.
     """
     tie = TIE * empty
     # Only candidates whose reduction is worth the penalty of one more feature.
@@ -137,7 +144,8 @@ def _best_candidate(
         costs = costs[is_worth_its_penalty]
     if candidates.size == 0:
         return None
-    # The lowest criteria, or with costs the greatest reductions per cost; both up to rounding.
+    # The lowest criteria, or with costs the greatest reductions per cost; both up to
+    # rounding.
     if rules.costs is None:
         is_best = costs <= costs.min() + tie
     else:
@@ -157,12 +165,18 @@ class FloatingSearch(Search, Protocol):
         """Change to another selection."""
 
 
-def greedy_steps(path: Iterator[Step | WorkProgress], rules: Constraints) -> Waiting[list[Step]]:
+def greedy_steps(
+    path: Iterator[Step | WorkProgress], rules: Constraints
+) -> Waiting[list[Step]]:
     """Return the steps of a greedy path, with its progress events and one for each step."""
-    return steps_of(path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k))
+    return steps_of(
+        path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k)
+    )
 
 
-def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> Iterator[Step | WorkProgress]:
+def floating(
+    greedy: list[Step], search: FloatingSearch, rules: Constraints
+) -> Iterator[Step | WorkProgress]:
     """Improve the greedy path by sequential floating forward selection, and yield the best set of every size.
 
     Parameters
@@ -177,9 +191,10 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
     Yields
     ------
     Step or WorkProgress
-        Progress events, then one step per size from 1 on. The sets need not be nested. ``candidates``
-        contains the criterion of the best set with one feature less and each feature added; the criterion of
-        the step may be lower if its set resulted from a removal.
+        Progress events, then one step per size from 1 on. The sets need not be nested.
+        ``candidates`` contains the criterion of the best set with one feature less and
+        each feature added; the criterion of the step may be lower if its set resulted
+        from a removal.
 
     Notes
     -----
@@ -196,7 +211,8 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
     than its rounding, and no criterion is negative. At the end, no single removal or addition leads from a
     set of the path to a better one of the adjacent size.
 
-    Each set found costs O(t) selections and one evaluation of all additions and removals.
+    Each set found costs O(t) selections and one evaluation of all additions and
+    removals.
     """
     sets = BestSets(greedy, search, rules)
     size = reached = max(1, len(rules.pinned))
@@ -224,12 +240,15 @@ class BestSets:
     Attributes
     ----------
     most : int
-        Largest size whose set is searched. Larger sets add features that cannot change a ranking.
+        Largest size whose set is searched. Larger sets add features that cannot change
+        a ranking.
     tie : float
         Rounding: a set is better if its criterion is lower by more than this.
     """
 
-    def __init__(self, greedy: list[Step], search: FloatingSearch, rules: Constraints) -> None:
+    def __init__(
+        self, greedy: list[Step], search: FloatingSearch, rules: Constraints
+    ) -> None:
         self._best = greedy.copy()
         self._search = search
         self._rules = rules
@@ -240,8 +259,8 @@ class BestSets:
         self.most = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
-        # By size, from 1 on: whether removals from, and additions to, the best set have been compared. The
-        # greedy path has already compared the additions.
+        # By size, from 1 on: whether removals from, and additions to, the best set have
+        # been compared. The greedy path has already compared the additions.
         self._is_pruned = [False] * len(greedy)
         self._is_grown = [True] * len(greedy)
 
@@ -265,8 +284,13 @@ class BestSets:
         self._search.move_to(selected)
         costs = self._search.removals()
         costs[:pinned] = np.inf
-        position = max(np.flatnonzero(costs <= costs.min() + self.tie), key=lambda index: selected[index])
-        return self._improve(size - 1, selected[:position] + selected[position + 1 :], costs[position])
+        position = max(
+            np.flatnonzero(costs <= costs.min() + self.tie),
+            key=lambda index: selected[index],
+        )
+        return self._improve(
+            size - 1, selected[:position] + selected[position + 1 :], costs[position]
+        )
 
     def grow(self, size: int) -> None:
         """Add the best feature to the best set of a size, and keep the result if it is better."""
@@ -306,7 +330,8 @@ class BestSets:
     def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
         """Register a set as the best of its size if it is better; return whether it is.
 
-        ``cost`` is the set's criterion up to rounding: it rejects most sets before they are selected.
+        ``cost`` is the set's criterion up to rounding: it rejects most sets before they
+        are selected.
         """
         limit = self._best[size - 1].criterion - self.tie
         if cost >= limit:
@@ -324,12 +349,19 @@ class BestSets:
             if not self._is_grown[size - 1]:
                 self._compare(size)
         # By size, from 0 on.
-        criteria = np.array([self._empty_criterion, *(step.criterion for step in self._best)])
+        criteria = np.array(
+            [self._empty_criterion, *(step.criterion for step in self._best)]
+        )
         # Pinned features are part of any result, so smaller sizes do not count.
         last = len(self._best)
         first = len(self._rules.pinned)
         if self._rules.size_penalty > 0:
-            penalised = criteria + self._rules.size_penalty * self._empty_criterion * np.arange(criteria.size)
+            penalised = (
+                criteria
+                + self._rules.size_penalty
+                * self._empty_criterion
+                * np.arange(criteria.size)
+            )
             last = first + int(penalised[first:].argmin())
         if last == 0:
             yield empty_model(self._empty_criterion, self._additions[0])
@@ -342,8 +374,8 @@ class BestSets:
 class GroupSearch:
     """Leave-query-out criterion after adding a group to a selection, or removing one.
 
-    In this search, selection, candidates and criteria refer to groups, by position; weights refer to
-    features.
+    In this search, selection, candidates and criteria refer to groups, by position;
+    weights refer to features.
 
     Parameters
     ----------
@@ -372,7 +404,9 @@ class GroupSearch:
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
         costs = np.empty(candidates.size)
         if is_single.any():
-            costs[is_single] = self._search.costs(self._groups.representatives[candidates[is_single]])
+            costs[is_single] = self._search.costs(
+                self._groups.representatives[candidates[is_single]]
+            )
         joint = np.flatnonzero(~is_single).tolist()
         for index in joint:
             costs[index] = self._criterion_of((*self.selected, int(candidates[index])))
@@ -383,7 +417,8 @@ class GroupSearch:
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
         selected = self.selected
-        # From the last group to the first, so that the earlier groups need not be selected again.
+        # From the last group to the first, so that the earlier groups need not be
+        # selected again.
         costs = [
             self._criterion_of(selected[:position] + selected[position + 1 :])
             for position in reversed(range(len(selected)))

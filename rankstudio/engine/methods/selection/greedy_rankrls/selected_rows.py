@@ -8,10 +8,16 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.selection.greedy_rankrls import _delayed_kernel, _solved_kernel
+from rankstudio.engine.methods.selection.greedy_rankrls import (
+    _delayed_kernel,
+    _solved_kernel,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls import _joint_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls._delayed_kernel import Delayed
-from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import (
+    BLOCK,
+    State,
+)
 
 Arrays = TypeVar("Arrays", bound=tuple[Floats, ...])
 Shapes = list[tuple[int, ...]]
@@ -26,7 +32,8 @@ class SelectedRows(Protocol):
     Attributes
     ----------
     next : ndarray of shape (blocks, 1, n, BLOCK)
-        Output array for the products of the next feature with all features, if there are no Gram matrices.
+        Output array for the products of the next feature with all features, if there
+        are no Gram matrices.
     """
 
     @property
@@ -36,12 +43,17 @@ class SelectedRows(Protocol):
     def selected(self) -> Sequence[int]: ...  # noqa: D102 - the selected features, in order of selection
 
     def select(
-        self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
+        self,
+        feature: int,
+        total: Floats,
+        remaining: Ints,
+        state: State,
+        for_each_block: Each,
     ) -> None:
         """Select a feature, and update the state of the features ``remaining``, in ascending order.
 
-        ``total`` (n,) contains the products of the selected feature with all features, over all queries of
-        all shards.
+        ``total`` (n,) contains the products of the selected feature with all features,
+        over all queries of all shards.
         """
 
 
@@ -54,7 +66,8 @@ class SolvedRows:
         Gram matrices of the queries, if they exist.
     regularization : float
     arrays : sequence of ndarray
-        Arrays of the :meth:`shapes`, with the blocks first and the queries of a block last.
+        Arrays of the :meth:`shapes`, with the blocks first and the queries of a block
+        last.
 
     Notes
     -----
@@ -62,7 +75,9 @@ class SolvedRows:
     each Gram matrix, and 2 t² numbers for the systems.
     """
 
-    def __init__(self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]) -> None:
+    def __init__(
+        self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]
+    ) -> None:
         inverse, diagonal, rows = arrays
         self._whole = gram is not None
         self._gram = rows if gram is None else gram
@@ -82,7 +97,12 @@ class SolvedRows:
         return self._gram[:, t : t + 1]
 
     def select(
-        self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
+        self,
+        feature: int,
+        total: Floats,
+        remaining: Ints,
+        state: State,
+        for_each_block: Each,
     ) -> None:
         """Solve the systems of the selected feature in each query, and update the remaining features."""
         t = len(self.selected)
@@ -90,9 +110,11 @@ class SolvedRows:
         self.selected.append(feature)
         selected = np.array(self.selected)
         totals = np.array(self._totals)
-        # The earlier features in ascending order, so that rows of Gram matrices are read in order.
+        # The earlier features in ascending order, so that rows of Gram matrices are
+        # read in order.
         ascending = np.argsort(selected[:-1])
-        # Whole Gram matrices have rows of all features; otherwise row a is that of the a-th selected feature.
+        # Whole Gram matrices have rows of all features; otherwise row a is that of the
+        # a-th selected feature.
         places = selected if self._whole else np.arange(t + 1)
         inverse, diagonal = self._factor
 
@@ -132,7 +154,9 @@ class DelayedRows:
     update.
     """
 
-    def __init__(self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]) -> None:
+    def __init__(
+        self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]
+    ) -> None:
         rows, halves, pivots, outer, inner, following = arrays
         self._whole = gram is not None
         self._gram = following if gram is None else gram
@@ -149,25 +173,37 @@ class DelayedRows:
         """Return the shapes of a query's arrays: γ, d, pivots, S - T, V, and the next feature's products."""
         places = n - delay if k > delay else 0
         pairs = places * (places - 1) // 2
-        return [(n, delay), (n, delay), (delay,), (pairs,), (pairs,), () if with_gram else (1, n)]
+        return [
+            (n, delay),
+            (n, delay),
+            (delay,),
+            (pairs,),
+            (pairs,),
+            () if with_gram else (1, n),
+        ]
 
     @property
     def next(self) -> Floats:  # noqa: D102 - of the protocol
         return self._gram
 
     def select(
-        self, feature: int, total: Floats, remaining: Ints, state: State, for_each_block: Each
+        self,
+        feature: int,
+        total: Floats,
+        remaining: Ints,
+        state: State,
+        for_each_block: Each,
     ) -> None:
         """Update the remaining features with a selected feature, and keep its changes as another step."""
         gammas, _, _ = self.delayed
         if self._n_kept_steps == gammas.shape[2]:  # no room for another step
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)
-        # The place of each column in the matrices, which only have the columns that remained at the last
-        # update.
+        # The place of each column in the matrices, which only have the columns that
+        # remained at the last update.
         selected_position = int(np.searchsorted(self._columns_by_place, feature))
         places = np.searchsorted(self._columns_by_place, remaining)
-        # Before the first update there are no matrices, and the Gram matrices or their last row are read
-        # instead.
+        # Before the first update there are no matrices, and the Gram matrices or their
+        # last row are read instead.
         h = self._n_kept_steps
         at_gram = -1  # the matrices are read instead
         if not self._has_matrices:
@@ -203,7 +239,9 @@ class DelayedRows:
             gram = self._gram[:0] if self._has_matrices else self._gram[part]
             matrices = of_blocks(self._matrices, part)
             space = np.empty((3 * h + 2, BLOCK))
-            _delayed_kernel.bring_up(remaining, places, gram, of_blocks(self.delayed, part), matrices, space)
+            _delayed_kernel.bring_up(
+                remaining, places, gram, of_blocks(self.delayed, part), matrices, space
+            )
 
         for_each_block(work)
         self._columns_by_place = remaining
@@ -219,7 +257,11 @@ def of_blocks(arrays: Arrays, part: slice) -> Arrays:
 
 def _pairs_of(group: tuple[int, ...]) -> list[tuple[int, int]]:
     """Return the pairs of a group's features: (1, 0), (2, 0), (2, 1), …."""
-    return [(feature, other) for index, feature in enumerate(group) for other in group[:index]]
+    return [
+        (feature, other)
+        for index, feature in enumerate(group)
+        for other in group[:index]
+    ]
 
 
 class JointPairs:
@@ -243,12 +285,18 @@ class JointPairs:
     """
 
     def __init__(
-        self, groups: tuple[tuple[int, ...], ...], n: int, blocks: int, empty: Callable[[int], Floats]
+        self,
+        groups: tuple[tuple[int, ...], ...],
+        n: int,
+        blocks: int,
+        empty: Callable[[int], Floats],
     ) -> None:
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
         self._members: Ints = np.concatenate(groups).astype(np.int64)
         self._starts: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self._pairs: Ints = np.concatenate([[0], np.cumsum(sizes * (sizes - 1) // 2)]).astype(np.int64)
+        self._pairs: Ints = np.concatenate(
+            [[0], np.cumsum(sizes * (sizes - 1) // 2)]
+        ).astype(np.int64)
         self._pair_columns = [pair for group in groups for pair in _pairs_of(group)]
         self._is_remaining = np.ones(n, dtype=np.bool_)
         n_pairs = len(self._pair_columns)
@@ -262,25 +310,42 @@ class JointPairs:
             self._products[:, pair] = gram[:, feature, other]
             self._joint[:, pair] = total[feature, other] - self._products[:, pair]
 
-    def follow(self, feature: int, step: int, delayed: Delayed, for_each_block: Each) -> None:
+    def follow(
+        self, feature: int, step: int, delayed: Delayed, for_each_block: Each
+    ) -> None:
         """Update the pairs after the selection of a feature, whose changes are delayed at ``step``."""
         self._is_remaining[feature] = False
         arguments = step, self._is_remaining, self._members, self._starts, self._pairs
 
         def work(part: slice) -> None:
-            kernels.follow(*arguments, of_blocks(delayed, part), self._joint[part], self._products[part])
+            kernels.follow(
+                *arguments,
+                of_blocks(delayed, part),
+                self._joint[part],
+                self._products[part],
+            )
 
         for_each_block(work)
 
-    def costs(self, regularization: float, state: State, for_each_block: Each) -> Floats:
+    def costs(
+        self, regularization: float, state: State, for_each_block: Each
+    ) -> Floats:
         """Return the shard's part of the criterion with each group added, 0 for selected groups, (g,)."""
         # Groups of which no feature is selected yet.
-        n_remaining = np.add.reduceat(self._is_remaining[self._members], self._starts[:-1], dtype=np.int64)
+        n_remaining = np.add.reduceat(
+            self._is_remaining[self._members], self._starts[:-1], dtype=np.int64
+        )
         open_groups = np.flatnonzero(n_remaining == np.diff(self._starts))
         partial = np.zeros((self._joint.shape[0], self._starts.size - 1))
         # Each thread has a part of the blocks, and work space for the largest group.
         s = self._largest
-        arguments = open_groups, self._members, self._starts, self._pairs, regularization
+        arguments = (
+            open_groups,
+            self._members,
+            self._starts,
+            self._pairs,
+            regularization,
+        )
 
         def work(part: slice) -> None:
             kernels.costs(

@@ -24,7 +24,8 @@ from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
 
 _PROGRESS_TEXT = "permuting residuals"
-# Permutations between two partial results. They share the computations that do not depend on the labels.
+# Permutations between two partial results. They share the computations that do not
+# depend on the labels.
 _MAX_PERMUTATIONS = 16
 # Scores of up to this size are allocated without asking how much memory is free.
 _UNCHECKED_BYTES = 1e8
@@ -40,7 +41,9 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     The scores of the empty model are 0.
     """
     limit = budget() / 2
-    out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(len(coefs) + 1, data.y.size)
+    out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(
+        len(coefs) + 1, data.y.size
+    )
     out[0] = 0.0
 
     def score(index: int, shard: Shard, rows: QueryData) -> None:
@@ -65,7 +68,9 @@ class ResidualTest:
 
     def __init__(self, paths: SummedPaths, data: TrainingData, cost: PairCost) -> None:
         if not cost.ties:
-            raise ParameterError("ties", False, "True, as documents with equal labels count, too")
+            raise ParameterError(
+                "ties", False, "True, as documents with equal labels count, too"
+            )
         self._paths = paths
         self._data = data
         self._targets = targets_of(data.ptr, cost)
@@ -75,7 +80,9 @@ class ResidualTest:
         models = [step.coef for step in steps[: len(self.selected) - 1]]
         # Scores by the model before each step.
         self._fitted_scores = _scores_of_models(data, models)
-        self.drops: Floats = np.array([step.before - step.criterion for step in steps[: len(self.selected)]])
+        self.drops: Floats = np.array(
+            [step.before - step.criterion for step in steps[: len(self.selected)]]
+        )
         self.empty: float = steps[0].before
 
     @property
@@ -83,7 +90,9 @@ class ResidualTest:
         """Number of permutations that are compared at a time."""
         n_products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
         max_products = (
-            min(_MOST_PRODUCTS, budget() / _BUDGET_PER_PRODUCT) if self._data.several else _MOST_PRODUCTS
+            min(_MOST_PRODUCTS, budget() / _BUDGET_PER_PRODUCT)
+            if self._data.several
+            else _MOST_PRODUCTS
         )
         return int(min(_MAX_PERMUTATIONS, max(1, max_products // n_products)))
 
@@ -91,7 +100,9 @@ class ResidualTest:
         """Return by how much a step, from 0, reduces the error with each permutation of the residuals."""
         fitted = self._fitted_scores[step]
         residuals = self._labels - fitted
-        targets = self._targets(np.column_stack([fitted + residuals[order] for order in orders]))
+        targets = self._targets(
+            np.column_stack([fitted + residuals[order] for order in orders])
+        )
         rules = self._paths.rules
         if rules.costs is None and rules.n_candidates is None:
             return self._best_drops(targets, step)
@@ -163,7 +174,8 @@ class ResidualTest:
         for block, first in zip(gram, range(0, paths.n_queries, BLOCK), strict=True):
             block_products = products[first : first + BLOCK]
             G = np.moveaxis(block, 2, 0)[: len(block_products), :n, :n]
-            # In the held-out query: the squares of all features, and their products with the residual target.
+            # In the held-out query: the squares of all features, and their products
+            # with the residual target.
             square = np.diagonal(G, axis1=1, axis2=2)
             product = block_products
             # In the other queries: the numerator and the denominator of the weight.
@@ -177,8 +189,14 @@ class ResidualTest:
                 residual_rows = rows - rows[:, :, chosen] @ b  # X_S'(x_j - X_S b)
                 square = square - (b * (rows + residual_rows)).sum(axis=1)
                 pivot -= (b * other_rows).sum(axis=1)
-                w = np.linalg.solve(A, right[:, :, chosen].transpose(0, 2, 1)).transpose(0, 2, 1)
-                product = block_products - block_products[:, :, chosen] @ b - w @ residual_rows
+                w = np.linalg.solve(
+                    A, right[:, :, chosen].transpose(0, 2, 1)
+                ).transpose(0, 2, 1)
+                product = (
+                    block_products
+                    - block_products[:, :, chosen] @ b
+                    - w @ residual_rows
+                )
                 right = right - w @ other_rows
             weight = right / pivot[:, None]
             changes += (weight * (weight * square[:, None] - 2.0 * product)).sum(axis=0)

@@ -19,7 +19,10 @@ from rankstudio.engine.methods.capabilities import QueryErrors
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.methods.selection.greedy_rankrls._subset_kernel import gather_row, gather_squares
+from rankstudio.engine.methods.selection.greedy_rankrls._subset_kernel import (
+    gather_row,
+    gather_squares,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     ForwardSearch,
     GreedyState,
@@ -55,8 +58,8 @@ class SomeQueries:
     Attributes
     ----------
     statistics : Statistics
-        Starting point of a path. A row of the matrices and of their sum is undefined until :meth:`fill`
-        copies it; a path of k features reads k rows.
+        Starting point of a path. A row of the matrices and of their sum is undefined
+        until :meth:`fill` copies it; a path of k features reads k rows.
     source : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
         The Gram matrices of all queries.
     queries : ndarray
@@ -69,7 +72,9 @@ class SomeQueries:
 
     def fill(self, row: int) -> None:
         """Copy a row of the matrices of the queries; O(Qn)."""
-        gather_row(self.source, self.queries, row, self.statistics.gram, self.statistics.total)
+        gather_row(
+            self.source, self.queries, row, self.statistics.gram, self.statistics.total
+        )
 
     def fill_all(self) -> None:
         """Copy all rows; O(Qn²)."""
@@ -98,7 +103,9 @@ class WithoutQueries(SomeQueries):
         lanes = self.queries % BLOCK
         statistics.gram[:, row] = self.source[:, row]
         statistics.gram[blocks, row, :, lanes] = 0.0
-        statistics.total[row] = self.whole[row] - self.source[blocks, row, :, lanes].sum(axis=0)
+        statistics.total[row] = self.whole[row] - self.source[
+            blocks, row, :, lanes
+        ].sum(axis=0)
         statistics.total[:, row] = statistics.total[row]
 
 
@@ -106,7 +113,11 @@ class _FillingSearch(ForwardSearch):
     """A forward search that copies the row of each selected feature from the matrices of all queries."""
 
     def __init__(
-        self, session: ShardSession, work: GreedyWork, groups: ColumnGroups, some_queries: SomeQueries | None
+        self,
+        session: ShardSession,
+        work: GreedyWork,
+        groups: ColumnGroups,
+        some_queries: SomeQueries | None,
     ) -> None:
         super().__init__(session, work, groups)
         self._some_queries = some_queries
@@ -137,7 +148,13 @@ class SummedPaths:
     copies of its own; if there is too little memory for all copies, they are in unnamed files.
     """
 
-    def __init__(self, data: TrainingData, regularization: float, rules: Constraints, cost: PairCost) -> None:
+    def __init__(
+        self,
+        data: TrainingData,
+        regularization: float,
+        rules: Constraints,
+        cost: PairCost,
+    ) -> None:
         self.regularization = regularization
         self.rules = rules
         self._groups = ColumnGroups.of(data.X.shape[1], ())
@@ -169,7 +186,9 @@ class SummedPaths:
         with self._buffer(queries.size) as room:
             return self._path(self._statistics_of(queries, room))
 
-    def path_without(self, queries: Ints, first: Sequence[int] | None = None) -> list[Step]:
+    def path_without(
+        self, queries: Ints, first: Sequence[int] | None = None
+    ) -> list[Step]:
         """Return the steps on all but a few queries.
 
         ``first`` is as in :meth:`labelled_path`.
@@ -177,7 +196,9 @@ class SummedPaths:
         with self._buffer(self.n_queries) as room:
             return self._path(self._statistics_without(queries, room), first)
 
-    def labelled_path(self, labels: Floats, first: Sequence[int] | None = None) -> list[Step]:
+    def labelled_path(
+        self, labels: Floats, first: Sequence[int] | None = None
+    ) -> list[Step]:
         """Return the steps on all queries with other labels.
 
         Parameters
@@ -194,7 +215,9 @@ class SummedPaths:
         gram = self.statistics.gram[query // BLOCK, :, :, query % BLOCK]
         # ||X w - y||² is a quadratic form of [w; -1] in the Gram matrix [X y]'[X y].
         models = np.column_stack((coefs, np.full(len(coefs), -1.0)))
-        errors: Floats = np.maximum(np.einsum("ki,ij,kj->k", models, gram, models, optimize=True), 0.0)
+        errors: Floats = np.maximum(
+            np.einsum("ki,ij,kj->k", models, gram, models, optimize=True), 0.0
+        )
         return errors
 
     @contextmanager
@@ -216,8 +239,8 @@ class SummedPaths:
         """Return the statistics of some queries, given in ascending order, with matrices in ``room``."""
         # Room for as many blocks as the queries fill, rounded up.
         out = room[: -(-queries.size // BLOCK)]
-        # The squares of all features and labels, and the row of the labels; other rows are filled when
-        # needed.
+        # The squares of all features and labels, and the row of the labels; other rows
+        # are filled when needed.
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
@@ -243,17 +266,22 @@ class SummedPaths:
         # The places of the queries: block, and position in the block.
         blocks = queries // BLOCK
         lanes = queries % BLOCK
-        # The queries are subtracted from the sums, and become queries without documents: all 0.
+        # The queries are subtracted from the sums, and become queries without
+        # documents: all 0.
         squares, rights, labels = (array.copy() for array in all_queries.known)
         total = all_queries.total.copy()
         n = squares.shape[1]
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
-        # Gram matrices are only made for rows that are needed, with the sums of all queries less these few.
+        # Gram matrices are only made for rows that are needed, with the sums of all
+        # queries less these few.
         statistics = Statistics(known=(squares, rights, labels), total=total, gram=room)
         remaining = WithoutQueries(
-            statistics, source=all_queries.gram, queries=queries, whole=all_queries.total
+            statistics,
+            source=all_queries.gram,
+            queries=queries,
+            whole=all_queries.total,
         )
         remaining.fill(n)
         return remaining
@@ -263,12 +291,16 @@ class SummedPaths:
 
         The rows of the loss have to be the documents.
         """
-        out = np.empty((self.n_queries, targets.shape[1], self.statistics.total.shape[0] - 1))
+        out = np.empty(
+            (self.n_queries, targets.shape[1], self.statistics.total.shape[0] - 1)
+        )
 
         def add(index: int, shard: Shard, rows: QueryData) -> None:
             query = shard.first_query
             row = shard.first_row
-            for X, _, ptr in centred_blocks(rows, self._cost, by_blocks=self._data.several):
+            for X, _, ptr in centred_blocks(
+                rows, self._cost, by_blocks=self._data.several
+            ):
                 for first, last in pairwise(ptr.tolist()):
                     out[query] = targets[row + first : row + last].T @ X[first:last]
                     query += 1
@@ -287,19 +319,24 @@ class SummedPaths:
         feature_squares, former_rights, former_squares = statistics.known
         rights = np.zeros_like(former_rights)
         total = statistics.total.copy()
-        # The products of features and labels, placed by block and position in the block; padding is 0.
+        # The products of features and labels, placed by block and position in the
+        # block; padding is 0.
         products = self.products(labels)[:, 0]
         blocks, lanes = np.divmod(np.arange(self.n_queries), BLOCK)
         rights[blocks, :, lanes] = products
         total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
         # The squares of the labels.
         squares = np.zeros(former_squares.size)
-        squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self._rows.ptr[:-1])
+        squares[: self.n_queries] = np.add.reduceat(
+            labels[:, 0] ** 2, self._rows.ptr[:-1]
+        )
         total[-1, -1] = squares.sum()
         query_sums = feature_squares, rights, squares.reshape(former_squares.shape)
         return replace(statistics, known=query_sums, total=total)
 
-    def _path(self, source: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
+    def _path(
+        self, source: Statistics | SomeQueries, first: Sequence[int] | None = None
+    ) -> list[Step]:
         """Return the steps of a path.
 
         Parameters
@@ -310,10 +347,12 @@ class SummedPaths:
             Features to start with; the path then ends with the feature after them.
         """
         rules = self.rules
-        # With first features, these are pinned, and one more is selected: a pinned one, if the rules have
-        # more.
+        # With first features, these are pinned, and one more is selected: a pinned one,
+        # if the rules have more.
         if first is not None:
-            rules = replace(rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1)
+            rules = replace(
+                rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1
+            )
             rules = replace(rules, pinned=rules.pinned[: rules.k])
         some_queries = source if isinstance(source, SomeQueries) else None
         statistics = source.statistics if isinstance(source, SomeQueries) else source
@@ -321,7 +360,12 @@ class SummedPaths:
         k = rules.k
         n_delayed_steps = delay(n, k, with_gram=True)
         work = GreedyWork(
-            self.regularization, k, whole=True, cost=_COST, by_blocks=False, delay=n_delayed_steps
+            self.regularization,
+            k,
+            whole=True,
+            cost=_COST,
+            by_blocks=False,
+            delay=n_delayed_steps,
         )
         if some_queries is not None and work.delay:
             # Matrices of all features are read, not only the rows of selected ones.
@@ -338,7 +382,13 @@ class SummedPaths:
         """Return the errors of all queries with the features ``first``, and with each other feature added."""
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)
-        work = GreedyWork(self.regularization, max(1, len(first)), whole=True, cost=_COST, by_blocks=False)
+        work = GreedyWork(
+            self.regularization,
+            max(1, len(first)),
+            whole=True,
+            cost=_COST,
+            by_blocks=False,
+        )
         scratch = Scratch(Room(lambda: float("inf")))
         state: GreedyState = work.begin(data, scratch)
         total = self.statistics.total

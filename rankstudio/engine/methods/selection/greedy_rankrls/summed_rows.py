@@ -32,15 +32,16 @@ from rankstudio.engine.support.work import Waiting, finish
 class SummedRows(QueryData):
     """Rows of a loss that are not stored: only the Gram matrix of each query is.
 
-    Everything that follows from these matrices is computed as for rows in memory. Access to the centred rows
-    raises a TypeError.
+    Everything that follows from these matrices is computed as for rows in memory.
+    Access to the centred rows raises a TypeError.
     """
 
     @classmethod
     def of(cls, data: TrainingData | QueryData, statistics: Statistics) -> SummedRows:
         """Return the rows of some documents whose Gram matrices are known."""
         n = statistics.total.shape[0] - 1
-        # The features are a view of a single 0, so that they have a shape but take no memory.
+        # The features are a view of a single 0, so that they have a shape but take no
+        # memory.
         rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
         rows.shared.of(KnownStatistics).found[True, DEFAULT_COST] = statistics
         return rows
@@ -69,8 +70,14 @@ class SummedRows(QueryData):
         indices = np.array([*chosen, statistics.total.shape[0] - 1])
         total = statistics.total[np.ix_(indices, indices)]
         gram = statistics.gram[:, indices[:, None], indices]
-        parts = np.ascontiguousarray(squares[:, chosen]), np.ascontiguousarray(rights[:, chosen]), labels
-        return SummedRows.of(self, Statistics(known=parts, total=total, gram=np.ascontiguousarray(gram)))
+        parts = (
+            np.ascontiguousarray(squares[:, chosen]),
+            np.ascontiguousarray(rights[:, chosen]),
+            labels,
+        )
+        return SummedRows.of(
+            self, Statistics(known=parts, total=total, gram=np.ascontiguousarray(gram))
+        )
 
 
 @dataclass
@@ -80,7 +87,9 @@ class _Known:
     by_cost: dict[PairCost, SummedRows] = field(default_factory=dict)
 
 
-def summed_rows(data: TrainingData, cost: PairCost, columns: Sequence[int] | None = None) -> QueryData:
+def summed_rows(
+    data: TrainingData, cost: PairCost, columns: Sequence[int] | None = None
+) -> QueryData:
     """Return the rows of a loss, cached.
 
     Parameters
@@ -125,7 +134,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     """Compute the squares, the label products and the Gram matrices of all queries, by shards."""
     n = data.X.shape[1]
     Q = data.ptr.size - 1
-    # The arrays of all queries take at most half of the memory limit; beyond it, they are in files.
+    # The arrays of all queries take at most half of the memory limit; beyond it, they
+    # are in files.
     limit = budget() / 2
     blocks = -(-Q // BLOCK)
     scratch = Scratch(Room(lambda: limit))
@@ -142,7 +152,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
-            # A block of the shard may straddle two blocks of all queries; `lane` is the position in a block.
+            # A block of the shard may straddle two blocks of all queries; `lane` is the
+            # position in a block.
             for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))
@@ -155,7 +166,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         totals[index] = total
 
     yield from data.visited(add, "adding up products of features")
-    # Sums are added in a fixed order, so that the result does not depend on the order of the shards' ends.
+    # Sums are added in a fixed order, so that the result does not depend on the order
+    # of the shards' ends.
     tree = TreeSum()
     for total in totals:
         tree.add((total,))

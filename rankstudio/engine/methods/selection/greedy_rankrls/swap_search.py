@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from rankstudio.engine.arrays import Bools, Ints
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.selection.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import BestSets, FloatingSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
+    BestSets,
+    FloatingSearch,
+)
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 
@@ -44,11 +47,13 @@ def swap_features(
     while True:
         best = criterion - tie
         better = None
-        # From the last position to the first, so that the search need not select the earlier features again.
+        # From the last position to the first, so that the search need not select the
+        # earlier features again.
         for position in reversed(range(len(selected))):
             if selected[position] in rules.pinned:
                 continue
-            # Without one feature, the criterion with each other feature is that after a swap.
+            # Without one feature, the criterion with each other feature is that after a
+            # swap.
             rest = selected[:position] + selected[position + 1 :]
             candidates = _swap_candidates(search.informative, selected, rest, rules)
             if not candidates.size:
@@ -58,7 +63,11 @@ def swap_features(
             least = int(costs.argmin())
             if costs[least] < best:
                 best = float(costs[least])
-                better = (*selected[:position], int(candidates[least]), *selected[position + 1 :])
+                better = (
+                    *selected[:position],
+                    int(candidates[least]),
+                    *selected[position + 1 :],
+                )
         if better is None:
             break
         # The best swap of all positions is carried out.
@@ -74,7 +83,10 @@ def swap_features(
 
 
 def _swap_candidates(
-    informative: Bools, selected: tuple[int, ...], rest: tuple[int, ...], rules: Constraints
+    informative: Bools,
+    selected: tuple[int, ...],
+    rest: tuple[int, ...],
+    rules: Constraints,
 ) -> Ints:
     """Return the candidates that may replace the selected feature that is not in ``rest``."""
     remaining = rules.allowed & informative
@@ -106,7 +118,9 @@ def swap_path(
     yield from sets.steps()
 
 
-def swap_sets(sets: BestSets, search: FloatingSearch, rules: Constraints) -> Iterator[WorkProgress]:
+def swap_sets(
+    sets: BestSets, search: FloatingSearch, rules: Constraints
+) -> Iterator[WorkProgress]:
     """Improve each of the best sets by swaps, with a progress event per size."""
     for size in range(max(1, len(rules.pinned)), sets.most + 1):
         before = sets.of_size(size).selected

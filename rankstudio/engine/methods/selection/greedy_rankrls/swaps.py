@@ -7,8 +7,14 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Shape, whole_search
-from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch, GroupSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
+    Shape,
+    whole_search,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
+    FloatingSearch,
+    GroupSearch,
+)
 
 
 def swap_criteria(
@@ -32,7 +38,8 @@ def swap_criteria(
     criterion : float
         Criterion of the selection, summed over documents (Pahikkala et al. 2010, eq. (7)).
     swapped : ndarray of shape (k, c)
-        Row a has the criterion with the a-th selected feature replaced by each candidate.
+        Row a has the criterion with the a-th selected feature replaced by each
+        candidate.
     without : ndarray of shape (k,)
         Criterion without the a-th selected feature.
     added : ndarray of shape (c,)
@@ -49,7 +56,8 @@ def swap_criteria(
     search.move_to(selected)
     criterion = search.criterion()
     added = search.costs(candidates)
-    # From the last feature to the first, so that the earlier features need not be selected again.
+    # From the last feature to the first, so that the earlier features need not be
+    # selected again.
     for position in reversed(range(len(selected))):
         search.move_to(selected[:position] + selected[position + 1 :])
         without[position] = search.criterion()
@@ -58,7 +66,10 @@ def swap_criteria(
 
 
 def group_swap_criteria(
-    data: QueryData, regularization: float, selected: tuple[int, ...], groups: ColumnGroups
+    data: QueryData,
+    regularization: float,
+    selected: tuple[int, ...],
+    groups: ColumnGroups,
 ) -> tuple[float, dict[tuple[int, int], float]]:
     """Return the leave-query-out error of groups, and after each swap that involves several features.
 
@@ -77,8 +88,8 @@ def group_swap_criteria(
     criterion : float
         Criterion of the selection, summed over documents.
     swapped : dict
-        Criterion after the swap, by the positions of the removed and the added group; at least one of the two
-        has several features.
+        Criterion after the swap, by the positions of the removed and the added group;
+        at least one of the two has several features.
     """
     inside = groups.containing(selected)
     # Only swaps with a group of several features are asked for.
@@ -86,24 +97,29 @@ def group_swap_criteria(
     outside = [group for group in range(len(is_joint)) if group not in inside]
     swapped: dict[tuple[int, int], float] = {}
     # The search starts with all groups of the selection.
-    search = GroupSearch(on_demand_search(data, regularization, data.X.shape[1]), groups)
+    search = GroupSearch(
+        on_demand_search(data, regularization, data.X.shape[1]), groups
+    )
     search.move_to(inside)
     criterion = search.criterion()
-    # Without one of the groups, the cost of adding each other group is the criterion of a swap.
+    # Without one of the groups, the cost of adding each other group is the criterion of
+    # a swap.
     for position in reversed(range(len(inside))):
         removed = inside[position]
         added = [group for group in outside if is_joint[removed] or is_joint[group]]
         if added:
             search.move_to(inside[:position] + inside[position + 1 :])
             costs = search.costs(np.array(added, dtype=np.int64)).tolist()
-            swapped |= {(removed, group): cost for group, cost in zip(added, costs, strict=True)}
+            swapped |= {
+                (removed, group): cost for group, cost in zip(added, costs, strict=True)
+            }
     return criterion, swapped
 
 
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
     """Estimate the duration of `swap_criteria` on one thread."""
-    # For each query and each removed feature: k² k / 2 products for the inverse without it, and k² for each
-    # candidate. A product takes about a nanosecond.
+    # For each query and each removed feature: k² k / 2 products for the inverse without
+    # it, and k² for each candidate. A product takes about a nanosecond.
     k = n_selected
     return 1e-9 * n_queries * k**3 * (0.5 * k + n_candidates)
 
@@ -113,13 +129,23 @@ def on_demand_search(data: QueryData, regularization: float, k: int) -> Floating
 
     :class:`SummedRows` only have Gram matrices, so these are always used.
     """
-    from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import SummedRows  # noqa: PLC0415
+    from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import (  # noqa: PLC0415
+        SummedRows,
+    )
 
     by_gram_matrices = Shape.of(data.X.shape, data.ptr, k).by_gram_matrices("auto")
     if not by_gram_matrices and not isinstance(data, SummedRows):
         return whole_search(data, regularization, k)
-    from rankstudio.engine.methods.selection.greedy_rankrls.column_search import GramProducts, OnDemandSearch  # noqa: PLC0415
-    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics  # noqa: PLC0415
+    from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (  # noqa: PLC0415
+        GramProducts,
+        OnDemandSearch,
+    )
+    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (  # noqa: PLC0415
+        gram_statistics,
+    )
 
     statistics = gram_statistics(data)
-    return OnDemandSearch(GramProducts(statistics.gram, statistics.total, data.ptr.size - 1), regularization)
+    return OnDemandSearch(
+        GramProducts(statistics.gram, statistics.total, data.ptr.size - 1),
+        regularization,
+    )

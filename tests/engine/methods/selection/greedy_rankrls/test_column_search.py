@@ -16,7 +16,9 @@ from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
     GramProducts,
     OnDemandSearch,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
+    gram_statistics,
+)
 
 Maker = Callable[[np.ndarray, np.ndarray, np.ndarray], GramProducts | ColumnProducts]
 
@@ -29,13 +31,20 @@ def gram_products(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> GramProducts
 
 PRODUCTS: dict[str, Maker] = {
     "statistics": gram_products,
-    "dense columns": lambda X, y, qid: ColumnProducts(SparseQueryData.of(group(X, y, qid))),
-    "sparse columns": lambda X, y, qid: ColumnProducts(group_sparse(scipy.sparse.csr_array(X), y, qid)),
+    "dense columns": lambda X, y, qid: ColumnProducts(
+        SparseQueryData.of(group(X, y, qid))
+    ),
+    "sparse columns": lambda X, y, qid: ColumnProducts(
+        group_sparse(scipy.sparse.csr_array(X), y, qid)
+    ),
 }
 
 EVERY_KIND = pytest.mark.parametrize(
     "kind",  # dense columns go the way of sparse ones
-    [pytest.param(k, marks=pytest.mark.thorough if k == "dense columns" else ()) for k in PRODUCTS],
+    [
+        pytest.param(k, marks=pytest.mark.thorough if k == "dense columns" else ())
+        for k in PRODUCTS
+    ],
 )
 
 
@@ -51,13 +60,17 @@ def check_against_retraining(search: OnDemandSearch, problem: Problem) -> None:
     assert search.criterion() == pytest.approx(error(selected), rel=rtol, abs=atol)
     others = [j for j in range(X.shape[1]) if j not in selected]
     costs = search.costs(np.array(others, dtype=np.int64))
-    np.testing.assert_allclose(costs, [error([*selected, j]) for j in others], rtol=rtol, atol=atol)
+    np.testing.assert_allclose(
+        costs, [error([*selected, j]) for j in others], rtol=rtol, atol=atol
+    )
     without = [error([j for j in selected if j != i]) for i in selected]
     np.testing.assert_allclose(search.removals(), without, rtol=rtol, atol=atol)
     expected = np.zeros(X.shape[1])
     if selected:
         expected[selected] = rankrls_on_pairs(X[:, selected], y, qid, regularization)
-    np.testing.assert_allclose(search.weights(), expected, rtol=rtol, atol=atol / min(1.0, regularization))
+    np.testing.assert_allclose(
+        search.weights(), expected, rtol=rtol, atol=atol / min(1.0, regularization)
+    )
 
 
 @EVERY_KIND
@@ -76,7 +89,9 @@ def test_from_one_set_to_any_other(kind: str, problem: Problem) -> None:
 
 
 @EVERY_KIND
-def test_more_queries_than_a_block_and_more_features_than_there_was_room_for(kind: str) -> None:
+def test_more_queries_than_a_block_and_more_features_than_there_was_room_for(
+    kind: str,
+) -> None:
     rng = np.random.default_rng(2)
     X, qid = rng.random((300, 20)), np.sort(rng.integers(0, 75, 300))
     X[X < 0.6] = 0.0

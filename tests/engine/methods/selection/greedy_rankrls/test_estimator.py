@@ -14,12 +14,17 @@ ALGORITHMS = ("statistics", "rows", "algorithm1", "columns")
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(problem=problems(fewest_queries=2))
-def test_criteria_of_candidates_and_weights_are_those_of_retraining(algorithm: str, problem: Problem) -> None:
+def test_criteria_of_candidates_and_weights_are_those_of_retraining(
+    algorithm: str, problem: Problem
+) -> None:
     X, y, qid, regularization = problem
     method = GreedyRankRLS(regularization=regularization, algorithm=algorithm)
     rtol, atol = tolerance(problem)
     before: list[int] = []
-    varies = [any(np.ptp(X[qid == q, j]) > 0 for q in np.unique(qid)) for j in range(X.shape[1])]
+    varies = [
+        any(np.ptp(X[qid == q, j]) > 0 for q in np.unique(qid))
+        for j in range(X.shape[1])
+    ]
     error = sum(np.sum((y[qid == q] - y[qid == q].mean()) ** 2) for q in np.unique(qid))
     for step in method.steps(X, y, qid=qid):
         for j in range(X.shape[1]):
@@ -27,18 +32,26 @@ def test_criteria_of_candidates_and_weights_are_those_of_retraining(algorithm: s
             if j in before or (not varies[j] and any(varies[i] for i in rest)):
                 assert np.isnan(step.candidates[j])
             else:
-                expected = leave_query_out_error(X, y, qid, [*before, j], regularization)
+                expected = leave_query_out_error(
+                    X, y, qid, [*before, j], regularization
+                )
                 assert step.candidates[j] == pytest.approx(expected, rel=rtol, abs=atol)
-        assert step.criterion == pytest.approx(step.candidates[step.selected[-1]], rel=rtol, abs=atol)
+        assert step.criterion == pytest.approx(
+            step.candidates[step.selected[-1]], rel=rtol, abs=atol
+        )
         assert step.before == pytest.approx(error, rel=rtol, abs=atol)
         error, before = step.criterion, list(step.selected)
         weights = np.zeros(X.shape[1])
         weights[before] = rankrls_on_pairs(X[:, before], y, qid, regularization)
-        np.testing.assert_allclose(step.coef, weights, rtol=rtol, atol=atol / min(1.0, regularization))
+        np.testing.assert_allclose(
+            step.coef, weights, rtol=rtol, atol=atol / min(1.0, regularization)
+        )
 
 
 @given(problems(most_features=8, fewest_queries=2))
-def test_informative_features_come_first_and_ties_go_to_the_lowest_index(problem: Problem) -> None:
+def test_informative_features_come_first_and_ties_go_to_the_lowest_index(
+    problem: Problem,
+) -> None:
     X, y, qid, regularization = problem
     steps = list(GreedyRankRLS(regularization=regularization).steps(X, y, qid=qid))
     order = steps[-1].selected
@@ -61,7 +74,9 @@ def test_pinned_features_come_first_and_banned_ones_never() -> None:
     X, y, qid = problem_with_a_clear_winner()
     free = GreedyRankRLS(n_features_to_select=2).fit(X, y, qid=qid)
     assert free.selection_order_.tolist() == [4, 1]
-    pinned = GreedyRankRLS(n_features_to_select=3, pinned=(5, 0), banned=(4,)).fit(X, y, qid=qid)
+    pinned = GreedyRankRLS(n_features_to_select=3, pinned=(5, 0), banned=(4,)).fit(
+        X, y, qid=qid
+    )
     assert pinned.selection_order_.tolist() == [5, 0, 1]
     steps = list(GreedyRankRLS(banned=(4,)).steps(X, y, qid=qid))
     assert len(steps) == 5
@@ -71,14 +86,22 @@ def test_pinned_features_come_first_and_banned_ones_never() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_features_to_select": 1, "pinned": (1, 2)}, "n_features_to_select: .* from 2 to 6, got 1"),
+        (
+            {"n_features_to_select": 1, "pinned": (1, 2)},
+            "n_features_to_select: .* from 2 to 6, got 1",
+        ),
         ({"pinned": (6,)}, "pinned: expected different columns from 0 to 5"),
         ({"banned": (1, 1)}, "banned: expected different columns from 0 to 5"),
-        ({"pinned": (1,), "banned": (1,)}, r"banned: expected features that are not pinned \(1 is\)"),
+        (
+            {"pinned": (1,), "banned": (1,)},
+            r"banned: expected features that are not pinned \(1 is\)",
+        ),
         ({"banned": (0, 1, 2, 3, 4, 5)}, "banned: expected at least one feature left"),
     ],
 )
-def test_pins_and_bans_that_do_not_fit_are_refused(parameters: dict, message: str) -> None:
+def test_pins_and_bans_that_do_not_fit_are_refused(
+    parameters: dict, message: str
+) -> None:
     X, y, qid = problem_with_a_clear_winner()
     with pytest.raises(ParameterError, match=message):
         GreedyRankRLS(**parameters).fit(X, y, qid=qid)

@@ -36,12 +36,18 @@ def random_data() -> QueryData:
     sizes = rng.integers(1, 13, 75)
     X = rng.random((sizes.sum(), 9))
     X[:, 4] = 1.0
-    data = group(X, np.round(3 * X[:, 2] + rng.random(sizes.sum())), np.repeat(np.arange(75), sizes))
+    data = group(
+        X,
+        np.round(3 * X[:, 2] + rng.random(sizes.sum())),
+        np.repeat(np.arange(75), sizes),
+    )
     return QueryData(data.X, data.y, data.ptr)
 
 
 @given(problems())
-def test_statistics_and_computed_rows_are_those_of_whole_matrices(problem: Problem) -> None:
+def test_statistics_and_computed_rows_are_those_of_whole_matrices(
+    problem: Problem,
+) -> None:
     data = group(problem.X, problem.y, problem.qid)
     n, whole = data.X.shape[1], gram_statistics(data)
     within = {"rtol": 1e-12, "atol": 1e-13 * float(np.abs(whole.gram).max())}
@@ -51,7 +57,9 @@ def test_statistics_and_computed_rows_are_those_of_whole_matrices(problem: Probl
         for one, other in zip(computed.known, whole.known, strict=True):
             np.testing.assert_allclose(one, other, **within)
         for ends in (np.diagonal, lambda total: total[n]):
-            np.testing.assert_allclose(ends(computed.total), ends(whole.total), **within)
+            np.testing.assert_allclose(
+                ends(computed.total), ends(whole.total), **within
+            )
         state = GreedyWork(1.0, n, False, PairCost(), by_blocks).begin(fresh, scratch())
         for feature in range(n):
             (row,) = state.step(fresh, TotalRow(feature))
@@ -76,8 +84,12 @@ def test_paths_have_the_same_bits_however_many_rows_are_kept(
     monkeypatch.setattr(forward_path, "KEPT_ROWS", kept * 8 * 3 * BLOCK * 9 + 1.0)
     data = random_data()
     for regularization in (1.0, 64.0, 0.125, 1.0):
-        method = GreedyRankRLS(n_features_to_select=5, regularization=regularization, algorithm="rows")
-        for shared, alone in zip(method.work(data), method.work(random_data()), strict=True):
+        method = GreedyRankRLS(
+            n_features_to_select=5, regularization=regularization, algorithm="rows"
+        )
+        for shared, alone in zip(
+            method.work(data), method.work(random_data()), strict=True
+        ):
             assert isinstance(shared, Step)
             assert isinstance(alone, Step)
             assert shared.selected == alone.selected
@@ -99,15 +111,21 @@ def test_a_row_is_computed_once_for_all_lambda(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(forward_path, "products", products)
     for regularization in (0.5, 2.0, 8.0):
-        list(GreedyRankRLS(2, regularization, pinned=(2, 5), algorithm="rows").work(data))
+        list(
+            GreedyRankRLS(2, regularization, pinned=(2, 5), algorithm="rows").work(data)
+        )
     assert asked == [2, 2, 2, 5, 5, 5]  # three blocks each
 
 
 def test_other_labels_share_the_matrices_of_the_features() -> None:
     data, rng = random_data(), np.random.default_rng(0)
-    shuffled = np.concatenate([rng.permutation(part) for part in np.split(data.y, data.ptr[1:-1])])
+    shuffled = np.concatenate(
+        [rng.permutation(part) for part in np.split(data.y, data.ptr[1:-1])]
+    )
     other = QueryData(data.X, shuffled, data.ptr)
-    known = gram_statistics(data).relabelled(data.centred[0], other.centred[1][:, None], data.ptr)
+    known = gram_statistics(data).relabelled(
+        data.centred[0], other.centred[1][:, None], data.ptr
+    )
     expected = gram_statistics(other)
     for one, two in zip(known.known, expected.known, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12)

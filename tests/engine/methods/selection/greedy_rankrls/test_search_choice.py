@@ -44,7 +44,9 @@ def data(documents: int, features: int, queries: int) -> QueryData:
     ],
     ids=str,
 )
-def test_the_choice_is_what_was_measured_to_be_best(shape: tuple[int, int, int], k: int, best: str) -> None:
+def test_the_choice_is_what_was_measured_to_be_best(
+    shape: tuple[int, int, int], k: int, best: str
+) -> None:
     assert kept_statistics("auto", shape, k) == best
 
 
@@ -66,7 +68,9 @@ def test_the_choice_is_what_was_measured_to_be_best(shape: tuple[int, int, int],
     ],
     ids=str,
 )
-def test_ways_by_parameters(parameters: dict[str, Any], one: str, more: str, several: bool) -> None:
+def test_ways_by_parameters(
+    parameters: dict[str, Any], one: str, more: str, several: bool
+) -> None:
     shape = DataShape(9_630, 46, 471, 3_000 if several else 9_630)
     need = GreedyRankRLS(10, **parameters).memory_need(shape)
     assert need.algorithm == (more if several else one)
@@ -75,16 +79,26 @@ def test_ways_by_parameters(parameters: dict[str, Any], one: str, more: str, sev
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"search": "floating"}, {"search": "swap"}, {"n_candidates": 5}], ids=str
+    "parameters",
+    [{"search": "floating"}, {"search": "swap"}, {"n_candidates": 5}],
+    ids=str,
 )
-def test_columns_where_gram_matrices_are_much_larger_than_the_documents(parameters: dict[str, Any]) -> None:
-    assert GreedyRankRLS(5, **parameters).memory_need(DataShape(40, 300, 20, 40)).algorithm == "columns"
+def test_columns_where_gram_matrices_are_much_larger_than_the_documents(
+    parameters: dict[str, Any],
+) -> None:
+    assert (
+        GreedyRankRLS(5, **parameters).memory_need(DataShape(40, 300, 20, 40)).algorithm
+        == "columns"
+    )
 
 
 def test_best_search_has_the_matrices_of_all_shards_in_memory() -> None:
     for documents, matrices in ((9_630, 0.0), (3_000, 8.0 * 471 * 47**2)):
         shape = DataShape(9_630, 46, 471, documents)
-        swap, best = (GreedyRankRLS(7, search=search).memory_need(shape) for search in ("swap", "best"))
+        swap, best = (
+            GreedyRankRLS(7, search=search).memory_need(shape)
+            for search in ("swap", "best")
+        )
         assert best.least - swap.least == pytest.approx(matrices)
 
 
@@ -113,7 +127,10 @@ def test_sparse_features_are_looked_up_in_their_columns() -> None:
 
 
 def test_swaps_are_compared_by_statistics_unless_they_cost_too_much() -> None:
-    cheap, dear = (on_demand_search(given, 1.0, 3) for given in (data(6000, 10, 20), data(40, 300, 20)))
+    cheap, dear = (
+        on_demand_search(given, 1.0, 3)
+        for given in (data(6000, 10, 20), data(40, 300, 20))
+    )
     assert isinstance(products_of(cheap), GramProducts)
     assert isinstance(products_of(dear), ColumnProducts)
 

@@ -26,7 +26,11 @@ from rankstudio.engine.support.work import Note, WorkProgress
 GROUPS = ((1, 5), (0, 3, 6))
 OTHERS: dict[str, dict[str, Any]] = {
     "floating": {"search": "floating"},
-    "floating, penalised": {"search": "floating", "size_penalty": 0.01, "algorithm": "statistics"},
+    "floating, penalised": {
+        "search": "floating",
+        "size_penalty": 0.01,
+        "algorithm": "statistics",
+    },
     "swap": {"search": "swap"},
     "swap groups": {"groups": GROUPS, "search": "swap", "pinned": (8,)},
     "best": {"search": "best"},
@@ -36,7 +40,11 @@ OTHERS: dict[str, dict[str, Any]] = {
     "floating groups": {"groups": GROUPS, "search": "floating"},
     "back-fitting": {"fitting": "back"},
     "some candidates": {"fitting": "back", "n_candidates": 3, "cost": "inverse"},
-    "floating, other loss": {"search": "floating", "weighting": "pairs", "cost": "unit"},
+    "floating, other loss": {
+        "search": "floating",
+        "weighting": "pairs",
+        "cost": "unit",
+    },
 }
 EVERY = pytest.mark.parametrize("parameters", OTHERS.values(), ids=OTHERS)
 
@@ -54,7 +62,9 @@ def generic(n_queries: int = 36, n: int = 9, seed: int = 0) -> QueryData:
 @EVERY
 @settings(max_examples=4)
 @given(documents=st.integers(1, 120), seed=st.integers(0, 4))
-def test_paths_are_those_of_the_whole_array(parameters: dict[str, Any], documents: int, seed: int) -> None:
+def test_paths_are_those_of_the_whole_array(
+    parameters: dict[str, Any], documents: int, seed: int
+) -> None:
     data = generic(seed=seed)
     method = GreedyRankRLS(5, 0.5, **parameters)
     whole, found = steps(method, data), steps(method, cut(data, documents))
@@ -68,21 +78,32 @@ def test_paths_are_those_of_the_whole_array(parameters: dict[str, Any], document
 
 
 @given(
-    problems(fewest_queries=2), st.integers(1, 30), st.sampled_from(["floating", "forward", "swap", "best"])
+    problems(fewest_queries=2),
+    st.integers(1, 30),
+    st.sampled_from(["floating", "forward", "swap", "best"]),
 )
-def test_criteria_are_those_of_retraining(problem: Problem, documents: int, search: str) -> None:
-    data, regularization = group(problem.X, problem.y, problem.qid), problem.regularization
+def test_criteria_are_those_of_retraining(
+    problem: Problem, documents: int, search: str
+) -> None:
+    data, regularization = (
+        group(problem.X, problem.y, problem.qid),
+        problem.regularization,
+    )
     n = problem.X.shape[1]
     groups = ((0, n - 1),) if n > 1 and search == "forward" else ()
     relative, absolute = tolerance(problem)
     method = GreedyRankRLS(None, regularization, search=search, groups=groups)
     for step in steps(method, cut(data, documents)):
         given = problem.X, problem.y, problem.qid, list(step.selected), regularization
-        assert step.criterion == pytest.approx(leave_query_out_error(*given), rel=relative, abs=absolute)
+        assert step.criterion == pytest.approx(
+            leave_query_out_error(*given), rel=relative, abs=absolute
+        )
 
 
 @EVERY
-def test_the_same_bits_in_memory_mapped_and_on_threads(parameters: dict[str, Any], tmp_path: Path) -> None:
+def test_the_same_bits_in_memory_mapped_and_on_threads(
+    parameters: dict[str, Any], tmp_path: Path
+) -> None:
     data = generic()
     method = GreedyRankRLS(4, 0.5, **parameters)
     expected = steps(method, cut(data, 40))
@@ -90,7 +111,9 @@ def test_the_same_bits_in_memory_mapped_and_on_threads(parameters: dict[str, Any
         assert_same_bits(steps(method, other), expected)
     assert_same_bits(steps(method, cut(data, 1 << 16)), steps(method, data))
     told = list(method.work(cut(data, 40)))
-    assert any(isinstance(one, WorkProgress) and not isinstance(one, Note) for one in told)
+    assert any(
+        isinstance(one, WorkProgress) and not isinstance(one, Note) for one in told
+    )
 
 
 def test_the_same_bits_on_processes() -> None:
@@ -106,9 +129,17 @@ def test_matrices_are_made_once_for_all_regularizations() -> None:
     data = cut(generic(), 40)
     for number, regularization in enumerate((0.5, 2.0)):
         told = list(GreedyRankRLS(3, regularization, search="floating").work(data))
-        first = [one for one in told if isinstance(one, WorkProgress) and "adding up" in one.what]
+        first = [
+            one
+            for one in told
+            if isinstance(one, WorkProgress) and "adding up" in one.what
+        ]
         assert len(first) == (0 if number else len(data.shards))
-        assert [len(step.selected) for step in told if isinstance(step, Step)] == [1, 2, 3]
+        assert [len(step.selected) for step in told if isinstance(step, Step)] == [
+            1,
+            2,
+            3,
+        ]
 
 
 def test_matrices_larger_than_the_documents_are_not_made(tmp_path: Path) -> None:
@@ -117,5 +148,8 @@ def test_matrices_larger_than_the_documents_are_not_made(tmp_path: Path) -> None
     mapped = replace(cut(data, 40), X=np.load(tmp_path / "X.npy", mmap_mode="r"))
     method = GreedyRankRLS(2, search="floating")
     assert_same_bits(steps(method, mapped), steps(method, data))
-    with memory.within(1e4), pytest.raises(OutOfMemoryError, match="needs all documents at once"):
+    with (
+        memory.within(1e4),
+        pytest.raises(OutOfMemoryError, match="needs all documents at once"),
+    ):
         steps(method, mapped)

@@ -4,29 +4,32 @@ For a set S with A = T[S, S] + λI and w = A^-1 t[S], the training error is
 
     L(S) = sum_q ||e_q||² = J(S) - λ w'w,    J(S) = y'y - t[S]'w,                                     (1)
 
-and the leave-query-out error sum_q ||(I - H_q)^-1 e_q||² (Pahikkala et al. 2010, theorem 3.1) is at least
-L(S), because 0 <= H_q < I. A prefix P of t features keeps for every feature j, with L L' = T[P, P] + λI,
+and the leave-query-out error sum_q ||(I - H_q)^-1 e_q||² (Pahikkala et al. 2010,
+theorem 3.1) is at least L(S), because 0 <= H_q < I. A prefix P of t features keeps for
+every feature j, with L L' = T[P, P] + λI,
 
     p_j = L^-1 T[P, j]    z_j = L^-T p_j    s_j = T[j, j] + λ - p_j'p_j    g_j = t_j - p_j'L^-1 t[P]
     q_j = z_j'z_j         h_j = w'z_j                                                                  (2)
 
-so that L(P + j) takes O(1): with β = g_j / s_j the weights are [w - β z_j; β]. To append feature b takes two
-products of length t for every j, with v = L^-1 z_b and γ_j = (T[b, j] - p_b'p_j) / s_b:
+so that L(P + j) takes O(1): with β = g_j / s_j the weights are [w - β z_j; β]. To
+append feature b takes two products of length t for every j, with v = L^-1 z_b and γ_j =
+(T[b, j] - p_b'p_j) / s_b:
 
     s_j -= γ_j² s_b    g_j -= γ_j g_b    q_j += γ_j² (q_b + 1) - 2 γ_j v'p_j
     h_j += β γ_j (q_b + 1) - γ_j h_b - β v'p_j                                                         (3)
 
-Every set that begins with a prefix is a subset of U, the prefix with all features after it. With
-μ = λ² / (2λ + σ) and σ at least the greatest eigenvalue of T, σ_i (σ_i + 2λ) / (σ_i + λ)² <= σ_i / (σ_i + μ)
-for every eigenvalue σ_i, hence
+Every set that begins with a prefix is a subset of U, the prefix with all features after
+it. With μ = λ² / (2λ + σ) and σ at least the greatest eigenvalue of T, σ_i (σ_i + 2λ) /
+(σ_i + λ)² <= σ_i / (σ_i + μ) for every eigenvalue σ_i, hence
 
     L(S) >= J_μ(S) >= J_μ(U) for every S in U,   J_μ(U) = y'y - t[U]'(T[U, U] + μI)^-1 t[U].           (4)
 
 With M = (T[U, U] + μI)^-1 and w = M t[U], removing feature c increases J_μ by w_c² / M[c, c]. A subset of U
 without d of the features after the prefix has at least J_μ(U) plus the d-th smallest of these increases.  (5)
 
-M, w and J_μ are the result of sweeping the matrix [T + μI, t; t', y'y] on the features of U. Features are in
-the order in which the search branches; the features of an item, which are added together, are adjacent.
+M, w and J_μ are the result of sweeping the matrix [T + μI, t; t', y'y] on the features
+of U. Features are in the order in which the search branches; the features of an item,
+which are added together, are adjacent.
 """
 
 from __future__ import annotations
@@ -57,10 +60,13 @@ Task = tuple[
 
 
 @fused_subroutine
-def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Floats) -> None:
+def _append(
+    b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Floats
+) -> None:
     """Append feature b to a prefix of t features, and update the features from ``first`` on by (3).
 
-    ``work`` is two vectors of length t, two of length n, and L, to which a row is appended.
+    ``work`` is two vectors of length t, two of length n, and L, to which a row is
+    appended.
     """
     p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
@@ -68,7 +74,8 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
     v = work[1]
     along = work[2]  # T[b, j] - p_b'p_j
     across = work[3]  # v'p_j
-    # z_b by back substitution with L', then v = L^-1 z_b; row a of L is p[:a, b_a] of the a-th feature.
+    # z_b by back substitution with L', then v = L^-1 z_b; row a of L is p[:a, b_a] of
+    # the a-th feature.
     factor = work[4:]
     for a in range(t - 1, -1, -1):
         z[a] = p[a, b]
@@ -103,7 +110,9 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
         s[t + 1, j] = s[t, j] - gamma * along[j]
         g[t + 1, j] = g[t, j] - gamma * right
         q[t + 1, j] = q[t, j] + gamma * (gamma * (square + 1.0) - 2.0 * across[j])
-        h[t + 1, j] = h[t, j] + weight * (gamma * (square + 1.0) - across[j]) - gamma * inner
+        h[t + 1, j] = (
+            h[t, j] + weight * (gamma * (square + 1.0) - across[j]) - gamma * inner
+        )
     # The new row of L, J, and w'w.
     for a in range(t):
         factor[t, a] = p[a, b]
@@ -124,11 +133,17 @@ def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
 
 @fused_subroutine
 def _factorise_without(
-    k: int, chosen: Ints, t: int, totals: Totals, regularization: float, space: tuple[Floats, Floats]
+    k: int,
+    chosen: Ints,
+    t: int,
+    totals: Totals,
+    regularization: float,
+    space: tuple[Floats, Floats],
 ) -> None:
     """Write L of T_q[S, S] + λI = LL' and L^-1 t_q[S] to ``space``, for the queries of block k.
 
-    T_q = T - G_q and t_q = t - r_q are the totals without query q. The diagonal entries of L are inverted.
+    T_q = T - G_q and t_q = t - r_q are the totals without query q. The diagonal entries
+    of L are inverted.
     """
     total, gram, columns, _ = totals
     n = total.shape[0] - 1
@@ -145,7 +160,8 @@ def _factorise_without(
                 M[a, c, i] = total_ac - gram[k, gram_row, gram_column, i]
         for i in range(BLOCK):
             w[a, i] = total[n, chosen[a]] - gram[k, last, gram_row, i]
-        # Row a of L by Cholesky's method, with the forward substitution in the same pass.
+        # Row a of L by Cholesky's method, with the forward substitution in the same
+        # pass.
         for c in range(a):
             for b in range(c):
                 for i in range(BLOCK):
@@ -162,7 +178,12 @@ def _factorise_without(
 
 @fused_subroutine
 def _errors_of_block(
-    k: int, chosen: Ints, t: int, totals: Totals, space: tuple[Floats, Floats], out: Floats
+    k: int,
+    chosen: Ints,
+    t: int,
+    totals: Totals,
+    space: tuple[Floats, Floats],
+    out: Floats,
 ) -> None:
     """Write y_q'y_q - 2 w_q'r_q + w_q'G_q w_q of block k, after the back substitution for w_q."""
     _, gram, columns, _ = totals
@@ -181,7 +202,10 @@ def _errors_of_block(
     for a in range(t):
         gram_row = columns[chosen[a]]
         for i in range(BLOCK):
-            out[i] += w[a, i] * (w[a, i] * gram[k, gram_row, gram_row, i] - 2.0 * gram[k, last, gram_row, i])
+            out[i] += w[a, i] * (
+                w[a, i] * gram[k, gram_row, gram_row, i]
+                - 2.0 * gram[k, last, gram_row, i]
+            )
         for c in range(a):
             gram_column = columns[chosen[c]]
             for i in range(BLOCK):
@@ -249,11 +273,13 @@ def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
 
 
 @fused_subroutine
-def _bound(matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: Floats) -> float:
+def _bound(
+    matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: Floats
+) -> float:
     """Return the bound (5) for sets with ``n_to_choose`` of the items from ``item`` on.
 
-    Removing an item costs at least as much as its costliest feature. If d items are missing, the d-th
-    smallest cost is the (n_to_choose + 1)-th greatest.
+    Removing an item costs at least as much as its costliest feature. If d items are
+    missing, the d-th smallest cost is the (n_to_choose + 1)-th greatest.
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
@@ -276,7 +302,9 @@ def _bound(matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: 
 
 
 @fused_subroutine
-def _begin_bound(forced: Ints, item: int, total: Floats, starts: Ints, ridge: float, matrix: Floats) -> None:
+def _begin_bound(
+    forced: Ints, item: int, total: Floats, starts: Ints, ridge: float, matrix: Floats
+) -> None:
     """Write the swept matrix of the forced items and all items from ``item`` on."""
     n = total.shape[0] - 1
     # The features that are swept, and the labels.
@@ -311,7 +339,8 @@ def branches(
 ) -> int:
     """Write the prefixes of a length whose lower bound is within a limit, and these bounds; return how many.
 
-    The first ``n_forced`` items belong to every set, in addition to ``length`` items of the prefix.
+    The first ``n_forced`` items belong to every set, in addition to ``length`` items of
+    the prefix.
     """
     total, _, _, prices = totals
     items = starts.shape[0] - 1
@@ -325,7 +354,8 @@ def branches(
     for f in range(n_forced):
         spent[0] += prices[f]
     chosen_items[0] = n_forced
-    # Depth-first: chosen_items[depth] is the next item to try at a depth, matrices[depth] its swept matrix.
+    # Depth-first: chosen_items[depth] is the next item to try at a depth,
+    # matrices[depth] its swept matrix.
     depth = 0
     count = 0
     while depth >= 0:
@@ -340,7 +370,8 @@ def branches(
         if within and depth < length:
             if spent[depth] + prices[item] <= budget:
                 spent[depth + 1] = spent[depth] + prices[item]
-                # Element by element: assigning the whole matrix takes 3 s more to compile.
+                # Element by element: assigning the whole matrix takes 3 s more to
+                # compile.
                 for i in range(n + 1):
                     for j in range(n + 1):
                         matrices[depth + 1, i, j] = matrices[depth, i, j]
@@ -348,7 +379,8 @@ def branches(
                 chosen_items[depth] = item + 1
                 continue
         else:
-            # Too few items or too high a bound, also for later items, or a complete prefix: go one level up.
+            # Too few items or too high a bound, also for later items, or a complete
+            # prefix: go one level up.
             if within and depth == length:
                 for d in range(length):
                     prefixes[count, d] = chosen_items[d]
@@ -365,7 +397,8 @@ def branches(
 def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
     """Return whether a set is better than the best one so far.
 
-    Of sets with equal errors, the first in lexicographic order of the columns is better.
+    Of sets with equal errors, the first in lexicographic order of the columns is
+    better.
     """
     sets, values, counts = output
     if counts[0] == 0 or error < values[0, 0] - tie:
@@ -379,7 +412,9 @@ def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
 
 
 @fused_subroutine
-def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[float, float]:
+def _deviation(
+    by_query: Floats, reference: Floats, n_queries: int
+) -> tuple[float, float]:
     """Return the sum of d_q = error_q(S) - error_q(reference) and its standard error."""
     difference = 0.0
     squares = 0.0
@@ -396,7 +431,8 @@ def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[flo
 def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> None:
     """Evaluate a set exactly, and keep it if it qualifies.
 
-    Without a reference, a set qualifies if it is the best so far; with one, if it is not significantly worse.
+    Without a reference, a set qualifies if it is the best so far; with one, if it is
+    not significantly worse.
     """
     numbers, n_queries, reference, space, by_query = task
     regularization, _, _, _, _, tie, n_deviations = numbers
@@ -419,7 +455,8 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
             return
         counts[0] = 0
     else:
-        # Otherwise sets are collected, unless they are significantly worse; a full table is an overflow.
+        # Otherwise sets are collected, unless they are significantly worse; a full
+        # table is an overflow.
         difference, deviation = _deviation(by_query, reference, n_queries)
         if difference > n_deviations * deviation + tie:
             return
@@ -468,14 +505,16 @@ def _judge_last(
     for last_item in range(item, starts.shape[0] - 1):
         if spent + prices[last_item] > budget:
             continue
-        # All features of the last item but its last one are appended; the error with that one takes O(1).
+        # All features of the last item but its last one are appended; the error with
+        # that one takes O(1).
         n_chosen = t
         for b in range(starts[last_item], starts[last_item + 1] - 1):
             _append(b, n_chosen, b, total, prefix, work)
             chosen[n_chosen] = b
             n_chosen += 1
         b = starts[last_item + 1] - 1
-        # The training error is a lower bound of the criterion; only sets within the limit are evaluated.
+        # The training error is a lower bound of the criterion; only sets within the
+        # limit are evaluated.
         if _error_with(b, n_chosen, regularization, prefix) <= _limit(task, output):
             if stop[0] != 0:
                 return
@@ -485,7 +524,14 @@ def _judge_last(
 
 @fused_subroutine
 def _append_item(
-    item: int, first: int, t: int, chosen: Ints, starts: Ints, total: Floats, prefix: Prefix, work: Floats
+    item: int,
+    first: int,
+    t: int,
+    chosen: Ints,
+    starts: Ints,
+    total: Floats,
+    prefix: Prefix,
+    work: Floats,
 ) -> int:
     """Append the features of an item to a prefix of t features, and return its new number of features."""
     for b in range(starts[item], starts[item + 1]):
@@ -526,10 +572,11 @@ def search(
 ) -> None:
     """Search all sets of ``size`` items that begin with the forced ones; :func:`_judge` keeps some.
 
-    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate, the rounding errors of a bound
-    and of a criterion, and the number of standard errors by which a set may differ from the reference.
-    Without a reference, ``output`` starts with the best known set, whose criterion is another limit. The
-    search ends early if ``stop[0]`` becomes nonzero.
+    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate, the
+    rounding errors of a bound and of a criterion, and the number of standard errors by
+    which a set may differ from the reference. Without a reference, ``output`` starts
+    with the best known set, whose criterion is another limit. The search ends early if
+    ``stop[0]`` becomes nonzero.
     """
     total = totals[0]
     prices = totals[3]
@@ -559,21 +606,28 @@ def search(
     matrices = np.empty((max(1, n_wanted - 1), n + 1, n + 1))
     if n_wanted >= 3:
         _begin_bound(forced, chosen_items[0], total, starts, ridge, matrices[0])
-    # Depth-first: chosen_items[depth] is the next item to try at a depth, matrices[depth] its swept matrix.
-    # Bounds are only computed with three or more items to choose; the last item is chosen by _judge_last.
+    # Depth-first: chosen_items[depth] is the next item to try at a depth,
+    # matrices[depth] its swept matrix. Bounds are only computed with three or more
+    # items to choose; the last item is chosen by _judge_last.
     depth = 0 if n_wanted > 0 else -1
     while depth >= 0 and stop[0] == 0:
         n_left = n_wanted - depth
         item = chosen_items[depth]
         t = ends[depth]
-        # A branch is searched if enough items are left and (5) of the module's docstring does not exclude it.
+        # A branch is searched if enough items are left and (5) of the module's
+        # docstring does not exclude it.
         within = item <= items - n_left
         if within and n_left >= 3:
-            within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, output)
+            within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(
+                task, output
+            )
         if within and n_left > 1:
-            # Take the item if the budget allows, and go one level deeper; its swept matrix starts as a copy.
+            # Take the item if the budget allows, and go one level deeper; its swept
+            # matrix starts as a copy.
             if spent[depth] + prices[item] <= budget:
-                ends[depth + 1] = _append_item(item, starts[item], t, chosen, starts, total, prefix, work)
+                ends[depth + 1] = _append_item(
+                    item, starts[item], t, chosen, starts, total, prefix, work
+                )
                 spent[depth + 1] = spent[depth] + prices[item]
                 depth += 1
                 chosen_items[depth] = item + 1
@@ -581,12 +635,26 @@ def search(
                     matrices[depth] = matrices[depth - 1]
                 continue
         else:
-            # The last item is chosen in all ways at once. Without `within`, later items of this level have
-            # too few items after them or too high a bound, too. Either way, go one level up.
+            # The last item is chosen in all ways at once. Without `within`, later items
+            # of this level have too few items after them or too high a bound, too.
+            # Either way, go one level up.
             if within:
-                _judge_last(item, chosen, t, spent[depth], totals, starts, prefix, work, task, output, stop)
+                _judge_last(
+                    item,
+                    chosen,
+                    t,
+                    spent[depth],
+                    totals,
+                    starts,
+                    prefix,
+                    work,
+                    task,
+                    output,
+                    stop,
+                )
             depth -= 1
-        # Go on with the next item of this level; the sets after it are without the current item.
+        # Go on with the next item of this level; the sets after it are without the
+        # current item.
         if depth >= 0:
             if n_wanted - depth >= 3:
                 _take_out_item(matrices[depth], chosen_items[depth], starts)
@@ -594,7 +662,9 @@ def search(
 
 
 @fused
-def errors(chosen: Ints, totals: Totals, regularization: float, by_query: Floats) -> float:
+def errors(
+    chosen: Ints, totals: Totals, regularization: float, by_query: Floats
+) -> float:
     """Return the leave-query-out error of some features, and write that of each query (blocks, BLOCK)."""
     t = chosen.shape[0]
     space = np.empty((t, t, BLOCK)), np.empty((t, BLOCK))

@@ -12,8 +12,12 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import (
+    _subset_kernel as kernels,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
+    SubsetProblem,
+)
 from rankstudio.engine.support.threads import available
 
 _SETS_PER_BRANCH = 500_000  # approximate number of sets in a branch
@@ -68,7 +72,8 @@ class Branches:
     Attributes
     ----------
     forced : list of ndarray
-        Positions of the items with which the sets of each branch begin, in order of the branches' bounds.
+        Positions of the items with which the sets of each branch begin, in order of the
+        branches' bounds.
     bounds : ndarray
         Lower bound of the criterion of each branch's sets, ascending.
     sets : list of int
@@ -95,15 +100,24 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     prefixes, bounds = _bounds(problem, size, length, limit)
     order = np.lexsort((*prefixes.T[::-1], bounds))  # by bounds, then by the items
     required = np.arange(problem.n_forced)
-    forced = [np.concatenate((required, prefixes[row])).astype(np.int64) for row in order]
+    forced = [
+        np.concatenate((required, prefixes[row])).astype(np.int64) for row in order
+    ]
     # A branch continues with items after its last one.
-    n_after = [problem.most - 1 - int(branch[-1]) if branch.size else problem.most for branch in forced]
+    n_after = [
+        problem.most - 1 - int(branch[-1]) if branch.size else problem.most
+        for branch in forced
+    ]
     return Branches(
-        forced=forced, bounds=bounds[order], sets=[comb(n_items, n_wanted - length) for n_items in n_after]
+        forced=forced,
+        bounds=bounds[order],
+        sets=[comb(n_items, n_wanted - length) for n_items in n_after],
     )
 
 
-def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tuple[Ints, Floats]:
+def _bounds(
+    problem: SubsetProblem, size: int, length: int, limit: float
+) -> tuple[Ints, Floats]:
     """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds."""
     # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.most - problem.n_forced, length)
@@ -121,7 +135,8 @@ def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tup
         prefixes,
         bounds,
     )
-    # Rounding may have made a bound too high by the slack; a criterion is never negative.
+    # Rounding may have made a bound too high by the slack; a criterion is never
+    # negative.
     return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
 
 
@@ -137,7 +152,8 @@ Job = Callable[[int], None]
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
-    When the generator is closed, it sets ``stop[0]`` to 1, which ends the jobs, and waits for them.
+    When the generator is closed, it sets ``stop[0]`` to 1, which ends the jobs, and
+    waits for them.
 
     Yields
     ------
@@ -147,9 +163,12 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:
             for first in range(0, count, _BRANCHES_PER_ROUND):
-                # A round ends when all its jobs have ended; meanwhile, the caller can show progress.
+                # A round ends when all its jobs have ended; meanwhile, the caller can
+                # show progress.
                 last = min(count, first + _BRANCHES_PER_ROUND)
-                waiting = {executor.submit(job, number) for number in range(first, last)}
+                waiting = {
+                    executor.submit(job, number) for number in range(first, last)
+                }
                 while True:
                     finished, waiting = wait(waiting, timeout=_PROGRESS_SECONDS)
                     # The result of a job is None; asking for it raises the job's error.
@@ -163,11 +182,13 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
             stop[0] = 1
 
 
-def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, None, None]:
+def search_size(
+    problem: SubsetProblem, state: SizeSearch
+) -> Generator[None, None, None]:
     """Find the best set of a size and prove it; ``state`` is up to date at every yield.
 
-    When the generator is closed early, ``state`` has the best set of the branches searched so far, and
-    ``state.lower`` stays a valid bound.
+    When the generator is closed early, ``state`` has the best set of the branches
+    searched so far, and ``state.lower`` stays a valid bound.
 
     Notes
     -----
@@ -178,8 +199,13 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
     """
     began = perf_counter()
     branches = open_branches(problem, state.size, state.criterion + problem.tie)
-    # The bound before the search: without open branches, the known best set is already proved.
-    state.lower = min(state.criterion, float(branches.bounds[0])) if branches.forced else state.criterion
+    # The bound before the search: without open branches, the known best set is already
+    # proved.
+    state.lower = (
+        min(state.criterion, float(branches.bounds[0]))
+        if branches.forced
+        else state.criterion
+    )
     # Columns of the largest set of this size; the rows of results are as wide.
     widest = max(len(state.columns), problem.most_columns(state.size))
     stop = np.zeros(1, dtype=np.int64)
@@ -195,7 +221,8 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
         sets = np.full((1, widest), -1, dtype=np.int64)
         numbers = np.full((1, 2), inf)
         counts = np.zeros(3, dtype=np.int64)
-        # The kernel's output starts with the best set so far, so that it only keeps sets as good.
+        # The kernel's output starts with the best set so far, so that it only keeps
+        # sets as good.
         if state.columns:
             sets[0, : len(state.columns)] = state.columns
             numbers[0, 0] = state.criterion
@@ -222,25 +249,42 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
             state.seconds = perf_counter() - began
             if n_done is not None:
                 _merge(problem, state, searched)
-                # Branches are in order of their bounds, so the next one has the lowest of the open ones.
-                next_bound = float(branches.bounds[n_done]) if n_done < branches.bounds.size else None
-                state.lower = state.criterion if next_bound is None else min(state.criterion, next_bound)
-                state.share = (excluded + sum(branches.sets[:n_done])) / max(1, state.n_sets)
-                if next_bound is not None and next_bound > state.criterion + problem.tie:
+                # Branches are in order of their bounds, so the next one has the lowest
+                # of the open ones.
+                next_bound = (
+                    float(branches.bounds[n_done])
+                    if n_done < branches.bounds.size
+                    else None
+                )
+                state.lower = (
+                    state.criterion
+                    if next_bound is None
+                    else min(state.criterion, next_bound)
+                )
+                state.share = (excluded + sum(branches.sets[:n_done])) / max(
+                    1, state.n_sets
+                )
+                if (
+                    next_bound is not None
+                    and next_bound > state.criterion + problem.tie
+                ):
                     break
             yield
         state.done = True
         state.share = 1.0
         state.lower = state.criterion
     finally:
-        # Reached after an early close, too: the jobs end, and their best set still counts.
+        # Reached after an early close, too: the jobs end, and their best set still
+        # counts.
         rounds.close()
         _merge(problem, state, searched)
         state.lower = min(state.lower, state.criterion)
         state.seconds = perf_counter() - began
 
 
-def _merge(problem: SubsetProblem, state: SizeSearch, searched: dict[int, kernels.Found]) -> None:
+def _merge(
+    problem: SubsetProblem, state: SizeSearch, searched: dict[int, kernels.Found]
+) -> None:
     """Update the state with the results of the searched branches, in order of the branches."""
     for number in sorted(searched):
         sets, numbers, counts = searched.pop(number)

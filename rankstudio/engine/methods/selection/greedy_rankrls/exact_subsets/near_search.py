@@ -9,14 +9,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import (
+    _subset_kernel as kernels,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import (
     in_rounds,
     open_branches,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
+    SubsetProblem,
+)
 
-# Room for the sets of a branch; a branch with more sets is searched again with more room.
+# Room for the sets of a branch; a branch with more sets is searched again with more
+# room.
 _ROWS = 1024
 
 
@@ -29,7 +34,8 @@ class NearSets:
     columns : list of tuple of int
         Columns of each set.
     criteria, deviations : list of float
-        Criterion of each set, and the standard error of its difference from the best set's criterion.
+        Criterion of each set, and the standard error of its difference from the best
+        set's criterion.
     n_evaluated : int
         Number of sets whose criterion was computed.
     done : bool
@@ -47,7 +53,12 @@ class NearSets:
 
 
 def search_near(
-    problem: SubsetProblem, size: int, reference: Floats, max_error: float, deviations: float, state: NearSets
+    problem: SubsetProblem,
+    size: int,
+    reference: Floats,
+    max_error: float,
+    deviations: float,
+    state: NearSets,
 ) -> Generator[None, None, None]:
     """Find the sets of a size whose error is at most ``max_error`` and close to that of the reference.
 
@@ -80,7 +91,9 @@ def search_near(
             # Sets found, sets evaluated, whether room was too small.
             counts = np.zeros(3, dtype=np.int64)
             output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), counts
-            kernels.search(size, branches.forced[number], *parts, reference, stop, output)
+            kernels.search(
+                size, branches.forced[number], *parts, reference, stop, output
+            )
             if not counts[2]:
                 break
             rows *= 8
@@ -96,7 +109,9 @@ def search_near(
                     n_found = int(counts[0])
                     state.n_evaluated += int(counts[1])
                     # Rows are padded with -1.
-                    state.columns += [tuple(row[row >= 0].tolist()) for row in sets[:n_found]]
+                    state.columns += [
+                        tuple(row[row >= 0].tolist()) for row in sets[:n_found]
+                    ]
                     state.criteria += numbers[:n_found, 0].tolist()
                     state.deviations += numbers[:n_found, 1].tolist()
             yield

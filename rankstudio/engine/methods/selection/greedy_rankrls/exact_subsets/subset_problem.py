@@ -19,8 +19,12 @@ from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import (
+    _subset_kernel as kernels,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
+    gram_statistics,
+)
 from rankstudio.engine.support import memory
 
 # Share of the greatest eigenvalue; with a smaller ridge, bounds would only be rounding.
@@ -49,7 +53,8 @@ class SubsetProblem:
     ridge : float
         μ of the bounds.
     slack : float
-        Maximum error of a bound, due to rounding and to a ridge larger than that of the equations.
+        Maximum error of a bound, due to rounding and to a ridge larger than that of the
+        equations.
     tie : float
         Criteria with at most this difference are equal.
     budget : float
@@ -70,7 +75,13 @@ class SubsetProblem:
     groups: ColumnGroups
 
     @classmethod
-    def of(cls, data: QueryData, regularization: float, groups: ColumnGroups, rules: Constraints) -> Self:
+    def of(
+        cls,
+        data: QueryData,
+        regularization: float,
+        groups: ColumnGroups,
+        rules: Constraints,
+    ) -> Self:
         """Prepare the search from rows whose squared errors are the loss.
 
         Notes
@@ -113,16 +124,27 @@ class SubsetProblem:
             As in :meth:`of`.
         """
         n = total.shape[0] - 1
-        # Groups whose features are constant in all queries are only in the search if they are pinned.
+        # Groups whose features are constant in all queries are only in the search if
+        # they are pinned.
         varying = np.diagonal(total)[:-1] > 0
         varies = np.bincount(groups.of_column, varying, len(groups.groups)) > 0
         forced = rules.pinned
-        free_items = [int(i) for i in np.flatnonzero(rules.allowed & varies) if int(i) not in forced]
+        free_items = [
+            int(i)
+            for i in np.flatnonzero(rules.allowed & varies)
+            if int(i) not in forced
+        ]
         pool = np.array(groups.columns((*forced, *free_items)), dtype=np.int64)
-        # σ has to be an upper bound, so rounding of the eigenvalue, a few n eps, is added.
-        greatest = float(np.linalg.eigvalsh(total[np.ix_(pool, pool)])[-1]) * (1 + 1e-9) if pool.size else 0.0
+        # σ has to be an upper bound, so rounding of the eigenvalue, a few n eps, is
+        # added.
+        greatest = (
+            float(np.linalg.eigvalsh(total[np.ix_(pool, pool)])[-1]) * (1 + 1e-9)
+            if pool.size
+            else 0.0
+        )
         ridge, ridge_excess = _ridge(regularization, greatest)
-        # The order in which the search branches, and the columns of the items in this order.
+        # The order in which the search branches, and the columns of the items in this
+        # order.
         order = _order(total, groups, forced, free_items, ridge)
         items = (*forced, *order)
         columns = np.array(groups.columns(items), dtype=np.int64)
@@ -130,9 +152,12 @@ class SubsetProblem:
         indices = np.append(columns, n)
         prices = np.zeros(len(groups.groups)) if rules.costs is None else rules.costs
         # Item i has the columns starts[i]:starts[i + 1].
-        starts = np.concatenate(([0], np.cumsum([len(groups.groups[item]) for item in items])))
+        starts = np.concatenate(
+            ([0], np.cumsum([len(groups.groups[item]) for item in items]))
+        )
         labels = float(total[n, n])
-        # How much a computed bound may be above the exact one: because μ may be larger, and by rounding.
+        # How much a computed bound may be above the exact one: because μ may be larger,
+        # and by rounding.
         slack = (ridge_excess + 1e-12 + _ROUNDINGS * (1 + greatest / ridge)) * labels
         return cls(
             items=items,
@@ -164,7 +189,9 @@ class SubsetProblem:
 
     def most_columns(self, size: int) -> int:
         """Return the maximum number of columns of a set of a size."""
-        widths: list[int] = sorted(np.diff(self.starts[self.n_forced :]).tolist(), reverse=True)
+        widths: list[int] = sorted(
+            np.diff(self.starts[self.n_forced :]).tolist(), reverse=True
+        )
         return int(self.starts[self.n_forced]) + sum(widths[: size - self.n_forced])
 
     def columns(self, groups: tuple[int, ...]) -> tuple[int, ...]:
@@ -177,16 +204,28 @@ class SubsetProblem:
         index_of = {int(column): index for index, column in enumerate(columns_in_order)}
         chosen = np.array([index_of[column] for column in columns], dtype=np.int64)
         by_query = np.empty((grams.shape[0], BLOCK))
-        return kernels.errors(chosen, self.totals, self.regularization, by_query), by_query
+        return kernels.errors(
+            chosen, self.totals, self.regularization, by_query
+        ), by_query
 
     def numbers(
         self, limit: float, deviations: float = 0.0
     ) -> tuple[float, float, float, float, float, float, float]:
         """Return the ``limits`` of the kernel's search for sets with a criterion up to ``limit``."""
-        return self.regularization, self.ridge, self.budget, limit, self.slack, self.tie, deviations
+        return (
+            self.regularization,
+            self.ridge,
+            self.budget,
+            limit,
+            self.slack,
+            self.tie,
+            deviations,
+        )
 
 
-def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequence[int]]) -> Floats:
+def errors_of_sets(
+    rows: QueryData, regularization: float, sets: Sequence[Sequence[int]]
+) -> Floats:
     """Return the leave-query-out error of each query with each of some sets of columns, (sets, Q).
 
     O(Qk³) for a set of k columns.
@@ -198,7 +237,9 @@ def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequen
     by_query = np.empty((statistics.gram.shape[0], BLOCK))
     query_errors = np.empty((len(sets), rows.ptr.size - 1))
     for errors, columns in zip(query_errors, sets, strict=True):
-        kernels.errors(np.array(columns, dtype=np.int64), totals, regularization, by_query)
+        kernels.errors(
+            np.array(columns, dtype=np.int64), totals, regularization, by_query
+        )
         errors[:] = by_query.reshape(-1)[: errors.size]
     return query_errors
 
@@ -221,10 +262,13 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
     """
     forced = len(rules.pinned)
     # Sets of each size consist of the pinned features and some of the free ones.
-    free = int((rules.allowed & informative).sum()) - int(informative[list(rules.pinned)].sum())
+    free = int((rules.allowed & informative).sum()) - int(
+        informative[list(rules.pinned)].sum()
+    )
     sets = 0
     size = forced
-    # Sizes are added until there are too many sets; the message names the last size that was possible.
+    # Sizes are added until there are too many sets; the message names the last size
+    # that was possible.
     while size < min(rules.k, forced + free):
         sets += comb(free, size + 1 - forced)
         if sets > MOST_SETS:
@@ -249,26 +293,38 @@ def check_room(n_queries: int, n: int) -> None:
 def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
     """Return μ of equation (4) in :mod:`_subset_kernel`, and the share of y'y to subtract from the bound.
 
-    With μ = λ² / (2λ + σ) nothing has to be subtracted. If this μ is so small that M would only be rounding,
-    μ is larger, and the share is the maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i from 0 to σ.
+    With μ = λ² / (2λ + σ) nothing has to be subtracted. If this μ is so small that M
+    would only be rounding, μ is larger, and the share is the maximum of μ / (σ_i + μ) -
+    (λ / (σ_i + λ))² over σ_i from 0 to σ.
     """
     exact = regularization * regularization / (2 * regularization + greatest)
     ridge = max(exact, _LEAST_RIDGE * greatest)
     if ridge == exact:
         return ridge, 0.0
-    values = np.append(0.0, np.geomspace(1e-6 * min(ridge, regularization), greatest, 4000))
-    excess = ridge / (values + ridge) - (regularization / (values + regularization)) ** 2
-    # Between two points, which are 0.7 % apart, neither term changes by more than 0.7 %, so 2 % is enough.
-    return ridge, float(max(0.0, excess.max())) + 0.02 * float((ridge / (values + ridge))[excess.argmax()])
+    values = np.append(
+        0.0, np.geomspace(1e-6 * min(ridge, regularization), greatest, 4000)
+    )
+    excess = (
+        ridge / (values + ridge) - (regularization / (values + regularization)) ** 2
+    )
+    # Between two points, which are 0.7 % apart, neither term changes by more than 0.7
+    # %, so 2 % is enough.
+    return ridge, float(max(0.0, excess.max())) + 0.02 * float(
+        (ridge / (values + ridge))[excess.argmax()]
+    )
 
 
 def _order(
-    total: Floats, groups: ColumnGroups, forced: tuple[int, ...], free: list[int], ridge: float
+    total: Floats,
+    groups: ColumnGroups,
+    forced: tuple[int, ...],
+    free: list[int],
+    ridge: float,
 ) -> list[int]:
     """Return the free items in the opposite order of a backward elimination.
 
-    The first items are those without which the error increases most, so sets that lack several of them have
-    large bounds.
+    The first items are those without which the error increases most, so sets that lack
+    several of them have large bounds.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}
@@ -280,7 +336,9 @@ def _order(
     while remaining:
         # The rise of the error without each column.
         rises = weights**2 / np.diagonal(inverse)
-        item_indices = [[index_of[column] for column in groups.groups[item]] for item in remaining]
+        item_indices = [
+            [index_of[column] for column in groups.groups[item]] for item in remaining
+        ]
         item_rises = [float(rises[indices].max()) for indices in item_indices]
         least = int(np.argmin(item_rises))
         removed.append(remaining.pop(least))

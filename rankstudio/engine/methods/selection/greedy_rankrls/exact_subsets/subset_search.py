@@ -17,14 +17,19 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and
     bound_of_size,
     search_size,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
+    SubsetProblem,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
     BestSets,
     FloatingSearch,
     GroupSearch,
     forward,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_features, swap_sets
+from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import (
+    swap_features,
+    swap_sets,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
@@ -35,8 +40,8 @@ def search_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search the sizes one after the other, and yield the state of a size whenever it may have changed.
 
-    The first states, one per size, contain the sets of greedy search improved by swaps. If the generator is
-    closed early, all yielded states stay valid.
+    The first states, one per size, contain the sets of greedy search improved by swaps.
+    If the generator is closed early, all yielded states stay valid.
 
     Parameters
     ----------
@@ -54,14 +59,17 @@ def search_sizes(
     yield from prove_sizes(problem, sizes)
 
 
-def prove_sizes(problem: SubsetProblem, sizes: list[SizeSearch]) -> Generator[SizeSearch, None, None]:
+def prove_sizes(
+    problem: SubsetProblem, sizes: list[SizeSearch]
+) -> Generator[SizeSearch, None, None]:
     """Search sizes in ascending order from known sets, and yield states as :func:`search_sizes` does."""
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
     yield from sizes
     for smaller, state in zip([None, *sizes], sizes, strict=False):
         if smaller is not None and not smaller.columns and smaller.done:
-            # The budget allows no set with one feature less, so it allows none of this size, either.
+            # The budget allows no set with one feature less, so it allows none of this
+            # size, either.
             state.done = True
             state.lower = state.criterion
             yield state
@@ -73,7 +81,10 @@ def prove_sizes(problem: SubsetProblem, sizes: list[SizeSearch]) -> Generator[Si
 
 
 def best_path(
-    greedy: list[Step], search: FloatingSearch, rules: Constraints, problem: SubsetProblem
+    greedy: list[Step],
+    search: FloatingSearch,
+    rules: Constraints,
+    problem: SubsetProblem,
 ) -> Iterator[Step | WorkProgress]:
     """Find the proved best set of each size, and yield one step per size.
 
@@ -95,8 +106,8 @@ def best_path(
         :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`. The features of a
         set are in the order of the previous set, followed by new ones in column order.
     """
-    # Good sets first, by the greedy path and by swaps: the lower their criteria, the more branches are
-    # excluded.
+    # Good sets first, by the greedy path and by swaps: the lower their criteria, the
+    # more branches are excluded.
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)
     # One search per size that has sets, starting from the best set known.
@@ -112,7 +123,8 @@ def best_path(
                 criterion=best_set.criterion,
             )
         )
-    # All sizes are proved together; the state of each one contains its best set at the end.
+    # All sizes are proved together; the state of each one contains its best set at the
+    # end.
     n_sets = sum(state.n_sets for state in states)
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
@@ -133,18 +145,26 @@ def best_path(
     yield from sets.steps()
 
 
-def _start(data: QueryData, problem: SubsetProblem, rules: Constraints, sizes: list[SizeSearch]) -> None:
+def _start(
+    data: QueryData, problem: SubsetProblem, rules: Constraints, sizes: list[SizeSearch]
+) -> None:
     """Start each size with its greedy set, improved by swaps."""
     search = GroupSearch(
-        on_demand_search(data, problem.regularization, max(1, problem.groups.greatest(rules.k))),
+        on_demand_search(
+            data, problem.regularization, max(1, problem.groups.greatest(rules.k))
+        ),
         problem.groups,
     )
     by_size = {state.size: state for state in sizes}
     greedy_rules = replace(rules, size_penalty=0.0, n_candidates=None)
     # All greedy steps come first, because swaps then move the same search.
-    for step in [event for event in forward(search, greedy_rules) if isinstance(event, Step)]:
+    for step in [
+        event for event in forward(search, greedy_rules) if isinstance(event, Step)
+    ]:
         state = by_size.get(len(step.selected))
         if state is not None:
             state.greedy = step.criterion
-            selected, state.criterion = swap_features(search, step.selected, rules, problem.tie)
+            selected, state.criterion = swap_features(
+                search, step.selected, rules, problem.tie
+            )
             state.columns = problem.columns(selected)
