@@ -70,9 +70,9 @@ class CommandParser(argparse.ArgumentParser):
         # whether parse_known_intermixed_args runs, which calls parse_known_args
         self._is_mixing = False
 
-    def parse_known_args(
+    def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:  # type: ignore[override]
+    ) -> Any:
         """Return the arguments and the unknown words; with a ``sample_word``, --sample stands for DATA.
 
         The ``sample_word`` is put before all other words, because DATA is the first
@@ -110,9 +110,9 @@ class CommandParser(argparse.ArgumentParser):
                 ]
         return words
 
-    def parse_args(
+    def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> Any:  # type: ignore[override]
+    ) -> Any:
         """Return the arguments.
 
         An unknown word ends the process with status 2 and an error of the parser of the

@@ -135,9 +135,8 @@ class ContributedParts:
         if controller is None:
             return None
         head = getattr(controller, "head", None)
-        page = Page(
-            entry.key, controller.content, [*controllers, controller], head=head
-        )  # type: ignore[attr-defined]
+        content = controller.content  # type: ignore[attr-defined]
+        page = Page(entry.key, content, [*controllers, controller], head=head)
         if isinstance(head, PageTabs):
             head.left.connect(page.restore_panels)
         return page

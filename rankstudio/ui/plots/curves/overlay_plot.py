@@ -266,13 +266,24 @@ class OverlayPlot(Plot):
         for curve in self.curves:
             y = floats(curve.y)
             half = floats(curve.half)
-            banded = not all(map(isnan, half))
-            low = tuple(a - h for a, h in zip(y, half, strict=True)) if banded else ()
-            high = tuple(a + h for a, h in zip(y, half, strict=True)) if banded else ()
-            kind = "line" if len(y) > 1 else "points"
+            has_band = not all(map(isnan, half))
+            low: tuple[float, ...] = ()
+            high: tuple[float, ...] = ()
+            if has_band:
+                low = tuple(a - h for a, h in zip(y, half, strict=True))
+                high = tuple(a + h for a, h in zip(y, half, strict=True))
             series.append(
-                Series(curve.label, floats(curve.x), y, low, high, kind, curve.key - 1)
-            )  # type: ignore[arg-type]
+                Series(
+                    curve.label,
+                    x=floats(curve.x),
+                    y=y,
+                    low=low,
+                    high=high,
+                    kind="line" if len(y) > 1 else "points",
+                    # Keys are numbers of runs, which count from 1.
+                    number=curve.key - 1,
+                )
+            )
         x = FigureAxis(self.axes.x_label, whole=self.axes.integer_x)
         reference = next(
             (overlaid.key for overlaid in self.curves if overlaid.reference), None
