@@ -71,6 +71,10 @@ CASES: dict[str, Case] = {
         ("convert", "Made/Fold1/test.txt", "--to", "csv"), ("Made/Fold1/test.txt",)
     ),
 }
+if "rank-methods" in known_commands():
+    CASES["rank-methods"] = Case(
+        ("rank-methods", "s.rankstudio", "--csv"), ("s.rankstudio",)
+    )
 if "report" in known_commands():  # its folder may be absent
     CASES["report"] = Case(
         ("report", "s.rankstudio", "--out"), ("s.rankstudio", "Made/Fold1/test.txt")

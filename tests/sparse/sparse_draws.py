@@ -386,6 +386,7 @@ NOT_DRAWN: Mapping[str, str] = {
     "generate": "it writes data and reads none",
     "methods": "it lists the catalog, without data",
     "plugins": "it lists what is installed, without data",
+    "rank-methods": "it reads a study of runs on several datasets, without the data",
     "completion": "it prints a script of the shell",
 }
 """Commands of the terminal that are not drawn, with the reason."""

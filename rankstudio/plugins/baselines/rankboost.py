@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -166,6 +166,7 @@ class RankBoost(LinearRanker):
     loss_: float = field(init=False)
 
     n_rounds: int = 300
+    _: KW_ONLY
     n_thresholds: int | None = None
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited

@@ -66,7 +66,9 @@ INI = """
         parser = ConfigParser()
         parser.read_string(content.decode())
         weights = parser["weights"]
-        return sum(float(weights.get(str(id), 0)) * X[:, column] for column, id in enumerate(ids))
+        return sum(
+            float(weights.get(str(id), 0)) * X[:, column] for column, id in enumerate(ids)
+        )
 """
 """A model format, as the guide has it."""
 

@@ -186,8 +186,8 @@ def test_progress_has_what_is_known_of_the_queries_so_far(
     told: list[WorkProgress] = []
     steps = module.importance_steps
 
-    def listened(*given: Any) -> Any:
-        work = steps(*given)
+    def listened(*given: Any, **settings: Any) -> Any:
+        work = steps(*given, **settings)
         while True:
             try:
                 told.append(next(work))

@@ -353,7 +353,7 @@ def test_the_threshold_is_dragged_and_moved_by_keys(
     ran: MainWindow, seen: EvidenceController
 ) -> None:
     table, evidence = seen.panel.table, ran.sections.evidence.evidence
-    bar = table._bar()
+    bar = table._probability_bar()
     middle = round(bar.center().y())
     at = QPoint(round(bar.left() + 0.9 * bar.width()), middle)
     QTest.mousePress(table.viewport(), Qt.MouseButton.LeftButton, pos=at)

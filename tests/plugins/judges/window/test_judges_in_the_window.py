@@ -50,9 +50,11 @@ def opened(window: MainWindow, path: Path) -> None:
     window.commands["columns"].trigger()
     wait_until(lambda: [d for d in window.findChildren(ColumnsDialog) if d.isVisible()])
     (dialog,) = (d for d in window.findChildren(ColumnsDialog) if d.isVisible())
-    (action,) = (a for a in dialog._others.menu().actions() if a.text() == "model")
+    (action,) = (
+        a for a in dialog._judges_button.menu().actions() if a.text() == "model"
+    )
     action.trigger()
-    assert dialog._others.text() == "model"
+    assert dialog._judges_button.text() == "model"
     texts = [row.role for row in dialog._table.rows()]
     assert texts == ["query", *["feature"] * 4, "label", "other label"]
     dialog.findChildren(QDialogButtonBox)[0].button(
