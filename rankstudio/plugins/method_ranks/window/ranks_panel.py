@@ -80,11 +80,10 @@ class RanksPanel(Panel):
         )
         self.diagram = named(DiagramView(theme), "ranks-diagram")
         self.note = named(WrappedLabel(), "ranks-note", role="caption")
-        table_column = fill(QVBoxLayout(), (self.table, 1), self.note, spacing=4)
-        fill(
-            self.body,
-            (fill(QHBoxLayout(), (table_column, 1), (self.diagram, 1), spacing=12), 1),
-        )
+        # The diagram needs less height than the table, which loses no row to the note.
+        diagram_column = fill(QVBoxLayout(), (self.diagram, 1), self.note, spacing=4)
+        columns = fill(QHBoxLayout(), (self.table, 1), (diagram_column, 1), spacing=12)
+        fill(self.body, (columns, 1))
 
     def show_ranking(self, ranking: MethodRanking | str) -> None:
         """Show a ranking, or why there is none."""
@@ -181,8 +180,10 @@ class RanksController(Controller):
         )
         runs = models.runs
         for signal in (
+            runs.added,
             runs.ended,
             runs.removed,
+            runs.restored,
             runs.cleared,
             runs.labelled,
             models.measured.changed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from waiting import wait_until
 from windows import settle
 
@@ -45,6 +46,33 @@ def test_a_study_on_several_datasets_has_ranks(
         assert export_item.write is not None
         export_item.write(tmp_path / f"diagram{suffix}")
         assert (tmp_path / f"diagram{suffix}").stat().st_size > 40
+
+    runs = empty.models.runs
+    name = runs.records[0].dataset.name
+    others = [record for record in runs.records if record.dataset.name != name]
+    for record in others:
+        runs.remove(record)
+    assert panel.isHidden()
+    for record in others:
+        runs.restore(record)
+    assert panel.isVisible()
+
+
+def test_runs_that_are_read_one_by_one_show_the_panel(
+    empty: MainWindow,
+    five_datasets: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a reopened study nothing else is announced than that runs were added."""
+    study = tmp_path / "copy.rankstudio"
+    shutil.copy(five_datasets, study)
+    controller = ranks_controller(empty)
+    empty.models.measured.changed.disconnect(controller.update)
+    empty.open_path(str(study))
+    wait_until(lambda: len(empty.models.runs.records) == 10)
+    settle(empty)
+    assert not controller.panel.isHidden()
 
 
 def test_runs_on_one_dataset_have_no_panel(ran: MainWindow) -> None:
