@@ -177,6 +177,7 @@ class RanksController(Controller):
             self.failed.emit,
             slot="method ranks",
             panel=self.panel,
+            on=(self.panel.appeared,),
         )
         runs = models.runs
         for signal in (

@@ -73,6 +73,8 @@ def test_runs_that_are_read_one_by_one_show_the_panel(
     wait_until(lambda: len(empty.models.runs.records) == 10)
     settle(empty)
     assert not controller.panel.isHidden()
+    empty.workspace.show_page("compare")
+    wait_until(lambda: controller.ranking is not None)
 
 
 def test_runs_on_one_dataset_have_no_panel(ran: MainWindow) -> None:
