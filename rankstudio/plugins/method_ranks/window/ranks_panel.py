@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout
 
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.export.figures.files import figure_bytes
@@ -63,6 +63,7 @@ class RanksPanel(Panel):
     table : TableView
     diagram : DiagramView
     note : WrappedLabel
+        Why there is no ranking.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -80,10 +81,8 @@ class RanksPanel(Panel):
         )
         self.diagram = named(DiagramView(theme), "ranks-diagram")
         self.note = named(WrappedLabel(), "ranks-note", role="caption")
-        # The diagram needs less height than the table, which loses no row to the note.
-        diagram_column = fill(QVBoxLayout(), (self.diagram, 1), self.note, spacing=4)
-        columns = fill(QHBoxLayout(), (self.table, 1), (diagram_column, 1), spacing=12)
-        fill(self.body, (columns, 1))
+        columns = fill(QHBoxLayout(), (self.table, 1), (self.diagram, 1), spacing=12)
+        fill(self.body, self.note, (columns, 1))
 
     def show_ranking(self, ranking: MethodRanking | str) -> None:
         """Show a ranking, or why there is none."""
@@ -91,7 +90,8 @@ class RanksPanel(Panel):
             self.table.set_rows(())
             self.diagram.show_diagram(None)
             self.set_caption("")
-            self._show_note(ranking, ranking)
+            self.note.setText(ranking)
+            self.note.show()
             return
         text = ranks_table(ranking)
         means = ranking.table.values.mean(axis=0).tolist()
@@ -105,15 +105,14 @@ class RanksPanel(Panel):
         ]
         self.table.set_rows(rows)
         self.diagram.show_diagram(rank_diagram(ranking))
-        self.set_caption(text.title)
+        # In a low panel a note below the header would take rows of the table.
+        self.note.hide()
+        self.set_caption(f"{text.title} · {ranking.notes()[0]}")
         left_out = [exclusion.sentence for exclusion in ranking.table.left_out]
         sentences = [text.note, *([tr("Left out:"), *left_out] if left_out else [])]
-        self._show_note(ranking.notes()[0], " ".join(sentences))
-
-    def _show_note(self, sentence: str, explanation: str) -> None:
-        """Show a sentence, and everything that there is to know in its tooltip."""
-        self.note.setText(sentence)
-        self.note.setToolTip(plain(explanation))
+        explanation = plain(" ".join(sentences))
+        for widget in (self.header, self.diagram):
+            widget.setToolTip(explanation)
 
 
 _COLUMNS = (

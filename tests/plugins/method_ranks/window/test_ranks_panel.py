@@ -39,8 +39,9 @@ def test_a_study_on_several_datasets_has_ranks(
     assert panel.isVisible()
     assert {row.method for row in panel.table.rows()} == {"GAS", "RankRLS"}
     assert sum(row.mean_rank for row in panel.table.rows()) == 3
-    assert "Friedman" in panel.note.text()
-    assert "Nemenyi" in panel.note.toolTip()
+    assert "Friedman" in panel.caption()
+    assert "Nemenyi" in panel.header.toolTip()
+    assert panel.note.isHidden()
     (export_item,) = ranks.export_items()
     for suffix in (".pdf", ".tex", ".csv"):
         assert export_item.write is not None
