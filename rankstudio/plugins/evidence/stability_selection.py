@@ -156,7 +156,10 @@ class StabilitySelection:
 def selection_bound(
     tau: float, selected: float, n_candidates: int, n_pairs: int | None = None
 ) -> float:
-    """Return the bound of Shah and Samworth (2013) on stable features of low selection probability.
+    """Return a bound on the expected number of wrong features among the stable features.
+
+    A feature is wrong if its selection probability is at most q / p, that of a feature
+    chosen at random (Shah and Samworth 2013).
 
     Parameters
     ----------
@@ -167,8 +170,8 @@ def selection_bound(
     n_candidates : int
         Number of candidates, p.
     n_pairs : int, optional
-        Number of pairs of halves, B, to assume unimodal distributions; by default there
-        is no assumption.
+        Number of pairs of halves, B, to assume that the number of pairs that select a
+        feature has a unimodal distribution; by default nothing is assumed.
 
     Examples
     --------

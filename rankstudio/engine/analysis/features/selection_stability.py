@@ -128,7 +128,7 @@ def stability_table(
 def selection_stability(
     folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
 ) -> SelectionStability:
-    """Compare the features of the selected models.
+    """Return how similar the selected features of the folds are, and the folds of each feature.
 
     Parameters
     ----------

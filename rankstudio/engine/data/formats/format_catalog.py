@@ -99,9 +99,9 @@ def lacking_ability(key: str) -> str:
 
 
 def absent_data_format(key: str) -> str:
-    """Return why a format of an ability cannot be used, as a sentence.
+    """Return a sentence on a known data format whose plug-in is absent.
 
-    Return "" for any other key.
+    Return "" for a format that can be used, and for an unknown key.
     """
     lacking = lacking_ability(key)
     return lacking and tr("The format {format} {lacking}").format(

@@ -548,7 +548,7 @@ def _log_is_whole(path: Path) -> bool:
                 return True  # nothing was committed yet
             magic, _, page_size, _, salt_1, salt_2, *checksum = _HEADER.unpack(header)
             # The checksum is that of the six numbers before it; an odd magic number
-            # means big-endian.
+            # means big-endian. With a wrong checksum SQLite reads no frame at all.
             if tuple(checksum) != _checksum(header[:24], is_big_endian=magic & 1 == 1):
                 return not log.read(_FRAME.size)
             index.seek(_READ_MARK_OFFSET)

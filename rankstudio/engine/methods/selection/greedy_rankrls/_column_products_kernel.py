@@ -202,9 +202,10 @@ def changes_by_back_fitting(
     residual: Floats,
     out: Floats,
 ) -> None:
-    """Write the change of the criterion by each chosen candidate: only queries with entries of it matter.
+    """Write to ``out`` how much each chosen candidate would change the criterion.
 
-    The new weight without query q is (4) of the module's docstring.
+    A candidate changes only the errors of queries in which its sparse column has
+    entries. Its weight in the model without query q is (4) of the module's docstring.
     """
     values, rows, starts, squares, basis, query, ptr = columns
     total = np.empty(t + 1)

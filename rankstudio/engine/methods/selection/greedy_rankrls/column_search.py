@@ -95,10 +95,13 @@ class GramProducts:
     def comparison(  # noqa: D102 - of the protocol
         self, factor: Floats, regularization: float, state: kernels.State
     ) -> Comparison:
+        # Columns of the labels and of the selected features; the factor has a row for
+        # each selected feature.
         index = self._index[: factor.shape[0] + 1]
 
         def changes(candidates: Ints) -> Floats:
             out = np.empty(candidates.size)
+            # The square of each candidate, then its products with those columns.
             totals = np.empty((candidates.size, index.size + 1))
             totals[:, 0] = self.total[candidates, candidates]
             totals[:, 1:] = self.total[np.ix_(candidates, index)]

@@ -147,12 +147,12 @@ class Statistics:
     total : ndarray of shape (n + 1, n + 1)
         Result of :class:`Totals`.
     gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
-        Gram matrices of the queries with the labels; of shape (blocks, BLOCK) and
-        undefined if there are none.
+        Gram matrices of the queries with the labels. If ``rows`` are computed instead,
+        an array of shape (blocks, BLOCK) without defined values.
     rows : dict
-        Rows of the Gram matrices that were computed, (blocks, n, BLOCK) by feature, if
-        there are no matrices. They are cached because paths for other λ select similar
-        features.
+        Rows of the Gram matrices by feature, each of shape (blocks, n, BLOCK), where
+        whole matrices would need too much memory. They are cached because paths for
+        other λ select similar features.
     """
 
     known: Known
