@@ -52,6 +52,7 @@ class Files:
             "run": ["run", "--data", data, "--lambda", "1"],
             "compare": ["compare", study],
             "report": ["report", study, "--out", "new.html"],
+            "rank-methods": ["rank-methods", study, "--csv", "new.csv"],
             # Of data: that of a study is kept there.
             "evidence": [
                 "evidence",

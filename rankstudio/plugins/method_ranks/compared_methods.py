@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +20,6 @@ from rankstudio.engine.analysis.comparisons.comparability import (
     comparable,
     comparable_groups,
 )
-from rankstudio.engine.analysis.comparisons.significance import comparing_measure
-from rankstudio.engine.analysis.reported_runs import ReportSource
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.difference import distinctions
@@ -29,6 +28,9 @@ from rankstudio.engine.experiment.plan.toml import plan_as_dict
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.item_groups import grouped
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.reported_runs import ReportSource
 
 _OF_THE_DATA = (
     "data",
@@ -162,6 +164,8 @@ def method_table(
     ParameterError
         For a name to leave out that no method and no dataset has.
     """
+    from rankstudio.engine.analysis.comparisons.significance import comparing_measure  # noqa: PLC0415 - numba
+
     measure = measure or next(
         (comparing_measure(run.result.plan) for run in candidates), ""
     )

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isinf, isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstudio.engine.analysis.reported_runs import ReportSource
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.results.results import RunResult
@@ -37,6 +37,9 @@ from rankstudio.plugins.method_ranks.rank_tests import (
     ranks_by_dataset,
     win_counts,
 )
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.reported_runs import ReportSource
 
 ALPHA = 0.05
 """Default level of significance."""

@@ -34,7 +34,6 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, checked_level
-from rankstudio.engine.statistics.paired import doubled_ranks, holm, signed_ranks
 
 ROPE = 0.01
 """Default region of practical equivalence: half its width, in units of the measure."""
@@ -132,6 +131,8 @@ def ranks_by_dataset(values: ArrayLike, *, higher_is_better: bool = True) -> Flo
     -----
     O(N k log k).
     """
+    from rankstudio.engine.statistics.paired import doubled_ranks  # noqa: PLC0415 - numba
+
     table = _checked_table(values)
     sign = -1.0 if higher_is_better else 1.0
     rows = [
@@ -265,6 +266,8 @@ def pair_tests(values: ArrayLike, ranks: ArrayLike) -> tuple[MethodPair, ...]:
         [mean_ranks[first] - mean_ranks[second] for first, second in pairs]
     )
     p_nemenyi = nemenyi_p(differences, k, n)
+    from rankstudio.engine.statistics.paired import holm, signed_ranks  # noqa: PLC0415 - numba
+
     tests = [signed_ranks(table[:, first], table[:, second]) for first, second in pairs]
     corrected = holm([test.p for test in tests])
     return tuple(

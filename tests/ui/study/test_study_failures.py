@@ -259,5 +259,5 @@ def test_nothing_of_another_study_stays_in_the_views_of_results(
     )
     window.commands["new_study"].trigger()
     assert not views.tests.table.rows()
-    assert window.sections.compare._tests._found == {}
+    assert window.sections.compare._tests._tests == {}
     settle(window)
