@@ -70,12 +70,9 @@ def one_of(paths: Sequence[str]) -> str:
     # A file with the sizes of queries is found beside its data.
     size_files = {sizes_file(file) for file in candidates}
     data_files = [file for file in candidates if file not in size_files]
-    logs = [file for file in data_files if holds_logs(file)]
-    # Feature logs may be opened together with their judgments, which are found again
-    # beside them.
-    other_files = [file for file in data_files if file not in logs]
-    if logs and all(file in judgment_files(logs[0].parent) for file in other_files):
-        return str(logs[0] if len(logs) == 1 else logs[0].parent)
+    path = _path_of_logs(data_files)
+    if path is not None:
+        return str(path)
     if len(data_files) == 1:
         return str(data_files[0])
     # All parts of one fold are opened by their folder.
@@ -91,6 +88,21 @@ def one_of(paths: Sequence[str]) -> str:
             "whose names begin with train, vali and test."
         ).format(files=_names_text(data_files), n_files=len(data_files))
     )
+
+
+def _path_of_logs(files: Sequence[Path]) -> Path | None:
+    """Return the path of feature logs: of the only log file, or of the folder of several.
+
+    The logs may be opened together with their judgments, which are found again beside
+    the logs. Return None if the files are other files.
+    """
+    logs = [file for file in files if holds_logs(file)]
+    if not logs:
+        return None
+    judgments = judgment_files(logs[0].parent)
+    if not all(file in judgments for file in files if file not in logs):
+        return None
+    return logs[0] if len(logs) == 1 else logs[0].parent
 
 
 def first_file(path: Path) -> Path:

@@ -176,13 +176,7 @@ def read_own_values(
         expected = tr("the columns feature (an id) and {name}").format(
             name=parameter.name
         )
-    # The first row is the header; empty lines are skipped.
-    lines = [
-        row
-        for row in csv.reader(read_feature_file(Path(path), expected).splitlines())
-        if row
-    ]
-    header, rows = (lines[0], lines[1:]) if lines else ([], [])
+    header, rows = _table_rows(path, expected)
     # Feature id of each number of a row; the only number of an importance has none.
     number_ids = (
         [_feature_id(path, 1, item, expected) for item in header[1:]]
@@ -204,11 +198,10 @@ def read_own_values(
             path, number, row, len(number_ids), expected
         )
     # The file may have features that the data do not have, but not the reverse.
-    missing_features = [
-        i
-        for i in columns
-        if i not in feature_rows or (is_matrix and i not in number_ids)
-    ]
+    known_ids = (
+        feature_rows.keys() & set(number_ids) if is_matrix else feature_rows.keys()
+    )
+    missing_features = [i for i in columns if i not in known_ids]
     if missing_features:
         text = tr(
             "{path}: found no {what} of feature {feature}, expected that of all {n} features of the data."
@@ -228,6 +221,13 @@ def read_own_values(
     return tuple(
         tuple(feature_rows[i][index] for index in column_order) for i in columns
     )
+
+
+def _table_rows(path: str, expected: str) -> tuple[list[str], list[list[str]]]:
+    """Return the first row of a CSV file, and the other rows; empty lines are skipped."""
+    text = read_feature_file(Path(path), expected)
+    lines = [row for row in csv.reader(text.splitlines()) if row]
+    return (lines[0], lines[1:]) if lines else ([], [])
 
 
 def _numbers_after(

@@ -177,9 +177,40 @@ def load_comparison(path: str | Path) -> Comparison:
 
 def _check_kinds(values: Mapping[str, Any]) -> None:
     """Refuse fields of a wrong type; `Plan` checks their values."""
-    # Runs: tables, each with a method and known fields.
-    runs = values.get("runs")
+    runs = _checked_runs(values)
     data = values.get("data", [])
+
+    # Fields of the whole comparison.
+    if not _is_text_or_texts(data):
+        raise PlanError(
+            tr("data: expected a text or a list of texts, got {data}.").format(
+                data=shown(data)
+            )
+        )
+    for name in ("title", "against"):
+        if not isinstance(values.get(name, ""), str):
+            raise PlanError(
+                tr("{name}: expected a text, got {values}.").format(
+                    name=name, values=shown(values[name])
+                )
+            )
+
+    # Parameters by method, and those of single runs.
+    entries = values.get("parameters", {})
+    run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETER_FIELDS]
+    if not isinstance(entries, dict) or not _is_list_of_tables(
+        [*entries.values(), *run_parameters]
+    ):
+        raise PlanError(
+            tr(
+                "parameters: expected a table for each method, such as [parameters.gas]."
+            )
+        )
+
+
+def _checked_runs(values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the runs: tables, each with a method and known fields; refuse others."""
+    runs: list[Mapping[str, Any]] = values.get("runs", [])
     if (
         not _is_list_of_tables(runs)
         or not runs
@@ -209,33 +240,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
                     name=name
                 )
             )
-
-    # Fields of the whole comparison.
-    if not _is_text_or_texts(data):
-        raise PlanError(
-            tr("data: expected a text or a list of texts, got {data}.").format(
-                data=shown(data)
-            )
-        )
-    for name in ("title", "against"):
-        if not isinstance(values.get(name, ""), str):
-            raise PlanError(
-                tr("{name}: expected a text, got {values}.").format(
-                    name=name, values=shown(values[name])
-                )
-            )
-
-    # Parameters by method, and those of single runs.
-    entries = values.get("parameters", {})
-    run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETER_FIELDS]
-    if not isinstance(entries, dict) or not _is_list_of_tables(
-        [*entries.values(), *run_parameters]
-    ):
-        raise PlanError(
-            tr(
-                "parameters: expected a table for each method, such as [parameters.gas]."
-            )
-        )
+    return runs
 
 
 def _is_list_of_tables(values: Any) -> bool:

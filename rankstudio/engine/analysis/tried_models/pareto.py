@@ -132,12 +132,12 @@ def pareto_front_of(
     # Tried models with their size or cost.
     better = measure(name).higher_is_better
     costs = costs_of(runs) if by == "cost" else None
-    if by == "cost" and costs is None:
-        return None
-    if costs is None:
-        tried = _best_models_of_sizes(runs, name)
-    else:
+    if costs is not None:
         tried = _optimal_models_by_cost(runs, name, costs, better)
+    elif by == "size":
+        tried = _best_models_of_sizes(runs, name)
+    else:  # no run has costs
+        tried = []
     if not tried:
         return None
 
@@ -152,37 +152,26 @@ def pareto_front_of(
     best = optimal[-1]
     worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
 
-    # With the data of all runs, levels come from paired differences to the best model.
+    # With the data of all runs, levels come from paired differences to the best model;
+    # without them, the level is one standard error from the best mean.
     front = [(number, model) for number, model, _ in (tried[i] for i in optimal)]
-    half = (
-        _paired_half_widths(runs, data, front, name) if len(data) == len(runs) else None
-    )
-    is_timed = costs is not None and costs.milliseconds
-    unit: Literal["size", "cost", "milliseconds"] = "milliseconds" if is_timed else by
+    half = _paired_half_widths(runs, data, front, name)
     if half is not None:
         levels = tuple(means[best] + worse_sign * float(h) for h in half)
-        suggested = _first_within([means[i] for i in optimal], levels, better)
-        return ParetoFront(
-            models=models,
-            optimal=optimal,
-            best=best,
-            suggested=optimal[suggested],
-            levels=levels,
-            paired=True,
-            by=unit,
-        )
-
-    # Without them, the level is one standard error from the best mean.
-    error = 0.0 if np.isnan(errors[best]) else errors[best]
-    levels = (means[best] + worse_sign * error,) * len(optimal)
-    suggested = one_standard_error(means, errors, sizes, better)
+        suggested = optimal[_first_within([means[i] for i in optimal], levels, better)]
+    else:
+        error = 0.0 if np.isnan(errors[best]) else errors[best]
+        levels = (means[best] + worse_sign * error,) * len(optimal)
+        suggested = one_standard_error(means, errors, sizes, better)
+    is_timed = costs is not None and costs.milliseconds
     return ParetoFront(
         models=models,
         optimal=optimal,
         best=best,
         suggested=suggested,
         levels=levels,
-        by=unit,
+        paired=half is not None,
+        by="milliseconds" if is_timed else by,
     )
 
 
@@ -260,8 +249,10 @@ def _paired_half_widths(
 ) -> Floats | None:
     """Return half the width of the interval of each front model's difference to the last model of the front.
 
-    None without documents, or if a study did not store one of the models.
+    None without the data of all runs, or if a study did not store one of the models.
     """
+    if len(data) != len(runs):
+        return None
     # Values of each run's models by fold, put at the position of the model on the
     # front.
     numbers = {number for number, _ in front}

@@ -46,17 +46,17 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     O(mn) to compare the rows, and to copy the shared ones.
     """
     parts = [part for fold in folds for part in fold.parts.values()]
-    if len(folds) < 2 or any(
-        in_file(part.X) or isinstance(part.X, SparseRows) for part in parts
-    ):
+    if len(folds) < 2 or not all(_can_be_sliced(part) for part in parts):
         return list(folds)
     # Every part has to be a sequence of validation and test parts.
     small_parts = (part for fold in folds for part in (fold.vali, fold.test))
     pieces = _Pieces(part.X for part in small_parts if part is not None)
-    found_sequences = [pieces.sequence(part.X) for part in parts]
-    sequences = [sequence for sequence in found_sequences if sequence is not None]
-    if len(sequences) < len(parts):  # a part is not a union of pieces
-        return list(folds)
+    sequences: list[list[int]] = []
+    for part in parts:
+        sequence = pieces.sequence(part.X)
+        if sequence is None:  # the part is not a union of pieces
+            return list(folds)
+        sequences.append(sequence)
     # Arrange the pieces so that each part is a slice.
     order = _common_order(sequences)
     shared = [pieces.matrices[piece] for piece in order]
@@ -77,6 +77,11 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
         Fold(fold.number, **{name: next(sliced) for name in fold.parts})
         for fold in folds
     ]
+
+
+def _can_be_sliced(part: RankingDataset) -> bool:
+    """Return whether the rows of a part are an array in memory."""
+    return not in_file(part.X) and not isinstance(part.X, SparseRows)
 
 
 class _Pieces:
