@@ -1,6 +1,7 @@
 """The site's reference: one page for each package of the engine, made from the packages there are.
 
 A hook of mkdocs. The pages exist in the site only; the guide that the window shows does not know them.
+The hook also shows the dark pictures of pairs in the site's dark colours.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ TESTING = Path(testing.__file__).parent
 PLUGINS = Path(plugins.__file__).parent
 _ROLE = re.compile(
     r":(?:func|class|meth|mod|attr|data):(?P<code><code>(?P<name>[^<]*)</code>)"
+)
+_LIGHT_PICTURE = re.compile(
+    r"!\[(?P<text>[^\]]*)\]\((?P<name>images/[\w-]+)-light(?P<ending>\.\w+)\)"
 )
 FIRST = """\
 # The reference
@@ -52,6 +56,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             File.generated(config, _page(package), content=package_page(package))
         )
     return files
+
+
+def on_page_markdown(markdown: str, config: MkDocsConfig, **_: object) -> str:
+    """Add the dark picture to every light one that has it; the theme shows one of the two."""
+
+    def pair(match: re.Match[str]) -> str:
+        name = match["name"]
+        ending = match["ending"]
+        if not Path(config.docs_dir, f"{name}-dark{ending}").is_file():
+            return match[0]
+        light = f"{name}-light{ending}#only-light"
+        dark = f"{name}-dark{ending}#only-dark"
+        return f"![{match['text']}]({light})![{match['text']}]({dark})"
+
+    return _LIGHT_PICTURE.sub(pair, markdown)
 
 
 def on_page_content(html: str, **_: object) -> str:

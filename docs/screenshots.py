@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QWidget
 
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.plugins.evidence.window.evidence import Package, Progress
@@ -26,6 +27,7 @@ from rankstudio.ui.style.theme import Theme
 
 IMAGES = Path(__file__).parent / "images"
 SIZE = (1440, 900)
+LOSSLESS = 100  # the quality at which Qt writes WebP without a loss
 REST = 1.0  # seconds in which everything that a change sets off is drawn
 
 
@@ -54,6 +56,7 @@ def take(app: QApplication, settings: Settings) -> None:
         theme.set_mode(mode)
         theme.finish()
         rest(app)
+        # software centres, which show it, read PNG only
         window.grab().save(str(IMAGES / f"window-{mode}.png"))
     theme.set_mode("light")
     window.session.change("ranking", method="gas", parameters={}, ranker="ranksvm")
@@ -61,7 +64,7 @@ def take(app: QApplication, settings: Settings) -> None:
     wait(app, lambda: len(window.runs.records) > 1 and not window.runs.busy, most=300.0)
     window.session.look_at(3)
     rest(app)
-    window.grab().save(str(IMAGES / "window-ranker.png"))
+    save(window, "window-ranker")
     take_results(app, window)
     take_pages(app, window, theme)
     delete(window)
@@ -88,7 +91,7 @@ def take_results(app: QApplication, window: MainWindow) -> None:
         rest(app)
         wait(app, lambda: not window.models.task_worker.jobs)
         rest(app)
-        panel.grab().save(str(IMAGES / f"results-{key}.png"))
+        save(panel, f"results-{key}")
 
 
 def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
@@ -107,8 +110,14 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
             rest(app)
             wait(app, lambda: not window.models.task_worker.jobs)
             rest(app)
-            window.grab().save(str(IMAGES / f"page-{key}-{mode}.png"))
+            save(window, f"page-{key}-{mode}")
     theme.set_mode("light")
+
+
+def save(widget: QWidget, name: str) -> None:
+    """Write a picture of a widget without a loss, in a third of the bytes of PNG."""
+    image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    image.save(str(IMAGES / f"{name}.webp"), quality=LOSSLESS)
 
 
 def gather(app: QApplication, window: MainWindow) -> None:

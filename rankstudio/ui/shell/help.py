@@ -52,8 +52,29 @@ _TITLE = tr("RankStudio guide")
 _PICTURE_CHARACTER = "\ufffc"  # a picture in the text of a Qt document
 
 
+_LIGHT, _DARK = "-light", "-dark"
+"""The ends of the names of a pair of pictures. Pages name the light one."""
+
+
 class _Pages(QTextBrowser):
-    """A browser for the pages of the guide, which scales wide pictures down to its own width."""
+    """A browser for the pages of the guide, which scales wide pictures down to its own width.
+
+    Parameters
+    ----------
+    theme : Theme
+        Dark pictures are shown in a dark theme.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+
+    def _picture_file(self, name: QUrl) -> Path:
+        """Return the file of a picture: in a dark theme the dark one of a pair."""
+        file = Path(self.source().resolved(name).toLocalFile())
+        dark_file = file.with_stem(file.stem.removesuffix(_LIGHT) + _DARK)
+        has_pair = file.stem.endswith(_LIGHT) and dark_file.is_file()
+        return dark_file if has_pair and self._theme.dark else file
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return a page or a picture.
@@ -64,7 +85,7 @@ class _Pages(QTextBrowser):
             name = QUrl(name)
         if kind != QTextDocument.ResourceType.ImageResource.value:
             return super().loadResource(kind, name)
-        image = QImage(self.source().resolved(name).toLocalFile())
+        image = QImage(str(self._picture_file(name)))
         ratio = self.devicePixelRatioF()
         room = round((self.viewport().width() - 2 * _PAGE_MARGIN - 2) * ratio)
         if not image.isNull() and image.width() > room > 0:
@@ -101,7 +122,7 @@ class GuideWindow(QMainWindow):
         self.setObjectName("guide")
         self.setWindowTitle(_TITLE)
         self.resize(760, 720)
-        self._browser = named(_Pages(), "guide-page", tr("Page of the guide"))
+        self._browser = named(_Pages(theme), "guide-page", tr("Page of the guide"))
         self._browser.setSearchPaths([str(guide())])
         self._browser.setOpenLinks(False)
         self._browser.anchorClicked.connect(self.open)

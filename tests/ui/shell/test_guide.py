@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QUrl
-from PySide6.QtGui import QTextBlock
+from PySide6.QtGui import QTextBlock, QTextDocument
 from PySide6.QtWidgets import QApplication, QLabel, QTextBrowser
 
 from rankstudio.engine.plugins.entries import imported
@@ -115,3 +115,22 @@ def test_search_goes_on_from_page_to_page(window: GuideWindow) -> None:
     )
     window.field.setText("")
     assert not window.findChild(QLabel, "guide-nothing-found").text()
+
+
+def test_a_dark_theme_shows_the_dark_picture_of_a_pair(
+    window: GuideWindow, theme: Theme
+) -> None:
+    browser = window.findChild(QTextBrowser, "guide-page")
+    window.open(QUrl("index.md"))
+    ground = {}
+    for mode in ("light", "dark"):
+        theme.set_mode(mode)
+        theme.finish()
+        kind = QTextDocument.ResourceType.ImageResource
+        image = browser.loadResource(kind.value, QUrl("images/concept-light.svg"))
+        ground[mode] = image.pixelColor(image.width() // 2, 3).lightness()
+        # a picture without a pair stays as it is
+        alone = browser.loadResource(kind.value, QUrl("images/lambda-slider.webp"))
+        assert alone.pixelColor(3, 3).lightness() > 200
+    assert ground["light"] > 200
+    assert ground["dark"] < 60
