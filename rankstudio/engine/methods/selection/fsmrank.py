@@ -76,16 +76,22 @@ class FSMStep(Step):
 
 @dataclass
 class _Similarities:
-    """Cache of the similarities of one dataset's features, by the kind of similarity."""
+    """Cache of the similarities of one dataset's features, by the kind of similarity.
+
+    ``least_eigenvalues`` has the least eigenvalue of each matrix, and ``projected`` the
+    nearest positive semidefinite matrix of those that are indefinite.
+    """
 
     by_kind: dict[str, Floats] = field(default_factory=dict)
+    least_eigenvalues: dict[str, float] = field(default_factory=dict)
+    projected: dict[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Weighing(Selector):
     """Base class of FSMRank and of the selectors that start from its weights.
 
-    It has FSMRank's parameters.
+    It has FSMRank's parameters, and its importances and similarities after fitting.
     """
 
     lambda1: float = 0.1
@@ -96,7 +102,19 @@ class _Weighing(Selector):
     tol: float = 1e-10
     max_iter: int = 400
 
+    importance_: Floats = field(init=False)
+    importance_of_negative_: Floats = field(init=False)
+    similarity_: Floats = field(init=False)
     n_iter_: int = field(init=False)
+
+    def _keep_weighing(self, similarity: Floats, importance: Floats) -> None:
+        """Keep A (n, n) and s (2n,) of the objective as attributes."""
+        n = similarity.shape[0]
+        self.importance_ = importance[:n]
+        self.importance_of_negative_ = importance[n:]
+        # Read-only, because all methods that learn from the same data share the matrix.
+        self.similarity_ = similarity.view()
+        self.similarity_.flags.writeable = False
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield FSMRank's absolute weights, and the part of each query in them.
@@ -161,12 +179,10 @@ class _Weighing(Selector):
         )
         importances = yield from weighing_features(data, fsmrank.checked("importance"))
         n = data.X.shape[1]
-        if (
-            isinstance(fsmrank.similarity, str)
-            and fsmrank.similarity == "kendall"
-            and not fsmrank.project
-        ):
-            similarity = yield from kendall_between(data, columns, other_columns)
+        if isinstance(fsmrank.similarity, str) and not fsmrank.project:
+            similarity = yield from comparing_some_features(
+                data, fsmrank.similarity, columns, other_columns
+            )
         else:
             # The run has already shown the notes.
             matrix = yield from without_notes(fsmrank.similarities(data))
@@ -231,6 +247,12 @@ class FSMRank(_Weighing):
         The weights.
     objective_ : float
         Minimum of the objective.
+    importance_, importance_of_negative_ : ndarray of shape (n,)
+        s of each feature, and of its negative; the two differ only for NDCG@10, MAP and
+        own numbers. 0 for constant features.
+    similarity_ : ndarray of shape (n, n)
+        A of each pair of features, read-only; the projected one if ``project`` changed
+        it.
     n_iter_ : int
         Iterations taken.
     support_ : ndarray of shape (n,), bool
@@ -277,6 +299,8 @@ class FSMRank(_Weighing):
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
         penalties = yield from self.penalties(data)
+        similarity, s, *_ = penalties
+        self._keep_weighing(similarity, s)
         # numba is imported where it is needed: reading the catalog must not wait for
         # it.
         from rankstudio.engine.arithmetic.optimisers.nesterov import (  # noqa: PLC0415
@@ -346,27 +370,31 @@ class FSMRank(_Weighing):
         """Return A, shape (n, n), with a note if it is indefinite."""
         kind = self.checked("similarity")
         project = self.checked("project")
-        by_kind = data.shared.of(_Similarities).by_kind
         # The similarities of a kind are computed once for all parameters; the user's
         # own ones are given.
         if isinstance(kind, str):
-            matrix: Floats = yield from once(
-                by_kind, kind, comparing_features(data, kind)
-            )
+            name = kind
+            cache = data.shared.of(_Similarities)
+            matrix = yield from all_similarities(data, kind)
         else:
+            name = "own"
+            cache = _Similarities()
             matrix = own_similarity(kind, data)
         # Without the term of the similarities, it does not matter whether the matrix is
         # indefinite.
         if self.lambda1 == 0:
             return matrix
-        least = float(np.linalg.eigvalsh(matrix)[0])
+        if name not in cache.least_eigenvalues:
+            cache.least_eigenvalues[name] = float(np.linalg.eigvalsh(matrix)[0])
+        least = cache.least_eigenvalues[name]
         # Entries are at most 1, so the norm is at most n: rounding moves an eigenvalue
         # by less than 1e-10 n.
         if least >= -1e-10 * matrix.shape[0]:
             return matrix
         if project:
-            return nearest_positive_semidefinite(matrix)
-        name = kind if isinstance(kind, str) else "own"
+            if name not in cache.projected:
+                cache.projected[name] = nearest_positive_semidefinite(matrix)
+            return cache.projected[name]
         sentence = tr(
             "The {name} similarities of the features are not positive semidefinite (least eigenvalue "
             "{least:.3g}), so the objective may not be convex. Turn on “make convex” (project)."
@@ -431,6 +459,8 @@ class _OfFSMRank(GrowingSelector, _Weighing):
         max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
+        similarity, s, *_ = yield from without_notes(fsmrank.penalties(data))
+        self._keep_weighing(similarity, s)
         return fsmrank, last, max_features
 
 
@@ -474,6 +504,10 @@ class FSMRankTop(_OfFSMRank):
         FSMRank's objective of each truncated model; with all weights it is the minimum.
     coef_path_ : ndarray of shape (k, n)
         Models with the first 1, 2, … k selected features.
+    importance_, importance_of_negative_ : ndarray of shape (n,)
+        As in `FSMRank`.
+    similarity_ : ndarray of shape (n, n)
+        As in `FSMRank`.
     n_iter_ : int
         Number of iterations of FSMRank.
 
@@ -592,6 +626,10 @@ class FSMSVM(_OfFSMRank):
         RankSVM's objective after each step; it decreases with every feature.
     coef_path_ : ndarray of shape (k, n)
         Model after each step.
+    importance_, importance_of_negative_ : ndarray of shape (n,)
+        As in `FSMRank`.
+    similarity_ : ndarray of shape (n, n)
+        As in `FSMRank`.
     n_iter_ : int
         Number of iterations of FSMRank.
 
@@ -729,6 +767,26 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
         matrix = np.minimum(np.abs(correlations[:-1, :-1]), 1.0)
     np.fill_diagonal(matrix, 1.0)
     return matrix
+
+
+def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
+    """Return the result of :func:`comparing_features`, which is computed once for some data."""
+    by_kind = data.shared.of(_Similarities).by_kind
+    return (yield from once(by_kind, kind, comparing_features(data, kind)))
+
+
+def comparing_some_features(
+    data: TrainingData, kind: str, columns: Ints, other_columns: Ints
+) -> Waiting[Floats]:
+    """Return the similarities of :func:`comparing_features` of ``columns`` to ``other_columns``.
+
+    Kendall's τ is only computed for these pairs, unless it is known for all pairs.
+    """
+    if kind == "kendall" and kind not in data.shared.of(_Similarities).by_kind:
+        similarity = yield from kendall_between(data, columns, other_columns)
+        return np.where(columns[:, None] == other_columns, 1.0, similarity)
+    matrix = yield from all_similarities(data, kind)
+    return np.asarray(matrix[np.ix_(columns, other_columns)])
 
 
 def nearest_positive_semidefinite(matrix: Floats) -> Floats:

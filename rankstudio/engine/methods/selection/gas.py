@@ -24,10 +24,12 @@ from rankstudio.engine.methods.own_values import (
     own_similarity,
 )
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
-from rankstudio.engine.methods.selection.fsmrank import comparing_features
+from rankstudio.engine.methods.selection.fsmrank import (
+    all_similarities,
+    comparing_some_features,
+)
 from rankstudio.engine.methods.selection.kendall import (
     Between,
-    kendall_between,
     kendall_similarity,
 )
 from rankstudio.engine.methods.selection.single_feature import (
@@ -45,6 +47,9 @@ MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10", "loss": "Disagreement"}
 
 Disagreement is an error, so importance is 1 minus it.
 """
+
+# Features up to which the matrix of the values of Kendall's τ takes at most 8 MB.
+_MOST_KEPT = 1_000
 
 
 @dataclass(eq=False, repr=False)
@@ -83,6 +88,10 @@ class GAS(PathSelector):
     ----------
     importance_ : ndarray of shape (n,)
         Initial w.
+    similarity_ : ndarray of shape (n, n), or None
+        e of each pair of features, read-only. Kendall's τ is only computed for pairs
+        that were compared, of a selected feature and one that then remained: NaN for
+        all other pairs, and None for more than 1,000 features.
     scores_ : ndarray of shape (n,)
         Value of w when the feature was selected, or at the end if it was not.
     directions_ : ndarray of shape (n,)
@@ -106,6 +115,7 @@ class GAS(PathSelector):
     entry = selectors.GAS
 
     importance_: Floats = field(init=False)
+    similarity_: Floats | None = field(init=False)
     scores_: Floats = field(init=False)
     directions_: Floats = field(init=False)
 
@@ -140,7 +150,7 @@ class GAS(PathSelector):
         kind = self.checked("similarity")
         if not isinstance(kind, str):
             return own_similarity(kind, data)
-        return (yield from comparing_features(data, kind))
+        return (yield from all_similarities(data, kind))
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Select k times the feature with the largest score, which lowers the scores of similar features."""
@@ -154,6 +164,7 @@ class GAS(PathSelector):
             if isinstance(kind, str) and kind == "kendall"
             else (yield from self.similarities(data))
         )
+        similarity = _unknown(importance.size) if matrix is None else matrix
         yield WorkProgress("ranking features", 0.0)
         scores = importance.copy()
         varies = yield from informative_columns(data)
@@ -163,7 +174,7 @@ class GAS(PathSelector):
         with (
             _lookup_in(matrix)
             if matrix is not None
-            else kendall_similarity(data) as between
+            else _recorded_kendall(data, similarity) as between
         ):
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
@@ -182,8 +193,13 @@ class GAS(PathSelector):
                 if t + 1 < k and self.c > 0:
                     similarities = yield from between(int(order[t]), unranked)
                     scores[unranked] -= 2.0 * c * similarities
+        # Read-only, because all methods that learn from the same data share the matrix.
+        if similarity is not None:
+            similarity = similarity.view()
+            similarity.flags.writeable = False
         attributes = {
             "importance_": importance,
+            "similarity_": similarity,
             "scores_": scores,
             "directions_": directions,
         }
@@ -205,8 +221,10 @@ class GAS(PathSelector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns``, also as those of their negatives, and the similarities."""
         importance, _ = yield from self.weights(data)
-        if isinstance(self.similarity, str) and self.similarity == "kendall":
-            similarity = yield from kendall_between(data, columns, other_columns)
+        if isinstance(self.similarity, str):
+            similarity = yield from comparing_some_features(
+                data, self.similarity, columns, other_columns
+            )
         else:
             # The run has already shown the notes.
             matrix = yield from without_notes(self.similarities(data))
@@ -222,6 +240,36 @@ def _zeros_without_progress(n: int, n_queries: int) -> Waiting[Floats]:
     """Return zeros (n, Q) without any progress."""
     yield from ()
     return np.zeros((n, n_queries))
+
+
+def _unknown(n: int) -> Floats | None:
+    """Return similarities (n, n) of which only those of each feature with itself are known, 1.
+
+    For many features, return None instead, because the matrix would take much memory.
+    """
+    if n > _MOST_KEPT:
+        return None
+    similarity = np.full((n, n), np.nan)
+    np.fill_diagonal(similarity, 1.0)
+    return similarity
+
+
+@contextmanager
+def _recorded_kendall(data: TrainingData, computed: Floats | None) -> Iterator[Between]:
+    """Provide a function that computes Kendall's τ of a feature and some others.
+
+    The values are also written to ``computed`` (n, n), if it is given.
+    """
+    with kendall_similarity(data) as compare:
+
+        def between(feature: int, other_features: Ints) -> Waiting[Floats]:
+            similarities = yield from compare(feature, other_features)
+            if computed is not None:
+                computed[feature, other_features] = similarities
+                computed[other_features, feature] = similarities
+            return similarities
+
+        yield between
 
 
 @contextmanager
