@@ -15,6 +15,8 @@ KERNELS = st.sampled_from(
         {"kernel": "rbf", "gamma": 30.0},
         {"kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.0},
         {"kernel": "linear", "gamma": 1.0},
+        {"kernel": "linear + 0.25 * rbf", "gamma": 2.0},
+        {"kernel": "3 * linear * rbf + poly", "gamma": 0.5, "degree": 2, "coef0": 1.0},
     ]
 )
 
@@ -27,14 +29,18 @@ def kernel_by_loops(
     degree: int = 3,
     coef0: float = 1.0,
 ) -> np.ndarray:
-    """A kernel's values, a pair of documents at a time."""
+    """A kernel's values, a pair of documents at a time; sums of products are written as in Python."""
     out = np.empty((len(A), len(B)))
     for i, a in enumerate(A):
         for j, b in enumerate(B):
             inner = float(a @ b)
             distance = float(np.sum((a - b) ** 2))
-            values = {"linear": inner, "poly": (gamma * inner + coef0) ** degree}
-            out[i, j] = values.get(function, np.exp(-gamma * distance))
+            values = {
+                "linear": inner,
+                "poly": (gamma * inner + coef0) ** degree,
+                "rbf": np.exp(-gamma * distance),
+            }
+            out[i, j] = eval(function, {}, values)
     return out
 
 

@@ -1,17 +1,20 @@
-"""Kernel functions (thesis of Airola 2011, section 2.6): Gaussian, polynomial, linear, or any callable."""
+"""Kernel functions (thesis of Airola 2011, section 2.6): Gaussian, polynomial, linear, sums, or any callable."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.kernel_sums import sum_derivatives, sum_values
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.blocks import VALUES
+from rankstudio.engine.support.named_sums import Product, is_sum, parse_sum
 from rankstudio.engine.support.threads import pool, share, worthwhile
 
 NAMES = ("rbf", "poly", "linear")
@@ -31,10 +34,11 @@ class Kernel:
     Attributes
     ----------
     function : str or callable
-        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d, "linear" x'x'; a callable
-        takes documents (a, n) and (b, n) and returns the values (a, b).
+        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d, "linear" x'x'; a sum of
+        products such as "linear + 0.5 * rbf" combines them. A callable takes documents
+        (a, n) and (b, n) and returns the values (a, b).
     gamma, coef0 : float
-        γ and c.
+        γ and c, of all kernels in a sum.
     degree : int
         d.
     """
@@ -48,6 +52,26 @@ class Kernel:
     def by_distance(self) -> bool:
         """Whether the kernel is a function of the squared distance; otherwise of the inner product."""
         return self.function == "rbf"
+
+    @cached_property
+    def products(self) -> tuple[Product, ...]:
+        """Products of a sum of kernels.
+
+        There are none for a single kernel or a callable. ParameterError is raised for a
+        text that is no sum of products of kernels.
+        """
+        if callable(self.function) or not is_sum(self.function):
+            return ()
+        return parse_sum(self.function, NAMES, "kernel")
+
+    @property
+    def parts(self) -> dict[str, Kernel]:
+        """The kernels of which a sum consists, by name.
+
+        All have the same parameters.
+        """
+        names = (name for product in self.products for name in product.names)
+        return {name: replace(self, function=name) for name in names}
 
     def matrix(self, A: Floats, B: Floats) -> Floats:
         """Return the kernel's values for each pair of documents of A (a, n) and B (b, n), shape (a, b).
@@ -63,6 +87,8 @@ class Kernel:
         -----
         O(abn). Values are identical regardless of the other documents.
         """
+        if self.products:
+            return self._sum_matrix(A, B)
         if not callable(self.function):
             return self.values(self.pairwise(A, B))
         values = np.array(self.function(A, B), dtype=np.float64)
@@ -72,6 +98,19 @@ class Kernel:
             )
             raise ParameterError("kernel", f"shape {values.shape}", expected)
         return _finite(values)
+
+    def _sum_matrix(self, A: Floats, B: Floats) -> Floats:
+        """Return the values of a sum of products.
+
+        Some rows are computed at a time, to save memory.
+        """
+        out = np.empty((A.shape[0], B.shape[0]))
+        step = max(_ROWS, VALUES // max(1, B.shape[0]))
+        for first in range(0, A.shape[0], step):
+            rows = A[first : first + step]
+            matrices = {name: part.matrix(rows, B) for name, part in self.parts.items()}
+            out[first : first + step] = sum_values(self.products, matrices)
+        return _finite(out)
 
     def pairwise(self, A: Floats, B: Floats) -> Floats:
         """Return the squared distances or inner products, shape (a, b), from which :meth:`values` follow."""
@@ -112,6 +151,51 @@ class Kernel:
                     part += self.coef0
                     np.power(part, self.degree, out=part)
         return _finite(pairwise)
+
+    def derivative(self, pairwise: Floats) -> Floats:
+        """Return the derivative of a kernel in the result of :meth:`pairwise`.
+
+        The kernel is no sum, and no callable.
+        """
+        if self.function == "linear":
+            return np.ones_like(pairwise)
+        if self.by_distance:
+            return -self.gamma * self.values(pairwise.copy())
+        powers: Floats = np.power(self.gamma * pairwise + self.coef0, self.degree - 1)
+        return _finite(self.gamma * self.degree * powers)
+
+    def sum_slopes(self, X: Floats, vectors: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of a sum of products.
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, n)
+        vectors : ndarray of shape (r, n)
+
+        Returns
+        -------
+        inner, distance : ndarray of shape (m, r)
+            Derivatives i and s of k(x, v) in x'v and in ||x - v||². Its gradient in x is
+            i v + 2s (x - v).
+        """
+        parts = self.parts
+        # The inner products and the squared distances, and the values of the kernels.
+        pairwise = {name: part.pairwise(X, vectors) for name, part in parts.items()}
+        matrices = {
+            name: part.values(pairwise[name].copy()) for name, part in parts.items()
+        }
+        # The chain rule: the derivative of the sum in a kernel, times the derivative
+        # of this kernel.
+        outer = sum_derivatives(self.products, matrices)
+        inner = np.zeros((X.shape[0], vectors.shape[0]))
+        distance = np.zeros_like(inner)
+        for name, part in parts.items():
+            slope = outer[name] * part.derivative(pairwise[name])
+            if part.by_distance:
+                distance += slope
+            else:
+                inner += slope
+        return inner, distance
 
     def scores(self, X: Floats, vectors: Floats, coefs: Floats) -> Floats:
         """Score documents with expansions: f(x) = Σ_i b_i k(x, v_i).
@@ -165,6 +249,12 @@ class Kernel:
             return np.zeros(vectors.shape[1])
         step = -(-len(vectors) // _SLOPES)  # rounded up
         sample = vectors[::step]
+        if self.products:
+            inner, distance = self.sum_slopes(sample, vectors)
+            weights = 2.0 * distance * coef
+            slopes = weights.sum(axis=1)[:, None] * sample
+            slopes += (inner * coef - weights) @ vectors
+            return _root_mean_square(slopes)
         values = self.pairwise(sample, vectors)
         if self.by_distance:
             # The derivative of b_i k(x, v_i) in x is -2γ b_i k(x, v_i) (x - v_i).

@@ -18,6 +18,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import (
     DataError,
     OutputError,
+    ParameterError,
     StoreError,
     shown,
     shown_path,
@@ -588,14 +589,11 @@ def kernel_scores(
 
 
 def _parsed_kernel(fields: Any) -> Kernel:
-    if (
-        not isinstance(fields, dict)
-        or set(fields) != set(_KERNEL_FIELDS)
-        or fields["function"] not in NAMES
-    ):
+    has_fields = isinstance(fields, dict) and set(fields) == set(_KERNEL_FIELDS)
+    if not has_fields or not _is_kernel_function(fields["function"]):
         raise ValueError(
             f"found {shown(fields)} as kernel, expected the fields {', '.join(_KERNEL_FIELDS)}, with one of "
-            f"the functions {', '.join(NAMES)}"
+            f"the functions {', '.join(NAMES)}, or a sum or product of them"
         )
     gamma, coef0 = _checked_numbers(
         [fields["gamma"], fields["coef0"]], "gamma and coef0", 2
@@ -606,6 +604,18 @@ def _parsed_kernel(fields: Any) -> Kernel:
             f"found {shown(fields)} as kernel, expected a degree from 1 up and gamma above 0"
         )
     return Kernel(function=fields["function"], gamma=gamma, degree=degree, coef0=coef0)
+
+
+def _is_kernel_function(function: Any) -> bool:
+    """Return whether a value is the name of a kernel, or a sum of products of kernels."""
+    if not isinstance(function, str):
+        return False
+    if function in NAMES:
+        return True
+    try:
+        return bool(Kernel(function).products)
+    except ParameterError:
+        return False
 
 
 def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:

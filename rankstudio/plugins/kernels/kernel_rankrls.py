@@ -114,12 +114,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
     Parameters
     ----------
-    kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default "rbf"
+    kernel : {"rbf", "poly", "linear", "precomputed"}, sum or callable, default "rbf"
         The kernels of documents x and z are exp(-γ||x - z||²), (γ x'z + c)^d and x'z.
-        For "precomputed", X contains the kernel values between its documents, and for
-        ``predict`` the values between the new documents (rows) and the training
-        documents. A callable takes documents (a, n) and (b, n) and returns values (a,
-        b).
+        Sums of products with weights greater than 0, such as "linear + 0.5 * linear *
+        rbf", are kernels, too; their parts have the same γ, c and d. For "precomputed",
+        X contains the kernel values between its documents, and for ``predict`` the
+        values between the new documents (rows) and the training documents. A callable
+        takes documents (a, n) and (b, n) and returns values (a, b).
     regularization : float, default 1.0
         λ > 0.
     gamma : float, default 2^-6

@@ -216,11 +216,12 @@ def kernel_contributions(
         return columns, np.zeros((len(X), columns.size)), 0.0
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
-    split = (
-        _contributions_to_gaussian
-        if kernel.by_distance
-        else _contributions_to_polynomial
-    )
+    if kernel.products:
+        split = _split_sum
+    elif kernel.by_distance:
+        split = _contributions_to_gaussian
+    else:
+        split = _contributions_to_polynomial
     block_size = max(1, VALUES // weights.size)
     for first in range(0, len(X), block_size):
         steps = X[first : first + block_size, columns] - start
@@ -288,3 +289,47 @@ def _contributions_to_polynomial(
     return np.asarray(
         kernel.gamma * kernel.degree * steps * ((slopes * weights) @ basis_vectors)
     )
+
+
+def _split_sum(
+    kernel: Kernel,
+    vectors: Floats,
+    start: Floats,
+    weights: Floats,
+    steps: Floats,
+) -> Floats:
+    """Split the scores by a sum of products of kernels.
+
+    ``vectors`` are v - a, and ``steps`` are d = x - a. The gradient at a + td is
+
+        Σ b (i v + 2s (a + td - v)),
+
+    with the derivatives i and s of k in x'v and in ||x - v||². Its part along d
+    follows from the score, so that the contributions sum to it exactly.
+    """
+    basis_vectors = vectors + start
+    # The integral of the gradient without the part along d.
+    slopes = np.zeros_like(steps)
+    for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):
+        points = start + node * steps
+        inner, distance = kernel.sum_slopes(points, basis_vectors)
+        inner *= weights
+        distance *= 2.0 * weights
+        slopes += weight * (inner @ basis_vectors)
+        slopes -= weight * (distance @ vectors)
+    # The rest of the change is due to the part along d.
+    ends = np.concatenate((start[None, :], start + steps))
+    scores = kernel.scores(ends, basis_vectors, weights[None, :])[0]
+    contributions: Floats = steps * slopes
+    rest = scores[1:] - scores[0]
+    rest -= contributions.sum(axis=1)
+    squared_steps = np.sum(steps**2, axis=1)
+    # For a document at the start, the contributions are 0.
+    along = np.divide(
+        rest,
+        squared_steps,
+        out=np.zeros_like(rest),
+        where=squared_steps > 0,
+    )
+    contributions += along[:, None] * steps**2
+    return contributions

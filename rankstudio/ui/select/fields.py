@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
+    QInputDialog,
     QLineEdit,
     QListView,
     QMenu,
@@ -64,6 +65,7 @@ TIGHT = "padding: 0; min-height: 0;"
 _SEVERAL_VALUES_KEY = tr("several values, each tried")
 _ASK_SEVERAL_KEY = tr("select several")
 _OWN_FILE_KEY = tr("select a file of own values")
+_SUM_KEY = tr("enter a sum or product")
 _USUAL_PROTOCOLS = (
     GIVEN,
     "5-fold",
@@ -117,7 +119,7 @@ def tooltip(parameter: Parameter) -> str:
 
 def _range_text(parameter: Parameter) -> str:
     """Return the range in words; "" if the field itself shows all values."""
-    if parameter.kind in (Kind.CHOICE, Kind.SWITCH):
+    if parameter.kind in (Kind.CHOICE, Kind.SWITCH) and not parameter.summed:
         return ""
     if parameter.kind in _KINDS_TYPED_WITH_COMMAS and parameter.offers_several:
         hint = tr("Separate several values by commas to try each of them.")
@@ -514,7 +516,7 @@ class EditableField(TypedField):
 
 
 class ChoicesField(ChoiceField):
-    """A field for one or several of a few choices.
+    """A field for one or several of a few choices, or for a sum or product of them.
 
     "several…" at the end of the list opens a menu with boxes to tick; the ticked
     choices are taken when the menu is closed. Several choices are shown as one
@@ -533,24 +535,27 @@ class ChoicesField(ChoiceField):
         choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
-        # Several values, or a file of own values, are shown as an item of their own.
+        # Several values, a file of own values, or a sum are shown as an item of their own.
         has_several = self.parameter.several(self._value)
-        is_own_file = not has_several and self._value not in dict(choices)
-        if has_several or is_own_file:
+        is_not_listed = not has_several and self._value not in dict(choices)
+        if has_several or is_not_listed:
+            is_own_file = is_not_listed and self.parameter.own_file
             box.addItem(
                 Path(self._value).name
                 if is_own_file
                 else self.parameter.format(self._value),
                 _SEVERAL_VALUES_KEY,
             )
-        # Items that ask for several values or for a file.
+        # Items that ask for several values, for a sum or for a file.
         if has_several or self.parameter.offers_several:
             box.addItem(tr("several…"), _ASK_SEVERAL_KEY)
+        if self.parameter.summed:
+            box.addItem(tr("sum or product…"), _SUM_KEY)
         if self.parameter.own_file:
             box.addItem(tr("own values…"), _OWN_FILE_KEY)
         box.setCurrentIndex(
             box.findData(
-                _SEVERAL_VALUES_KEY if has_several or is_own_file else self._value
+                _SEVERAL_VALUES_KEY if has_several or is_not_listed else self._value
             )
         )
 
@@ -583,7 +588,7 @@ class ChoicesField(ChoiceField):
 
     @Slot()
     def _take_current(self) -> None:
-        """Take the chosen item: ask for a file, open the menu of several values, or set the value."""
+        """Take the chosen item: ask for a file or a sum, open the menu of several values, or set the value."""
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
             # The item that asks for a file is shown only until the file is chosen.
@@ -594,6 +599,9 @@ class ChoicesField(ChoiceField):
             )
             if name:
                 self.enter(name)
+        elif self.editor.currentData() == _SUM_KEY:
+            self.show_value()
+            self._ask_sum()
         elif opens_menu or self.editor.currentData() == _SEVERAL_VALUES_KEY:
             self.show_value()  # the item stays as it is until other boxes are ticked
         else:
@@ -603,12 +611,29 @@ class ChoicesField(ChoiceField):
             self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
             next(iter(self._boxes.values())).setFocus()
 
+    def _ask_sum(self) -> None:
+        """Ask for a sum or product of choices, starting with the present value."""
+        text, is_accepted = QInputDialog.getText(
+            self.window(),
+            tr("Sum or product"),
+            tr("{label}: {expected}").format(
+                label=self.parameter.label, expected=self.parameter.expected
+            ),
+            QLineEdit.EchoMode.Normal,
+            self.parameter.written(self._value),
+        )
+        if is_accepted:
+            self.enter(text)
+
     @Slot()
     def _take_ticked(self) -> None:
+        """Take the ticked choices; sums, which have no box to tick, remain."""
         ticked = [key for key, tick in self._boxes.items() if tick.isChecked()]
         present = self.parameter.values(self._value)
-        if ticked and set(ticked) != set(present):
-            self.enter(ticked)
+        is_summed = self.parameter.summed
+        sums = [key for key in present if is_summed and key not in self._boxes]
+        if ticked and set(ticked) != set(present) - set(sums):
+            self.enter([*ticked, *sums])
 
 
 def _protocol_parameter() -> Parameter:

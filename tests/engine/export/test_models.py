@@ -128,6 +128,8 @@ RBF = kernel_of()["model"]["kernel"]
     [
         ({"kernel": None}, "None coef0"),
         ({"kernel": RBF | {"function": "precomputed"}}, "rbf poly linear"),
+        ({"kernel": RBF | {"function": "linear + "}}, "rbf poly linear"),
+        ({"kernel": RBF | {"function": ["rbf"]}}, "rbf poly linear"),
         ({"kernel": RBF | {"gamma": 0}}, "degree gamma"),
         ({"kernel": RBF | {"degree": 2.5}}, "degree gamma"),
         ({"kernel": RBF | {"coef0": "1"}}, "coef0 2"),

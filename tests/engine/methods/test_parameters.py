@@ -150,6 +150,15 @@ LOSS = Parameter(
     "A loss.",
     choices=(("squared", "Squared one"), ("hinge", "Hinge")),
 )
+KERNEL = Parameter(
+    "kernel",
+    "kernel",
+    Kind.CHOICE,
+    "rbf",
+    "A kernel.",
+    choices=(("rbf", "Gaussian"), ("linear", "Linear one")),
+    summed=True,
+)
 PINNED = Parameter("pinned", "pinned", Kind.FEATURES, (), "Features.")
 
 
@@ -167,6 +176,9 @@ PINNED = Parameter("pinned", "pinned", Kind.FEATURES, (), "Features.")
         (LOSS, ["hinge", "squared"], ("hinge", "squared"), "hinge, squared"),
         (LOSS, "hinge,squared", ("hinge", "squared"), "hinge, squared"),
         (LOSS, ["hinge"], "hinge", "hinge"),
+        (KERNEL, "rbf+2*linear", "rbf + 2 * linear", "rbf + 2 * linear"),
+        (KERNEL, "rbf, 1*linear", ("rbf", "linear"), "rbf, linear"),
+        (KERNEL, ["rbf*rbf", "rbf"], ("rbf * rbf", "rbf"), "rbf * rbf, rbf"),
         (SWITCH, [True, False], (True, False), "yes, no"),
         (SWITCH, "no, yes", (False, True), "no, yes"),
         (MEASURE, ["map", "NDCG@5"], ("MAP", "NDCG@5"), "MAP, NDCG@5"),
@@ -218,6 +230,22 @@ def test_several_values_come_out_canonical_in_their_order_and_go_back(
             MAYBE,
             0.5,
             "depth: expected a number from 1 up, or empty for no limit, got 0.5.",
+        ),
+        (
+            KERNEL,
+            "cubic",
+            "kernel: expected one of rbf, linear, or a sum or product such as rbf + 0.5 * linear, "
+            "got 'cubic'.",
+        ),
+        (
+            KERNEL,
+            "rbf + cubic",
+            "kernel: expected rbf, linear or a number greater than 0 at character 7, got 'rbf + cubic'.",
+        ),
+        (
+            LOSS,
+            "hinge + squared",
+            "loss: expected one of squared, hinge, got 'hinge + squared'.",
         ),
         (SWITCH, "perhaps", "make convex: expected yes or no, got 'perhaps'."),
         (SWITCH, 2, "make convex: expected yes or no, got 2."),

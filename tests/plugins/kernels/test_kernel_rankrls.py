@@ -19,6 +19,7 @@ from kernel_oracles import (
     spanned,
 )
 from oracles import centred_by_loops
+from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import KernelRankRLS, RankRLS
@@ -182,9 +183,15 @@ def test_a_matrix_that_is_no_kernel_is_refused() -> None:
     with pytest.raises(DatasetError, match="finite"):
         KernelRankRLS("poly", degree=20, gamma=1e9).fit(1e12 * X, y, qid=qid)
     with pytest.raises(
-        ParameterError, match="kernel: expected rbf, poly or linear, got 'cubic'"
+        ParameterError,
+        match=r"kernel: expected rbf, poly or linear, or a sum .* got 'cubic'",
     ):
         KernelRankRLS("cubic").fit(X, y, qid=qid)
+    for text, position in (("precomputed + rbf", 1), ("rbf + poly linear", 12)):
+        with pytest.raises(
+            ParameterError, match=rf"kernel: .* at character {position},"
+        ):
+            KernelRankRLS(text).fit(X, y, qid=qid)
 
 
 def test_dependent_basis_vectors_are_dropped_with_a_warning() -> None:
@@ -275,3 +282,36 @@ def test_pairs_are_held_out_of_the_exact_kernel() -> None:
     assert found[0] - found[1] == pytest.approx(alone[2] - alone[7], rel=1e-9)
     with pytest.raises(ParameterError, match="n_basis: expected None"):
         KernelRankRLS(n_basis=5).leave_pair_out(X, y)
+
+
+@pytest.mark.parametrize("n_basis", [None, 12])
+def test_a_sum_is_the_callable_that_adds_and_multiplies(n_basis: int | None) -> None:
+    X, y, qid = data()
+    new = np.random.default_rng(2).random((7, 4))
+
+    def added(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return A @ B.T + 0.5 * (A @ B.T) * kernel_by_loops(A, B, "rbf", 2.0)
+
+    text = "linear+0.5*linear*rbf"
+    named = KernelRankRLS(text, gamma=2.0, n_basis=n_basis).fit(X, y, qid=qid)
+    function = KernelRankRLS(added, n_basis=n_basis).fit(X, y, qid=qid)
+    np.testing.assert_allclose(named.predict(new), function.predict(new), rtol=1e-8)
+    assert named.criterion_ == pytest.approx(function.criterion_, rel=1e-8)
+    assert not function.coef_.any()
+    assert named.coef_.all()
+    assert clone(named).fit(X, y, qid=qid).criterion_ == named.criterion_
+    if n_basis is None:
+        pairs = np.array([[2, 7], [0, 59]])
+        np.testing.assert_allclose(
+            named.leave_pair_out(X, y, pairs=pairs),
+            function.leave_pair_out(X, y, pairs=pairs),
+            rtol=1e-7,
+        )
+
+
+def test_a_kernel_with_weight_one_is_the_kernel_to_the_last_bit() -> None:
+    X, y, qid = data()
+    plain = KernelRankRLS("rbf", gamma=2.0).fit(X, y, qid=qid)
+    weighted = KernelRankRLS("1 * rbf", gamma=2.0).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(weighted.dual_coef_, plain.dual_coef_)
+    assert weighted.criterion_ == plain.criterion_

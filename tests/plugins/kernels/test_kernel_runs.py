@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment.small import plan_of_command, plan_of_program
 
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.codec import (
@@ -23,6 +26,11 @@ SETTINGS = {"kernel": "rbf", "gamma": [0.25, 1.0], "n_basis": 20}
 PLANS = {
     "alone": Plan(
         "small", "kernel-rankrls", {**SETTINGS, "regularization": [0.1, 1.0]}
+    ),
+    "sum": Plan(
+        "small",
+        "kernel-rankrls",
+        {**SETTINGS, "kernel": "linear + 0.5*linear*rbf", "regularization": [0.1]},
     ),
     "ranksvm": Plan("small", "ranksvm", {**SETTINGS, "C": [0.1]}),
     "judge": Plan(
@@ -69,9 +77,25 @@ def test_axes_are_those_that_the_kernel_has() -> None:
     assert [axis.name for axis in linear.axes] == ["C"]
     gaussian = Plan("small", "ranksvm", {"C": [1.0], "kernel": "rbf"})
     assert [axis.name for axis in gaussian.axes] == ["C", "gamma"]
+    both = Plan("small", "ranksvm", {"C": [1.0], "kernel": "linear, poly+linear"})
+    assert both.parameters["kernel"] == ("linear", "poly + linear")
+    assert [axis.name for axis in both.axes] == ["C", "kernel", "gamma"]
     ranked = Plan(
         "small", "gas", ranker="kernel-rankrls", ranker_parameters={"kernel": "linear"}
     )
     assert [axis.name for axis in ranked.axes if axis.ranker] == [
         "ranker.regularization"
     ]
+
+
+def test_sums_of_kernels_are_in_files_commands_and_programs_as_they_are_written(
+    tmp_path: Path,
+) -> None:
+    sums = ["linear + 0.5 * rbf", "rbf", "linear * rbf"]
+    plan = Plan("/data/x", "kernel-rankrls", {"kernel": sums, "regularization": [1.0]})
+    assert plan.parameters["kernel"] == tuple(sums)
+    save_plan(plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == plan
+    assert "--kernel 'linear + 0.5 * rbf, rbf, linear * rbf'" in as_command(plan)
+    assert plan_of_command(plan).parameters == plan.parameters
+    assert plan_of_program(plan).parameters == plan.parameters

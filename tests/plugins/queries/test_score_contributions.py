@@ -18,6 +18,8 @@ from rankstudio.plugins.queries.score_contributions import kernel_contributions
         Kernel("poly", 0.5, 4, 1.0),
         Kernel("poly", 1.0, 1),
         Kernel("linear"),
+        Kernel("linear + 0.5 * rbf", 4.0),
+        Kernel("2 * linear * rbf + poly", 0.5, 2),
     ],
     ids=str,
 )
@@ -48,11 +50,12 @@ def test_each_feature_is_given_what_the_score_changes_by_its_steps(
     )
 
 
-def test_a_document_at_the_start_and_a_model_without_basis_vectors_have_no_parts() -> (
-    None
-):
+@pytest.mark.parametrize("function", ["rbf", "rbf + linear"])
+def test_a_document_at_the_start_and_a_model_without_basis_vectors_have_no_parts(
+    function: str,
+) -> None:
     model = KernelModel(
-        Kernel("rbf", 1.0), np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, -2.0])
+        Kernel(function, 1.0), np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, -2.0])
     )
     _, values, _ = kernel_contributions(
         model.portable([1, 2]), np.full((1, 2), 0.5), {1: 0, 2: 1}

@@ -698,6 +698,8 @@ def test_a_kernels_parameters_are_asked_for_only_with_it(form, edits):
         ("rbf", ("gamma", "n_basis", "basis")),
         ("poly", fields),
         ("linear, poly", fields),
+        ("linear * rbf", ("gamma", "n_basis", "basis")),
+        ("2 * linear", ("n_basis", "basis")),
     ):
         form.set_plan(
             Plan(
@@ -749,3 +751,33 @@ def test_own_values_come_from_a_file(form, edits, monkeypatch, tmp_path):
     form.set_plan(Plan(data="x", method="fsmrank", parameters={"similarity": path}))
     assert form.field("similarity").editor.currentText() == "s.csv"
     assert field.value == "pearson"
+
+
+def test_sums_of_kernels_are_typed_and_stay_beside_ticked_ones(
+    form, edits, monkeypatch
+):
+    form.set_plan(Plan(data="x", method="ranksvm"))
+    unfold(form)
+    field = form.field("kernel")
+
+    def type_in(text: str) -> None:
+        answer = (text, True)
+        monkeypatch.setattr(fields.QInputDialog, "getText", lambda *_: answer)
+        item = field.editor.findText("sum or product…")
+        field.editor.setCurrentIndex(item)
+        field.editor.activated.emit(item)
+
+    type_in("linear + 0.5*rbf")
+    assert field.value == edits[-1]["parameters"]["kernel"] == "linear + 0.5 * rbf"
+    assert field.editor.currentText() == "linear + 0.5 * rbf"
+    type_in("linear + cubic")
+    assert field.has_error
+    assert "at character 10" in field.error.text()
+    assert field.value == "linear + 0.5 * rbf"
+    field.menu()
+    field._take_ticked()
+    assert field.value == "linear + 0.5 * rbf"
+    field._boxes["poly"].setChecked(True)
+    field._take_ticked()
+    assert field.value == ("poly", "linear + 0.5 * rbf")
+    assert "0.5 * " in field.toolTip() + field.editor.toolTip()

@@ -115,6 +115,7 @@ def _parameter_values(p: Parameter) -> dict[str, Any]:
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
+        **({"summed": True} if p.summed else {}),
         "default": _as_lists(p.default),
         "low": None if p.low == -inf else p.low,
         "high": None if p.high == inf else p.high,
@@ -141,6 +142,7 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
     return Parameter(
         **texts,
         **flags,
+        summed=_checked_flag(values.get("summed", False)),
         kind=Kind(values["kind"]),
         default=_as_tuples(values["default"]),
         low=-inf if values["low"] is None else float(values["low"]),

@@ -11,6 +11,7 @@ from typing import Any
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.named_sums import format_sum, is_sum, parse_sum
 from rankstudio.engine.support.number_grid import (
     format_grid,
     format_number,
@@ -187,6 +188,9 @@ class Parameter:
         defaults are under "More options".
     offers_several : bool
         Whether forms offer several values. False if all values give the same model.
+    summed : bool
+        Whether sums and products of the choices may be given, such as "linear + 0.5 * rbf"; see
+        :mod:`rankstudio.engine.support.named_sums`.
     own_file : bool
         Whether a CSV file may be given in place of a choice, or to an estimator an array or a function. See
         :mod:`rankstudio.engine.methods.own_values`.
@@ -218,6 +222,7 @@ class Parameter:
     changes_criterion: bool = False
     basic: bool = True
     offers_several: bool = True
+    summed: bool = False
     own_file: bool = False
 
     def __post_init__(self) -> None:
@@ -262,13 +267,15 @@ class Parameter:
             case Kind.TEXT:
                 return tr("a name, a number, or a call such as Ridge(alpha=2.0)")
             case Kind.CHOICE:
-                keys = ", ".join(key for key, _ in self.choices)
-                text = (
-                    tr("one of {keys}, or a CSV file")
-                    if self.own_file
-                    else tr("one of {keys}")
-                )
-                return text.format(keys=keys)
+                keys = [key for key, _ in self.choices]
+                text = tr("one of {keys}")
+                if self.own_file:
+                    text = tr("one of {keys}, or a CSV file")
+                elif self.summed:
+                    text = tr(
+                        "one of {keys}, or a sum or product such as {first} + 0.5 * {last}"
+                    )
+                return text.format(keys=", ".join(keys), first=keys[0], last=keys[-1])
             case Kind.FEATURES:
                 return tr("feature ids, such as 25, 39")
             case Kind.COSTS:
@@ -297,7 +304,11 @@ class Parameter:
         name, required_values = self.only_with
         value = values.get(name)
         single_values = value if isinstance(value, tuple) else (value,)
-        return any(single_value in required_values for single_value in single_values)
+        return any(
+            part in required_values
+            for single_value in single_values
+            for part in _parts(single_value)
+        )
 
     def check(self, value: Any) -> Any:
         """Validate a single value that a program passes to an estimator; numbers must not be texts.
@@ -343,12 +354,20 @@ class Parameter:
                 if self.own_file and not isinstance(value, str):
                     # An array or a function, which is checked together with the data.
                     return value
+                if self.summed and isinstance(value, str) and is_sum(value):
+                    return format_sum(
+                        parse_sum(value, (*earlier_keys, last), self.name)
+                    )
                 expected = f"{', '.join((*earlier_keys, last))}, an array or a function"
                 expected = (
                     expected
                     if self.own_file
                     else f"{', '.join(earlier_keys)} or {last}"
                 )
+                if self.summed:
+                    expected += (
+                        f", or a sum or product such as {last} * {earlier_keys[0]}"
+                    )
             case _:
                 # Estimators take values of other kinds in another form.
                 raise AssertionError(self.kind)
@@ -416,9 +435,12 @@ class Parameter:
                     and isinstance(value, str)
                     and value.lower().endswith(OWN_FILE)
                 )
-                if not is_own_file and value not in [key for key, _ in self.choices]:
-                    raise ParameterError(self.label, value, self.expected)
-                return value
+                keys = [key for key, _ in self.choices]
+                if is_own_file or value in keys:
+                    return value
+                if self.summed and isinstance(value, str) and is_sum(value):
+                    return format_sum(parse_sum(value, keys, self.label))
+                raise ParameterError(self.label, value, self.expected)
             case Kind.FEATURES:
                 return self._validate_features(value)
             case Kind.COSTS:
@@ -604,6 +626,13 @@ class Parameter:
                 return "yes" if value else "no"
             case _:
                 return str(value)
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    """Return a value, followed by the words and operators of a sum or product of choices."""
+    if isinstance(value, str) and is_sum(value):
+        return (value, *value.split())
+    return (value,)
 
 
 def _are_distinct_ids(ids: Sequence[int]) -> bool:

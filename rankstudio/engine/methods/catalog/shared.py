@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rankstudio.engine.methods.catalog.method import Criterion
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
+from rankstudio.engine.support.named_sums import SUM, TIMES
 
 LEAVE_QUERY_OUT = Criterion("leave-query-out error per document", per_document=True)
 """The criterion of all methods that rank with RankRLS."""
@@ -236,11 +237,13 @@ KERNEL = Parameter(
     default="rbf",
     help=(
         "How two documents are compared. The linear kernel gives a weighted sum of features, "
-        "the others smooth functions or polynomials."
+        "the others smooth functions or polynomials. Sums and products combine kernels, with the "
+        "same γ: linear + 0.5 * rbf."
     ),
     symbol="k(x, x')",
     source="Airola 2011, section 2.6",
     choices=(("rbf", "Gaussian"), ("poly", "polynomial"), ("linear", "linear")),
+    summed=True,
 )
 
 GAMMA = Parameter(
@@ -316,14 +319,15 @@ BASIS = Parameter(
     choices=(("uniform", "all documents"), ("per_query", "same number per query")),
 )
 
-WITH_KERNEL = ("kernel", ("rbf", "poly"))
+WITH_KERNEL = ("kernel", ("rbf", "poly", SUM, TIMES))
 
 _MAP = (
     replace(
         KERNEL,
         default="linear",
         help=(
-            "How two documents are compared. Kernels other than the linear one use the basis vectors."
+            "How two documents are compared. Kernels other than the linear one use the basis vectors. "
+            "Sums and products combine kernels, with the same γ: linear + 0.5 * rbf."
         ),
         source="Airola 2011, section 4.2.2",
         choices=(("linear", "linear"), ("rbf", "Gaussian"), ("poly", "polynomial")),

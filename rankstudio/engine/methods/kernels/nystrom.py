@@ -465,9 +465,9 @@ class NystromMap(KernelMapped):
 
     Parameters
     ----------
-    kernel : {"rbf", "poly", "linear"} or callable, default "rbf"
-        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x', or a function of documents (a, n) and
-        (b, n).
+    kernel : {"rbf", "poly", "linear"}, sum or callable, default "rbf"
+        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x', a sum of products such as "linear + 0.5
+        * rbf", or a function of documents (a, n) and (b, n).
     gamma : float, default 2^-6
         γ.
     degree : int, default 3

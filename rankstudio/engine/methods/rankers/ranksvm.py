@@ -69,10 +69,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     ----------
     C : float, default 1.0
         Weight of a pair's loss relative to the squared norm, greater than 0.
-    kernel : {"linear", "rbf", "poly"} or callable, default "linear"
+    kernel : {"linear", "rbf", "poly"}, sum or callable, default "linear"
         Kernels other than the linear one use the Nyström map of the basis vectors
         (thesis, section 4.2.2), and w'w is the squared norm in the kernel's space;
-        callables, γ, d and c are those of `KernelRankRLS`.
+        sums, callables, γ, d and c are those of `KernelRankRLS`.
     gamma : float, default 2^-6
         γ of the kernels that have it.
     degree : int, default 3

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_oracles import KERNELS, features_of, kernel_by_loops, kernel_matrix, spanned
 from pair_oracles import differences, least_hinge, least_squared_hinge
+from scipy.sparse import csr_array
 from strategies import Problem, problems
 
 from rankstudio.engine import RankSVM
@@ -92,3 +93,24 @@ def test_a_precomputed_kernel_is_refused() -> None:
         match="kernel: expected linear, rbf, poly or a function of documents",
     ):
         RankSVM(kernel="precomputed").fit(np.eye(4), np.arange(4.0), qid=[1, 1, 2, 2])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_sum_of_kernels_is_the_callable_that_adds(sparse: bool) -> None:
+    rng = np.random.default_rng(2)
+    X, qid = rng.random((40, 4)) * (rng.random((40, 4)) < 0.6), np.arange(40) // 5
+    y = np.round(3 * X[:, 0] * X[:, 1])
+
+    def added(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return 2.0 * A @ B.T + kernel_by_loops(A, B, "rbf", 1.0)
+
+    settings = {"n_basis": 15, "tol": 1e-10}
+    expected = RankSVM(kernel=added, **settings).fit(X, y, qid=qid)
+    rows = csr_array(X) if sparse else X
+    method = RankSVM(kernel="2*linear + rbf", gamma=1.0, **settings)
+    method.fit(rows, y, qid=qid)
+    assert method.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    np.testing.assert_allclose(method.predict(rows), expected.predict(X), atol=1e-4)
+    with pytest.warns(DependentBasisWarning):
+        only_linear = RankSVM(kernel="2 * linear", **settings).fit(rows, y, qid=qid)
+    assert only_linear.dual_coef_.size <= 4

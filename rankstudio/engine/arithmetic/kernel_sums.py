@@ -1,0 +1,78 @@
+"""Sums and products of kernels, Σ_t w_t Π_j k_tj: their values and derivatives.
+
+Sums and products of positive semidefinite functions are positive semidefinite, and so
+are positive multiples (Shawe-Taylor and Cristianini 2004, Proposition 3.22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.named_sums import Product
+
+
+def sum_values(products: Sequence[Product], parts: Mapping[str, Floats]) -> Floats:
+    """Return the values of a sum of products of kernels.
+
+    Parameters
+    ----------
+    products : sequence of Product
+    parts : Mapping of str to ndarray
+        Values of each named kernel, all of the same shape.
+
+    Returns
+    -------
+    ndarray
+        Σ_t w_t Π_j K_tj of the same shape, infinite or NaN where it is out of the
+        floating-point range.
+    """
+    total = np.zeros_like(next(iter(parts.values())))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for product in products:
+            total += _times(product.weight, product.names, parts)
+    return total
+
+
+def sum_derivatives(
+    products: Sequence[Product], parts: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """Return the derivatives of a sum of products in the values of each named kernel.
+
+    Parameters
+    ----------
+    products, parts
+        As in :func:`sum_values`.
+
+    Returns
+    -------
+    dict of str to ndarray
+        By the product rule, the sum over all factors of the name of w_t times the other
+        factors of the product.
+    """
+    derivatives = {name: np.zeros_like(part) for name, part in parts.items()}
+    with np.errstate(over="ignore", invalid="ignore"):
+        for product in products:
+            for position, name in enumerate(product.names):
+                # The product without this factor.
+                factors = list(product.names)
+                del factors[position]
+                derivatives[name] += _times(product.weight, factors, parts)
+    return derivatives
+
+
+def _times(
+    weight: float, names: Sequence[str], parts: Mapping[str, Floats]
+) -> Floats | float:
+    """Return a weight times the values of named kernels.
+
+    Without names, this is the weight itself.
+    """
+    if not names:
+        return weight
+    weighted = parts[names[0]] * weight
+    for name in names[1:]:
+        weighted *= parts[name]
+    return weighted
