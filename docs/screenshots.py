@@ -153,7 +153,7 @@ def rest(app: QApplication) -> None:
     wait(app, lambda: time.monotonic() > end)
 
 
-def wait(app: QApplication, until: Callable[[], bool], most: float = 60.0) -> None:
+def wait(app: QApplication, until: Callable[[], bool], most: float = 600.0) -> None:
     """Let the event loop turn until something has happened."""
     end = time.monotonic() + most
     while not until():

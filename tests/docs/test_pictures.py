@@ -12,7 +12,7 @@ from PIL import Image
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 IMAGES = DOCS / "images"
 MOST_BYTES = 8_000_000
-"""What all pictures take at most: every installation has them."""
+"""Limit for all pictures together: every installation contains them."""
 
 
 @pytest.fixture(scope="module")
