@@ -74,21 +74,43 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
     >>> check_rows(np.eye(2), np.array([0, 2]))  # raises DatasetError for numbers whose squares overflow
     """
     n = X.shape[1]
-    # Of each feature: its range over all documents, and its largest range within a
-    # query.
+    # Of each feature: its range over all documents, and the largest difference of
+    # neighboring documents of a query. That difference is 0 for a feature that is
+    # constant in each query, and otherwise a lower bound of its range inside a query.
     low = np.full(n, np.inf)
     high = np.full(n, -np.inf)
     difference = np.zeros(n)
     # Blocks of queries, so that data in a file are read once and released.
     for first, last in group_blocks(ptr, n):
         rows = X[ptr[first] : ptr[last]]
+        np.minimum(low, rows.min(axis=0), out=low)
+        np.maximum(high, rows.max(axis=0), out=high)
         begins = ptr[first:last] - ptr[first]
-        lows = np.minimum.reduceat(rows, begins)
-        highs = np.maximum.reduceat(rows, begins)
-        np.minimum(low, lows.min(axis=0), out=low)
-        np.maximum(high, highs.max(axis=0), out=high)
-        # values whose difference overflows are refused below
-        with np.errstate(over="ignore"):
-            np.maximum(difference, (highs - lows).max(axis=0), out=difference)
+        np.maximum(difference, _neighbor_differences(rows, begins), out=difference)
         release(rows)
+    is_small = (difference > 0) & (difference < LEAST_DIFFERENCE)
+    if is_small.any():
+        difference[is_small] = _query_ranges(X[:, is_small], ptr)
     check_magnitudes(low, high, difference, name)
+
+
+def _neighbor_differences(rows: Floats, begins: Ints) -> Floats:
+    """Return each feature's largest difference between two documents that follow each other in a query, (n,).
+
+    Row ``begins[q]`` is the first of query q.
+    """
+    # values whose difference overflows are refused by their magnitude
+    with np.errstate(over="ignore"):
+        differences = np.abs(rows[1:] - rows[:-1])
+    # Two documents of different queries do not count.
+    differences[begins[1:] - 1] = 0.0
+    largest: Floats = differences.max(axis=0, initial=0.0)
+    return largest
+
+
+def _query_ranges(X: Floats, ptr: Ints) -> Floats:
+    """Return each feature's largest range inside a query, (n,)."""
+    highs = np.maximum.reduceat(X, ptr[:-1])
+    lows = np.minimum.reduceat(X, ptr[:-1])
+    ranges: Floats = (highs - lows).max(axis=0)
+    return ranges

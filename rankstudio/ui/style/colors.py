@@ -60,9 +60,18 @@ class Colors:
 
     def q(self, name: str, alpha: float = 1.0) -> QColor:
         """Return the color of a role for a painter, with an opacity in [0, 1]."""
-        color = QColor(self.role(name))
-        color.setAlphaF(alpha)
-        return color
+        return QColor(_color(self.role(name), alpha))
+
+
+@cache
+def _color(code: str, alpha: float) -> QColor:
+    """Return a color with an opacity.
+
+    Colors are cached, as each drawn cell needs several and reading a code takes long.
+    """
+    color = QColor(code)
+    color.setAlphaF(alpha)
+    return color
 
 
 @cache

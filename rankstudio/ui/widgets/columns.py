@@ -421,6 +421,10 @@ class ColumnModel(QAbstractTableModel):
             return Heading, row.key
         return index if self._identity is None else self._identity(row)
 
+    def row_at(self, number: int) -> Row | Heading:
+        """Return the row that is shown at a position."""
+        return self.rows[self._shown_indices[number]]
+
     def is_heading(self, number: int) -> bool:
         """Return whether the row shown at a position is a heading.
 

@@ -28,6 +28,7 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QDrag,
     QFocusEvent,
+    QFont,
     QFontMetrics,
     QGuiApplication,
     QHelpEvent,
@@ -36,6 +37,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QMouseEvent,
     QPainter,
+    QPainterPath,
     QPaintEvent,
     QPen,
     QPolygonF,
@@ -1071,6 +1073,38 @@ class TableView(QTableView):
         self.cellClicked.emit(index.data(ROW_ROLE), self.column_at(index.column()).key)
 
 
+@lru_cache(maxsize=2000)
+def _histogram_shapes(
+    histogram: HistogramCell, width: int, height: int
+) -> tuple[QPainterPath, QPolygonF]:
+    """Return the bars of a histogram and the stepped line of its part, from the corner (0, 0) of their area.
+
+    Tables are painted often, and a histogram has dozens of shapes: they are kept.
+    """
+    tallest = max((*histogram.all, *histogram.part)) or 1.0
+    bar_width = width / len(histogram.all)
+    bars = QPainterPath()
+    for number, share in enumerate(histogram.all):
+        bar_height = height * (share / tallest) ** 0.5
+        bars.addRect(
+            number * bar_width, height - bar_height, bar_width - 0.6, bar_height
+        )
+    steps = QPolygonF()
+    for number, share in enumerate(histogram.part):
+        top = height - height * (share / tallest) ** 0.5
+        steps.append(QPointF(number * bar_width, top))
+        steps.append(QPointF((number + 1) * bar_width, top))
+    return bars, steps
+
+
+@lru_cache(maxsize=20_000)
+def _elided_text(
+    text: str, mode: Qt.TextElideMode, width: int, text_font: QFont
+) -> str:
+    """Return a text as it fits into a width in pixels, with an ellipsis where it is cut."""
+    return QFontMetrics(text_font).elidedText(text, mode, width)
+
+
 class Cells(QStyledItemDelegate):
     """Draws the cells of a `TableView`.
 
@@ -1106,7 +1140,8 @@ class Cells(QStyledItemDelegate):
         rect: QRect = option.rect
         state: int = option.state.value
         number = index.column()
-        if self._model().is_heading(index.row()):
+        row = self._model().row_at(index.row())
+        if isinstance(row, Heading):
             return  # `HeadingBars` shows headings
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -1115,7 +1150,6 @@ class Cells(QStyledItemDelegate):
         elif index.row() == self._table.hovered_row:
             painter.fillRect(rect, colors.q("inset"))
         column = self._table.column_at(number)
-        row = index.data(ROW_ROLE)
         self._paint_contents(
             painter, rect.adjusted(PAD, 0, -PAD, 0), column, row, number
         )
@@ -1167,7 +1201,8 @@ class Cells(QStyledItemDelegate):
             self._paint_histogram(painter, rect, value)
             return
         bold = column.bold is not None and column.bold(row)
-        painter.setFont(font(BASE, bold))
+        cell_font = font(BASE, bold)
+        painter.setFont(cell_font)
         text = column.text(row)
         if column.paint is not None:
             painter.save()
@@ -1190,7 +1225,7 @@ class Cells(QStyledItemDelegate):
             if column.stretch
             else Qt.TextElideMode.ElideRight
         )
-        text = painter.fontMetrics().elidedText(text, elide_mode, room.width())
+        text = _elided_text(text, elide_mode, room.width(), cell_font)
         painter.drawText(room, FLAGS[column.align], text)
         if has_mark:
             x = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10
@@ -1231,33 +1266,12 @@ class Cells(QStyledItemDelegate):
         """
         if not histogram.all:
             return
-        area = QRectF(rect).adjusted(0, 5, 0, -4)
-        tallest = max((*histogram.all, *histogram.part))
-        width = area.width() / len(histogram.all)
         colors = self._theme.colors
-
-        def top(share: float) -> float:
-            return (
-                area.bottom() - area.height() * (share / tallest) ** 0.5
-                if tallest
-                else area.bottom()
-            )
-
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.q("line_hover"))
-        for number, share in enumerate(histogram.all):
-            left_edge = area.left() + number * width
-            painter.drawRect(
-                QRectF(left_edge, top(share), width - 0.6, area.bottom() - top(share))
-            )
-        steps = [
-            QPointF(area.left() + (number + side) * width, top(share))
-            for number, share in enumerate(histogram.part)
-            for side in (0, 1)
-        ]
+        bars, steps = _histogram_shapes(histogram, rect.width(), rect.height() - 9)
+        painter.translate(rect.left(), rect.top() + 5)
+        painter.fillPath(bars, colors.q("line_hover"))
         painter.setPen(QPen(palettes.category(colors, 2).color, 1.2))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPolyline(QPolygonF(steps))
+        painter.drawPolyline(steps)
 
     def _paint_diamond(self, painter: QPainter, point: QPointF) -> None:
         """Draw the diamond that marks a cell, after its text."""

@@ -285,6 +285,15 @@ def test_what_counts_is_the_difference_inside_the_query_where_it_is_greatest() -
         check_rows(np.array([[0.0], [1e-40], [1.0], [1.0]]), ptr)
 
 
+def test_small_steps_to_a_large_range_inside_a_query_pass() -> None:
+    """The check looks at neighbors first, and they differ by less than the range."""
+    climbing = np.linspace(0.0, 1.5 * LEAST_DIFFERENCE, 4)[:, None]
+    check_rows(climbing, np.array([0, 4]))
+    check_rows(climbing[[2, 0, 3, 1]], np.array([0, 4]))
+    with pytest.raises(DatasetError, match="column 0"):
+        check_rows(climbing[:2], ONE_QUERY)
+
+
 def test_bounds_and_constant_features_pass() -> None:
     check_rows(
         np.array([[GREATEST, 1e-200, 0.0], [-GREATEST, 1e-200, LEAST_DIFFERENCE]]),

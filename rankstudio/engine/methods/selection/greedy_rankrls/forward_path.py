@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -128,6 +128,9 @@ class GreedyWork:
         return GreedyState(self, data, scratch)
 
 
+GramLayout = Literal["none", "queries", "blocks"]
+"""Whether there are Gram matrices, and whether the queries are their first axis, or blocks of queries the last."""
+
 Known = tuple[Floats, Floats, Floats]
 """Squares of the features, their products with the labels, and squares of the labels.
 
@@ -146,9 +149,10 @@ class Statistics:
         BLOCK), and squares of the labels, (blocks, BLOCK).
     total : ndarray of shape (n + 1, n + 1)
         Result of :class:`Totals`.
-    gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
-        Gram matrices of the queries with the labels. If ``rows`` are computed instead,
-        an array of shape (blocks, BLOCK) without defined values.
+    gram : ndarray
+        Gram matrices of the queries with the labels: of shape (Q, n + 1, n + 1) for the
+        layout "queries", of shape (blocks, n + 1, n + 1, BLOCK) for "blocks". If
+        ``rows`` are computed instead, an empty array.
     rows : dict
         Rows of the Gram matrices by feature, each of shape (blocks, n, BLOCK), where
         whole matrices would need too much memory. They are cached because paths for
@@ -186,10 +190,12 @@ class Statistics:
 class KnownStatistics:
     """Cache of a shard's statistics.
 
-    A key is whether they contain Gram matrices, and the cost.
+    A key is the layout of their Gram matrices, and the cost.
     """
 
-    found: dict[tuple[bool, PairCost], Statistics] = field(default_factory=dict)
+    by_layout: dict[tuple[GramLayout, PairCost], Statistics] = field(
+        default_factory=dict
+    )
 
 
 class GreedyState:
@@ -203,17 +209,20 @@ class GreedyState:
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
         self._work = work
         rows = DelayedRows if work.delay else SolvedRows
+        layout = _layout_for(work, data)
+        in_blocks = layout == "blocks"
         # Per query: pivot, right, ev and vv have a number for each feature, ee is a
         # single number.
-        shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
+        shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, in_blocks, work.delay)]
         pivot, right, ev, vv, ee, *row_arrays = cut_blocks(
             scratch.empty, blocks, shapes
         )
         self._state: State = pivot, right, ev, vv, ee
         self._statistics = statistics_of(
-            data, work.cost, work.whole, work.by_blocks, scratch
+            data, work.cost, layout, work.by_blocks, scratch
         )
-        gram = self._statistics.gram if work.whole else None
+        self._layout = layout
+        gram = self._statistics.gram if in_blocks else None
         self._rows: SelectedRows = rows(gram, work.regularization, row_arrays)
         self._remaining: Ints = np.arange(n)
         self._groups = (
@@ -278,6 +287,8 @@ class GreedyState:
     def _select(self, feature: int, total: Floats) -> None:
         """Add a feature with its total products, (n,), to the selection, and update the state."""
         self._remaining = self._remaining[self._remaining != feature]
+        if self._layout == "queries":
+            _write_rows(self._statistics.gram, feature, self._rows.next[:, 0])
         with self._threads(
             self._remaining.size * (len(self._rows.selected) + 4)
         ) as for_each_block:
@@ -324,67 +335,121 @@ class GreedyState:
             )
 
 
+def _layout_for(work: GreedyWork, data: QueryData) -> GramLayout:
+    """Return the layout of the Gram matrices that a path reads.
+
+    Delayed steps change all entries of the matrices, with vectors over queries.
+    Otherwise only the rows of the selected features are read, and matrices query by
+    query take no copy, unless there are blocks already.
+    """
+    if not work.whole:
+        return "none"
+    has_blocks = ("blocks", work.cost) in data.shared.of(KnownStatistics).by_layout
+    return "blocks" if work.delay or has_blocks else "queries"
+
+
 def statistics_of(
-    data: QueryData, cost: PairCost, with_gram: bool, by_blocks: bool, scratch: Scratch
+    data: QueryData,
+    cost: PairCost,
+    layout: GramLayout,
+    by_blocks: bool,
+    scratch: Scratch,
 ) -> Statistics:
     """Return the results of a shard shared by all λ, computed on first use.
 
     See :class:`GreedyWork`.
     """
-    cache = data.shared.of(KnownStatistics).found
-    key = (with_gram, cost)
+    cache = data.shared.of(KnownStatistics).by_layout
+    key = (layout, cost)
     if key not in cache:
-        cache[key] = _query_statistics(data, cost, with_gram, by_blocks, scratch)
+        cache[key] = _query_statistics(data, cost, layout, by_blocks, scratch)
     scratch.share(cache[key].gram)
     return cache[key]
 
 
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
-    """Return Gram matrices of centred data or of rows in memory, regardless of their size."""
+    """Return Gram matrices of centred data or of rows in memory, in blocks, regardless of their size."""
     no_limit = Scratch(Room(lambda: float("inf")))
-    return statistics_of(data, cost, with_gram=True, by_blocks=False, scratch=no_limit)
+    return statistics_of(data, cost, layout="blocks", by_blocks=False, scratch=no_limit)
 
 
 def _query_statistics(
-    data: QueryData, cost: PairCost, with_gram: bool, by_blocks: bool, scratch: Scratch
+    data: QueryData,
+    cost: PairCost,
+    layout: GramLayout,
+    by_blocks: bool,
+    scratch: Scratch,
 ) -> Statistics:
     """Compute the squares, the label products and, if requested, the Gram matrices of all queries."""
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
     # The arrays of all blocks, which are filled block by block.
-    shapes = [(n,), (n,), (), (n + 1, n + 1) if with_gram else ()]
-    squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
-    total = np.zeros((n + 1, n + 1))
-    if with_gram:
-        # Gram matrices contain all other products: squares on the diagonal, those with
-        # the labels in the last row.
-        for block, grams in enumerate(gram_blocks(data, cost, by_blocks)):
-            kernels.side_by_side(grams, gram[block])
-            total += grams.sum(axis=0)
-            of_squares = np.diagonal(grams, axis1=1, axis2=2)[:, :n]
-            of_labels = grams[:, n]
-            _write_block((squares, rights, labels), block, of_squares, of_labels)
+    known_shapes: list[tuple[int, ...]] = [(n,), (n,), ()]
+    gram_shapes = [(n + 1, n + 1)] if layout == "blocks" else []
+    squares, rights, labels, *grams = cut_blocks(
+        scratch.lasting, blocks, [*known_shapes, *gram_shapes]
+    )
+    known = (squares, rights, labels)
+    if layout == "none":
+        total = _write_products(known, data, cost, by_blocks)
+        return Statistics(known=known, total=total, gram=np.empty(0))
+    if layout == "blocks":
+        gram = grams[0]
+        in_blocks = gram_blocks(data, cost, by_blocks)
+    elif by_blocks:
+        gram = scratch.lasting(data.ptr.size - 1, n + 1, n + 1)
+        in_blocks = gram_blocks(data, cost, by_blocks, gram)
     else:
-        # Reused: allocating memory for each block would take longer than computing.
-        # Without Gram matrices, only the diagonal and the last row are computed.
-        buffer = np.empty((0, n))
-        for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
-            buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
-            label_products = np.multiply(X, y[:, None], out=buffer[: len(X)])
-            of_labels = np.column_stack(
-                (
-                    np.add.reduceat(label_products, ptr[:-1]),
-                    np.add.reduceat(y * y, ptr[:-1]),
-                )
+        gram = PairRows.of(data, cost).statistics.gram
+        in_blocks = gram_blocks(data, cost, by_blocks)
+    # Gram matrices contain all other products: squares on the diagonal, those with the
+    # labels in the last row.
+    total = np.zeros((n + 1, n + 1))
+    for block, block_grams in enumerate(in_blocks):
+        if layout == "blocks":
+            kernels.side_by_side(block_grams, gram[block])
+        total += block_grams.sum(axis=0)
+        of_squares = np.diagonal(block_grams, axis1=1, axis2=2)[:, :n]
+        _write_block(known, block, of_squares, block_grams[:, n])
+    return Statistics(known=known, total=total, gram=gram)
+
+
+def _write_products(
+    known: Known, data: QueryData, cost: PairCost, by_blocks: bool
+) -> Floats:
+    """Write the squares and the label products of all queries; return their sums, as :class:`Totals` without Grams."""
+    squares, rights, labels = known
+    n = squares.shape[1]
+    # Reused: allocating memory for each block would take longer than computing.
+    buffer = np.empty((0, n))
+    for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
+        buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
+        label_products = np.multiply(X, y[:, None], out=buffer[: len(X)])
+        of_labels = np.column_stack(
+            (
+                np.add.reduceat(label_products, ptr[:-1]),
+                np.add.reduceat(y * y, ptr[:-1]),
             )
-            of_squares = np.add.reduceat(
-                np.multiply(X, X, out=buffer[: len(X)]), ptr[:-1]
-            )
-            _write_block((squares, rights, labels), block, of_squares, of_labels)
-        total[np.diag_indices(n)] = _sum_over_queries(squares)
-        total[n, :n] = total[:n, n] = _sum_over_queries(rights)
-        total[n, n] = labels.sum()
-    return Statistics(known=(squares, rights, labels), total=total, gram=gram)
+        )
+        of_squares = np.add.reduceat(np.multiply(X, X, out=buffer[: len(X)]), ptr[:-1])
+        _write_block(known, block, of_squares, of_labels)
+    # Only the diagonal and the last row are computed.
+    total = np.zeros((n + 1, n + 1))
+    total[np.diag_indices(n)] = _sum_over_queries(squares)
+    total[n, :n] = total[:n, n] = _sum_over_queries(rights)
+    total[n, n] = labels.sum()
+    return total
+
+
+def _write_rows(grams: Floats, feature: int, out: Floats) -> None:
+    """Write the products of a feature with all features in each query, in blocks (blocks, n, BLOCK).
+
+    ``grams`` has the shape (Q, n + 1, n + 1). The last block is padded with zeros.
+    """
+    for block, first in enumerate(range(0, grams.shape[0], BLOCK)):
+        rows = grams[first : first + BLOCK, feature, :-1]
+        out[block, :, : len(rows)] = rows.T
+        out[block, :, len(rows) :] = 0.0
 
 
 def _write_block(
@@ -399,10 +464,13 @@ def _write_block(
         array[block, ..., width:] = 0.0
 
 
-def gram_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[Floats]:
+def gram_blocks(
+    data: QueryData, cost: PairCost, by_blocks: bool, out: Floats | None = None
+) -> Iterator[Floats]:
     """Yield [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
 
-    An array may be overwritten when the next one is requested.
+    With ``by_blocks``, the matrices of all queries are written to ``out`` (Q, n + 1,
+    n + 1); without ``out``, an array may be overwritten when the next one is requested.
     """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
@@ -410,9 +478,14 @@ def gram_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[Fl
             gram[first : first + BLOCK] for first in range(0, gram.shape[0], BLOCK)
         )
         return
-    grams = np.empty((BLOCK, data.X.shape[1] + 1, data.X.shape[1] + 1))
+    n = data.X.shape[1]
+    space = np.empty((BLOCK if out is None else 0, n + 1, n + 1))
+    first = 0
     for X, y, ptr in centred_blocks(data, cost, by_blocks):
-        yield query_grams(X, y, ptr, grams[: ptr.size - 1])
+        width = ptr.size - 1
+        grams = space[:width] if out is None else out[first : first + width]
+        yield query_grams(X, y, ptr, grams)
+        first += width
 
 
 def centred_blocks(

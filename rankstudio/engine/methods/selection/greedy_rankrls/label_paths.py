@@ -50,7 +50,7 @@ def label_paths(
         def learn(number: int) -> None:
             # The path reads the labels only through these cached statistics.
             relabelled = QueryData(data.X, data.y, data.ptr)
-            relabelled.shared.of(KnownStatistics).found[True, shared_cost] = (
+            relabelled.shared.of(KnownStatistics).by_layout["blocks", shared_cost] = (
                 known_statistics.relabelled(
                     data.centred[0], targets(labels[number][:, None]), data.ptr
                 )

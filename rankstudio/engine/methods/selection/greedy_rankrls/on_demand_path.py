@@ -126,7 +126,11 @@ class OnDemandState:
         self._work = work
         self._scratch = scratch
         self._statistics = statistics_of(
-            data, work.cost, with_gram=True, by_blocks=work.by_blocks, scratch=scratch
+            data,
+            work.cost,
+            layout="blocks",
+            by_blocks=work.by_blocks,
+            scratch=scratch,
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:

@@ -131,7 +131,7 @@ def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
     """Return how many numbers are kept in each query for the selected features, as in ``SelectedRows``."""
     steps = delay(n, k, with_gram)
     if steps == 0:
-        return k * (k + 1) / 2 + (0 if with_gram else k * n)
+        return k * (k + 1) / 2 + k * n
     n_left = n - steps if k > steps else 0
     return 2 * n * steps + steps + n_left * (n_left - 1) + (0 if with_gram else n)
 

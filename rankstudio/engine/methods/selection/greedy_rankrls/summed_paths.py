@@ -409,5 +409,5 @@ def _data_of_statistics(statistics: Statistics) -> TrainingData:
     n_queries = statistics.gram.shape[0] * BLOCK
     zeros = np.broadcast_to(0.0, (n_queries, n))
     data = QueryData(zeros, zeros[:, 0], np.arange(n_queries + 1))
-    data.shared.of(KnownStatistics).found[True, _COST] = statistics
+    data.shared.of(KnownStatistics).by_layout["blocks", _COST] = statistics
     return TrainingData(data.X, data.y, data.ptr, given=data, sharing=data.shared)

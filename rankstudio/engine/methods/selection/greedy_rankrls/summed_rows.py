@@ -43,7 +43,7 @@ class SummedRows(QueryData):
         # The features are a view of a single 0, so that they have a shape but take no
         # memory.
         rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
-        rows.shared.of(KnownStatistics).found[True, DEFAULT_COST] = statistics
+        rows.shared.of(KnownStatistics).by_layout["blocks", DEFAULT_COST] = statistics
         return rows
 
     @cached_property

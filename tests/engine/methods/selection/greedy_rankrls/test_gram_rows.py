@@ -13,8 +13,11 @@ from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel impor
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     GreedyWork,
     KnownStatistics,
+    Select,
+    Start,
     Statistics,
     TotalRow,
+    Totals,
     gram_statistics,
     statistics_of,
 )
@@ -27,7 +30,7 @@ def scratch() -> Scratch:
 
 
 def without_matrices(data: QueryData, by_blocks: bool) -> Statistics:
-    return statistics_of(data, PairCost(), False, by_blocks, scratch())
+    return statistics_of(data, PairCost(), "none", by_blocks, scratch())
 
 
 def random_data() -> QueryData:
@@ -96,7 +99,7 @@ def test_paths_have_the_same_bits_however_many_rows_are_kept(
             assert shared.criterion == alone.criterion
             assert (shared.coef == alone.coef).all()
             np.testing.assert_array_equal(shared.candidates, alone.candidates)
-    (known,) = data.shared.of(KnownStatistics).found.values()
+    (known,) = data.shared.of(KnownStatistics).by_layout.values()
     assert len(known.rows) <= kept
     assert bool(known.rows) is (kept > 0)
 
@@ -130,3 +133,29 @@ def test_other_labels_share_the_matrices_of_the_features() -> None:
     for one, two in zip(known.known, expected.known, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(known.total, expected.total, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("by_blocks", [False, True])
+def test_matrices_query_by_query_and_in_blocks_give_the_same_criteria_to_the_last_bit(
+    by_blocks: bool,
+) -> None:
+    """75 queries fill two blocks and a part of a third."""
+    data = random_data()
+    work = GreedyWork(1.0, 4, True, PairCost(), by_blocks)
+
+    def criteria(has_blocks: bool) -> list[bytes]:
+        fresh = QueryData(data.X, data.y, data.ptr)
+        if has_blocks:
+            statistics_of(fresh, PairCost(), "blocks", by_blocks, scratch())
+        state = work.begin(fresh, scratch())
+        layouts = {layout for layout, _ in fresh.shared.of(KnownStatistics).by_layout}
+        assert layouts == ({"blocks"} if has_blocks else {"queries"})
+        (total,) = state.step(fresh, Totals())
+        answers = [state.step(fresh, Start(total))]
+        answers += [
+            state.step(fresh, Select(feature, total[feature, :-1]))
+            for feature in (2, 7, 0, 5)
+        ]
+        return [array.tobytes() for answer in answers for array in answer]
+
+    assert criteria(has_blocks=True) == criteria(has_blocks=False)
