@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from ctypes import CDLL
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,8 @@ VARIABLE = "RANKSTUDIO_THREADS"
 # are used only if they gain much more than that.
 _START_NANOSECONDS = 2e6
 _CALL_NANOSECONDS = 2e5
+# A symmetric matrix of this order is decomposed in half a second by one thread.
+_MAX_STEADY_ORDER = 1500
 
 _own = threading.local()
 
@@ -249,6 +251,15 @@ differ. Results that must be the same on every machine, in every process and bes
 other work are computed inside. Several threads are used only for work in which the
 order of sums does not depend on them.
 """
+
+
+def steady_if_small(order: int) -> AbstractContextManager[object]:
+    """Return a context in which a small matrix of some order is decomposed by one thread of BLAS.
+
+    Several threads gain little for small matrices, and on a busy computer they lose
+    much, as they wait for each other after each column.
+    """
+    return STEADY if order <= _MAX_STEADY_ORDER else nullcontext()
 
 
 def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:

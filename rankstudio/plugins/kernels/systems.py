@@ -26,7 +26,13 @@ from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.kernels.nystrom import as_columns
-from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
+from rankstudio.engine.support.threads import (
+    STEADY,
+    pool,
+    share,
+    steady_if_small,
+    worthwhile,
+)
 
 # Negative eigenvalues up to this share of the greatest one are due to rounding.
 _MAX_NEGATIVE_SHARE = 1e-8
@@ -154,7 +160,8 @@ class DualSystem(KernelSystem):
         """
         # M'KM, as `factor.of` returns M'Z for values Z.
         projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
-        values, vectors = np.linalg.eigh(projected)
+        with steady_if_small(len(projected)):
+            values, vectors = np.linalg.eigh(projected)
         # Small negative eigenvalues are rounding errors and become 0 below.
         greatest = float(np.abs(values).max(initial=0.0))
         if values.size and values[0] < -_MAX_NEGATIVE_SHARE * greatest:
@@ -243,7 +250,8 @@ class ReducedSystem(KernelSystem):
         factor : QueryFactor
         """
         projected = factor.of(mapped)
-        values, vectors = np.linalg.eigh(projected.T @ projected)
+        with steady_if_small(len(basis)):
+            values, vectors = np.linalg.eigh(projected.T @ projected)
         rows = projected @ vectors
         scores = None if factor.blocks is None else mapped @ vectors
         values = np.maximum(values, 0.0)
