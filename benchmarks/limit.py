@@ -1,0 +1,287 @@
+"""What the engine takes beside what the machine cannot do without, in one run.
+
+    python benchmarks/limit.py [--busy 4] [--large] [--cold]
+
+Each row of the table has our time, the time of the least work that any program has to do for the same answer
+(products of matrices, one sort per query), and the ratio of both. Ours and the limit take turns, and the least
+time of each counts. ``--busy`` starts loops that keep processors busy, as other programs do. ``--large`` adds a
+million documents, which need 4 GB of memory. ``--cold`` adds what runs with an empty cache of kernels, in new
+processes.
+
+Rows of the window, of memory and of what shards send are those of ``window_gaps.py``, ``memory.py`` and
+``scale.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from record import Record, parser
+
+from rankstudio.engine import (
+    Evaluator,
+    GreedyRankRLS,
+    KernelRankRLS,
+    LambdaMART,
+    load_sample,
+)
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.support.threads import STEADY, at_most
+
+LAMBDA = 1.0
+TURNS = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table.
+
+    Attributes
+    ----------
+    name : str
+    ours, limit : callable
+        Each does the work once.
+    work : str
+        What the limit is.
+    """
+
+    name: str
+    ours: Callable[[], object]
+    limit: Callable[[], object]
+    work: str
+
+
+def least_times(row: Row, turns: int = TURNS) -> tuple[float, float]:
+    """Return the least seconds of ours and of the limit, after a first call of each that does not count."""
+    times: list[list[float]] = [[], []]
+    for turn in range(turns + 1):
+        for work, seconds in zip((row.ours, row.limit), times, strict=True):
+            began = time.perf_counter()
+            work()
+            if turn:
+                seconds.append(time.perf_counter() - began)
+    return min(times[0]), min(times[1])
+
+
+def documents(m: int, n: int, Q: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return random features in [0, 1], grades 0 to 2 and the query of each document."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, m).astype(float)
+    return rng.random((m, n)), y, np.sort(rng.integers(0, Q, m))
+
+
+def path(data: QueryData, k: int, threads: int) -> None:
+    """Select k features; what other λ could share is computed anew."""
+    fresh = QueryData(data.X, data.y, data.ptr)
+    with at_most(threads):
+        for _ in GreedyRankRLS(n_features_to_select=k, regularization=LAMBDA).work(
+            fresh
+        ):
+            pass
+
+
+def products_by_query(data: QueryData) -> None:
+    """Compute X_q'X_q of each query."""
+    with STEADY:
+        for first, last in pairwise(data.ptr):
+            rows = data.X[first:last]
+            rows.T @ rows
+
+
+def greedy_rows() -> Iterator[Row]:
+    """Yield greedy selection of 10 features among 136, on one thread."""
+    data = group(*documents(200_000, 136, 2000))
+    yield Row(
+        "greedy, k = 10, 200,000 × 136, one thread",
+        partial(path, data, 10, 1),
+        partial(products_by_query, data),
+        "X_q'X_q of each query",
+    )
+    some = group(*documents(20_000, 64, 400))
+    yield Row(
+        "greedy, k = 64 beside k = 32, 20,000 × 64, one thread",
+        partial(path, some, 64, 1),
+        partial(path, some, 32, 1),
+        "half the features",
+    )
+
+
+def large_rows() -> Iterator[Row]:
+    """Yield greedy selection on a million documents."""
+    data = group(*documents(1_000_000, 136, 10_000))
+    yield Row(
+        "greedy, k = 10, 1,000,000 × 136, two threads",
+        partial(path, data, 10, 2),
+        lambda: data.X.T @ data.X,
+        "X'X",
+    )
+
+
+def lambda_rows() -> Iterator[Row]:
+    """Yield another λ on data that one λ has prepared, above and below the border of shards."""
+    for m in (65_000, 66_000):
+        data = group(*documents(m, 46, 1000))
+        first = GreedyRankRLS(n_features_to_select=10, regularization=4.0)
+        for _ in first.work(data):
+            pass
+        X = data.centred[0]
+
+        def another(data: QueryData = data) -> None:
+            method = GreedyRankRLS(n_features_to_select=10, regularization=LAMBDA)
+            for _ in method.work(data):
+                pass
+
+        yield Row(
+            f"another λ, k = 10, {m:,} × 46",
+            another,
+            lambda X=X: [X.T @ X[:, 0] for _ in range(3)],
+            "three products X'x",
+        )
+
+
+def measure_rows() -> Iterator[Row]:
+    """Yield three measures of 200,000 documents."""
+    _, y, qid = documents(200_000, 1, 2000)
+    scores = np.random.default_rng(1).random(y.size)
+    ptr = np.append(np.flatnonzero(np.diff(qid, prepend=-1)), y.size)
+    evaluator = Evaluator(y, ptr, "letor", ("MAP", "NDCG@10", "P@10"))
+
+    def sort() -> None:
+        for first, last in pairwise(ptr):
+            np.argsort(-scores[first:last], kind="stable")
+
+    yield Row(
+        "MAP, NDCG@10, P@10 of 200,000 documents",
+        lambda: evaluator.per_query(scores),
+        sort,
+        "one argsort per query",
+    )
+
+
+def small_rows() -> Iterator[Row]:
+    """Yield small fits, which suffer most from threads that wait for each other."""
+    train = load_sample().folds[0].train
+    qid = np.repeat(np.arange(train.query_ptr.size - 1), np.diff(train.query_ptr))
+
+    def trees(threads: int) -> None:
+        with at_most(threads):
+            LambdaMART(n_rounds=20).fit(train.X, train.y, qid=qid)
+
+    yield Row(
+        "LambdaMART, 20 trees, the sample",
+        partial(trees, os.cpu_count() or 1),
+        partial(trees, 1),
+        "the same on one thread",
+    )
+    X, y, few = documents(800, 20, 40)
+    kernel = X @ X.T + np.eye(800)
+
+    def decompose() -> None:
+        with STEADY:
+            np.linalg.eigh(kernel)
+
+    yield Row(
+        "RankRLS with a Gaussian kernel, 800 documents",
+        lambda: KernelRankRLS(kernel="rbf").fit(X, y, qid=few),
+        decompose,
+        "one eigh on one thread",
+    )
+
+
+COMMANDS = {
+    "first run of the sample": "from rankstudio.cli import main; main(['run', '--sample', '--folds', '1'])",
+    "first best subset": (
+        "import numpy as np; from rankstudio.engine import best_subset; rng = np.random.default_rng(0); "
+        "best_subset(rng.random((400, 12)), rng.integers(0, 3, 400).astype(float), qid=np.repeat(np.arange(20), 20), n_features=4, regularization=1.0)"
+    ),
+}
+
+
+def cold_seconds(code: str) -> tuple[float, float]:
+    """Return the processor's seconds of a program with an empty cache of kernels, and with a full one."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {
+            "NUMBA_CACHE_DIR": f"{folder}/kernels",
+            "RANKSTUDIO_CACHE_DIR": f"{folder}/cache",
+            "RANKSTUDIO_DATA_DIR": f"{folder}/data",
+        }
+        seconds = []
+        for _ in range(2):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(
+                [sys.executable, "-c", code],
+                env=environment,
+                cwd=folder,
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds.append(
+                after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            )
+    return seconds[0], seconds[1]
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep processors busy with a number of loops."""
+    loops = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(count)
+    ]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def main() -> int:
+    """Print the table, and record it."""
+    arguments = parser(__doc__ or "")
+    arguments.add_argument("--busy", type=int, default=0, help="loops beside the work")
+    arguments.add_argument("--large", action="store_true", help="a million documents")
+    arguments.add_argument("--cold", action="store_true", help="without kernels")
+    args = arguments.parse_args()
+    record = Record(args.json)
+    groups = [greedy_rows, lambda_rows, measure_rows, small_rows]
+    if args.large:
+        groups.append(large_rows)
+    table = f"limit, {args.busy} loops beside it"
+    with busy(args.busy):
+        for rows in groups:
+            for row in rows():
+                ours, limit = least_times(row)
+                print(
+                    f"{row.name:<55} {ours:8.3f} s {limit:8.3f} s {ours / limit:6.2f} × {row.work}",
+                    flush=True,
+                )
+                record.add(
+                    table, row.name, ours_s=ours, limit_s=limit, ratio=ours / limit
+                )
+        for name, code in COMMANDS.items() if args.cold else ():
+            cold, warm = cold_seconds(code)
+            print(
+                f"{name:<55} {cold:8.2f} s {warm:8.2f} s {cold / warm:6.2f} × with kernels (processor)"
+            )
+            record.add(table, name, ours_s=cold, limit_s=warm, ratio=cold / warm)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"most memory of this process: {peak:,.0f} MiB")
+    record.save()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
