@@ -201,10 +201,12 @@ def small_rows() -> Iterator[Row]:
 
 COMMANDS = {
     "first run of the sample": "from rankstudio.cli import main; main(['run', '--sample', '--folds', '1'])",
-    "first best subset": (
-        "import numpy as np; from rankstudio.engine import best_subset; rng = np.random.default_rng(0); "
-        "best_subset(rng.random((400, 12)), rng.integers(0, 3, 400).astype(float), qid=np.repeat(np.arange(20), 20), n_features=4, regularization=1.0)"
-    ),
+    "first best subset": """
+import numpy as np
+from rankstudio.engine import best_subset
+X, y = np.random.default_rng(0).random((400, 12)), np.arange(400.0) % 3
+best_subset(X, y, qid=np.repeat(np.arange(20), 20), n_features=4, regularization=1.0)
+""",
 }
 
 

@@ -596,8 +596,11 @@ def search(
     spent = np.zeros(n_wanted + 2)
     chosen_items[0] = 0
     # The prefix begins with the forced items.
+    first = starts[0]  # 0; a literal would have the function compiled twice
     for item in forced:
-        ends[0] = _append_item(item, 0, ends[0], chosen, starts, total, prefix, work)
+        ends[0] = _append_item(
+            item, first, ends[0], chosen, starts, total, prefix, work
+        )
         spent[0] += prices[item]
         chosen_items[0] = item + 1
     # The forced items may already be the whole set.
@@ -632,7 +635,10 @@ def search(
                 depth += 1
                 chosen_items[depth] = item + 1
                 if n_left >= 4:
-                    matrices[depth] = matrices[depth - 1]
+                    # Element by element, as in `branches`.
+                    for i in range(n + 1):
+                        for j in range(n + 1):
+                            matrices[depth, i, j] = matrices[depth - 1, i, j]
                 continue
         else:
             # The last item is chosen in all ways at once. Without `within`, later items
