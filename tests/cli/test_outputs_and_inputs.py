@@ -75,6 +75,10 @@ if "rank-methods" in known_commands():
     CASES["rank-methods"] = Case(
         ("rank-methods", "s.rankstudio", "--csv"), ("s.rankstudio",)
     )
+if "cite" in known_commands():
+    CASES["cite"] = Case(
+        ("cite", "s.rankstudio", "--out"), ("s.rankstudio", "Made/Fold1/test.txt")
+    )
 if "report" in known_commands():  # its folder may be absent
     CASES["report"] = Case(
         ("report", "s.rankstudio", "--out"), ("s.rankstudio", "Made/Fold1/test.txt")

@@ -79,6 +79,7 @@ class Files:
             ],
             "plan": ["plan", study, "--run", "1"],
             "studies": ["studies", study],
+            "cite": ["cite", study, "--out", "new.bib"],
             "reproduce": [
                 "reproduce",
                 "greedy-rankrls",

@@ -379,6 +379,7 @@ COMMANDS: Mapping[str, Command] = {
     ],
     "studies": lambda rng, place: ["studies", place.study, "--json"],
     "plan": lambda rng, place: ["plan", place.study],
+    "cite": lambda rng, place: ["cite", place.study, "--json"],
 }
 """Commands by name; each is carried out on a study of one run."""
 

@@ -204,6 +204,40 @@ def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
     )
 
 
+def recorded_dataset(
+    path: str, feature_names: Sequence[str] = (), n_features: int | None = None
+) -> str | None:
+    """Return the key of the known dataset of data that are only recorded; None if none is recognised.
+
+    Parameters
+    ----------
+    path : str
+        File or folder of the data.
+    feature_names : sequence of str
+        Recorded names of the features. Names that a known dataset gave its features are
+        enough.
+    n_features : int, optional
+        Recorded number of features, which the dataset of a folder's name must have.
+    """
+    # The sample has the features of LETOR 4.0, but is no part of it.
+    if Path(path).absolute().is_relative_to(resource("sample")):
+        return None
+    for candidate in KNOWN:
+        published_names = tuple(table_of_names(candidate.key).values())
+        if published_names and tuple(feature_names) == published_names:
+            return candidate.key
+    parts = Path(path).parts[-4:]
+    return next(
+        (
+            candidate.key
+            for candidate in KNOWN
+            if (n_features is None or n_features in candidate.n_features)
+            and any(map(candidate.folder.search, parts))
+        ),
+        None,
+    )
+
+
 def _names_beside_data(
     path: Path, *, lists: bool
 ) -> tuple[dict[int, str], tuple[str, ...]]:

@@ -78,6 +78,10 @@ _ABILITIES = {
     "features": (("pages", "report_parts"), "rankstudio.plugins.features:PLUGIN"),
     "queries": (("pages", "functions"), "rankstudio.plugins.queries:PLUGIN"),
     "report": (("commands", "pages"), "rankstudio.plugins.report:PLUGIN"),
+    "citations": (
+        ("commands", "window_commands"),
+        "rankstudio.plugins.citations:PLUGIN",
+    ),
     "method-ranks": (
         ("commands", "parts", "report_parts", "functions"),
         "rankstudio.plugins.method_ranks:PLUGIN",

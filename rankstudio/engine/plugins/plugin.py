@@ -82,6 +82,9 @@ class Plugin:
         package is not imported for them.
     api : int
         Version of :mod:`rankstudio.api` that it is written for.
+    bibtex : str
+        Entry of BibTeX for the package, which ``rankstudio cite`` prints for runs that
+        use it; "" to make one of name, summary and version.
 
     Examples
     --------
@@ -115,6 +118,7 @@ class Plugin:
     needs: tuple[str, ...] = ()
     texts: str = ""
     api: int = 1
+    bibtex: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ HTML: ``templates.py``, notebooks' tables    :func:`html_text`, :func:`paragraph
 XML by ElementTree (PMML), figures, Excel    :func:`clean_text`; the library escapes markup
 Markdown, notebooks' texts                   :func:`markdown_escaped`
 LaTeX                                        :func:`latex_escaped`
+BibTeX                                       :func:`bibtex_escaped`
 shell commands                               :func:`shell_command`
 JSON, TOML, CSV                              the libraries' own; formulas: :func:`guarded`
 identifiers in SQL, C, PMML, Solr, Vespa, …  ``identifier`` of ``export/score_function.py``
@@ -33,7 +34,7 @@ from unicodedata import category
 
 from rankstudio.engine.support.resources import table
 
-Comment = Literal["c", "python", "sql", "tex", "hash"]
+Comment = Literal["c", "python", "sql", "tex", "bibtex", "hash"]
 
 _COMMENT_SIGNS: dict[Comment, frozenset[str]] = {
     # Without / no comment ends or begins, without \ and ? (trigraph ??/) no line end
@@ -46,6 +47,8 @@ _COMMENT_SIGNS: dict[Comment, frozenset[str]] = {
     # comments, too.
     "sql": frozenset("!#%&()+,-.<=>[]^_{|}~"),
     "tex": frozenset(string.punctuation) - {"\\"},
+    # BibTeX reads @ as the beginning of an entry, within comments, too.
+    "bibtex": frozenset(string.punctuation) - {"\\", "@", "{", "}"},
     "hash": frozenset(string.punctuation) - {"\\", "{", "}"},
 }
 """ASCII signs that are allowed in a comment, besides letters, digits and blanks."""
@@ -134,6 +137,18 @@ def latex_escaped(text: str) -> str:
         ]
         end = power.end()
     return "".join([*parts, _latex_text(text[end:])])
+
+
+def bibtex_escaped(text: str) -> str:
+    r"""Return a text for a value of BibTeX: LaTeX as one line, in which all braces match.
+
+    BibTeX counts a brace after a backslash, so that ``\{`` is written as
+    ``\textbraceleft{}``.
+    """
+    escaped = latex_escaped(text)
+    return escaped.replace("\\{", r"\textbraceleft{}").replace(
+        "\\}", r"\textbraceright{}"
+    )
 
 
 def shell_command(words: Sequence[str]) -> str:

@@ -179,6 +179,7 @@ SECTIONS: dict[str, str] = {
     "rerun": "How to reproduce",
     "versions": "Versions",
     "data": "Data",
+    "references": "References",
 }
 """The titles of the sections by their keys, in their usual order: from results to checksums."""
 

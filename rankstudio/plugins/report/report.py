@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from rankstudio.engine.analysis.references import bibtex_of, references_of_runs
 from rankstudio.engine.analysis.reported_runs import (
     ReportedRun,
     ReportSource,
@@ -310,6 +311,18 @@ def _time_text(text: str) -> str:
     return text.partition("+")[0].replace("T", " ")
 
 
+def reference_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield the papers and programs that the runs use, as a table and as BibTeX."""
+    references = references_of_runs([run.result for run in source.runs])
+    rows = tuple(
+        (reference.entry.key, reference.entry.line, ", ".join(reference.uses))
+        for reference in references
+    )
+    header = ("key", "reference", "used for")
+    yield TextTable("What the runs use", header, rows, left=(0, 1, 2))
+    yield CodeText("The same as BibTeX", bibtex_of(references))
+
+
 def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Block]:
     """Yield the section that a plug-in contributes, or a paragraph that says that the plug-in is absent."""
     part = report_parts().get(key)
@@ -329,6 +342,7 @@ def rank_blocks(source: ReportSource) -> Iterator[Block]:
 
 _BLOCKS_BY_SECTION: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "data": data_blocks,
+    "references": reference_blocks,
     "plan": plan_blocks,
     "protocol": protocol_blocks,
     "results": result_sections.result_blocks,

@@ -78,6 +78,7 @@ def test_conventions() -> None:
         "gov": "letor3",
         "mslr": "mslr",
         "yahoo": "standard",
+        "istella": "standard",
     }
 
 

@@ -23,6 +23,7 @@ from rankstudio.engine.analysis.comparisons.significance import (
     named,
     why_unpaired,
 )
+from rankstudio.engine.analysis.references import cited_keys
 from rankstudio.engine.analysis.reported_runs import (
     DataOpener,
     ReportedRun,
@@ -416,6 +417,10 @@ def result_table(
             notes=_notes(rows, names),
             mark_note=_mark_note(rows, references, p_values, query.test),
             block_captions=_block_captions(rows),
+            references=cited_keys(
+                (run.result for row in rows for run in row.runs.values()),
+                query.test if p_values else "",
+            ),
         )
 
 

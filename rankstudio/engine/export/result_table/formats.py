@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -98,7 +98,18 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
     float_ = latex_float(
         columns, head, body, latex_escaped(table.caption), below if text else ()
     )
-    return f"% \\usepackage{{booktabs}}\n{float_}\n"
+    packages = "% \\usepackage{booktabs}\n"
+    return f"{packages}{_citation_comment(table.references)}{float_}\n"
+
+
+def _citation_comment(keys: Sequence[str]) -> str:
+    """Return a comment with the citations of a table's runs; "" without any."""
+    if not keys:
+        return ""
+    return (
+        "% What the runs use; rankstudio cite STUDY prints the entries:\n"
+        f"% \\cite{{{','.join(keys)}}}\n"
+    )
 
 
 def _group_lines(table: ResultTable) -> list[str]:

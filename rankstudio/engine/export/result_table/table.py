@@ -155,6 +155,8 @@ class ResultTable:
         Title of the first column.
     block_captions : tuple of str
         Content of each block of rows; empty for a single block.
+    references : tuple of str
+        Keys of the entries of BibTeX that ``rankstudio cite`` prints for the runs.
     """
 
     caption: str
@@ -164,6 +166,7 @@ class ResultTable:
     mark_note: str = ""
     corner: str = "Method"
     block_captions: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
 
     def groups(self) -> list[tuple[str, int]]:
         """Return the group titles above the columns, with their widths.

@@ -212,6 +212,9 @@ class Description:
         Description in a few sentences.
     formula : str
         Objective or definition, with the paper's symbols; "" if words are clearer.
+    bibtex : str
+        Entries of BibTeX for ``rankstudio cite`` and reports; "" to make one of
+        citation and title. RankStudio's own are in ``resources/references.bib``.
 
     Examples
     --------
@@ -224,6 +227,7 @@ class Description:
     title: str
     summary: str
     formula: str = ""
+    bibtex: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from threading import RLock
 
-from rankstudio.engine.errors import PlanError, one_line, shown
+from rankstudio.engine.errors import ParameterError, PlanError, one_line, shown
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import (
     CAPABILITIES,
@@ -24,6 +24,7 @@ from rankstudio.engine.methods.catalog.method import (
 from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.plugins.entries import entries_of
 from rankstudio.engine.plugins.origin import Origin, OriginKind
+from rankstudio.engine.support.bibtex import parse_bibtex
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -180,6 +181,7 @@ def refuse_invalid(entry: object) -> None:
         raise PlanError(text.format(key=entry.key, family=shown(entry.family)))
     # The last checks are of all texts, names and parameters of the entry.
     _refuse_texts(entry)
+    _refuse_bibtex(entry)
     _refuse_unknown(entry.key, "capabilities", entry.capabilities, CAPABILITIES)
     _refuse_unknown(entry.key, "traits", entry.traits, TRAITS)
     if not entry.label.strip():
@@ -223,6 +225,20 @@ def _refuse_texts(entry: Method) -> None:
                     key=entry.key, field=name, most=max_length, value=shown(value)
                 )
             )
+
+
+def _refuse_bibtex(entry: Method) -> None:
+    """Raise a PlanError for a description whose entries of BibTeX cannot be read."""
+    bibtex = entry.description.bibtex
+    if not isinstance(bibtex, str):
+        text = tr("{key}: {field}: expected {kind}, got {value}.")
+        raise PlanError(
+            text.format(key=entry.key, field="bibtex", kind="str", value=shown(bibtex))
+        )
+    try:
+        parse_bibtex(bibtex)
+    except ParameterError as error:
+        raise PlanError(f"{entry.key}: {error}") from error
 
 
 def _refuse_unknown(

@@ -1,0 +1,1 @@
+"""The dialog with what the runs of the window use, as BibTeX."""
