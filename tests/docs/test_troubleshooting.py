@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "troubleshooting.md"
-_QUOTED = re.compile(r"^```text\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"^> (.*)$", re.MULTILINE)
 _VALUE = re.compile(
     r"…|\b\d+\b|\"NULL\"|, expected |, line |, column |found | on line |\. (?=[A-Z])"
 )
