@@ -79,6 +79,10 @@ if "cite" in known_commands():
     CASES["cite"] = Case(
         ("cite", "s.rankstudio", "--out"), ("s.rankstudio", "Made/Fold1/test.txt")
     )
+if "risk" in known_commands():
+    CASES["risk"] = Case(
+        ("risk", "s.rankstudio", "--csv"), ("s.rankstudio", "Made/Fold1/test.txt")
+    )
 if "report" in known_commands():  # its folder may be absent
     CASES["report"] = Case(
         ("report", "s.rankstudio", "--out"), ("s.rankstudio", "Made/Fold1/test.txt")

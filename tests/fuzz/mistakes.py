@@ -53,6 +53,7 @@ class Files:
             "compare": ["compare", study],
             "report": ["report", study, "--out", "new.html"],
             "rank-methods": ["rank-methods", study, "--csv", "new.csv"],
+            "risk": ["risk", study, "--csv", "new.csv"],
             # Of data: that of a study is kept there.
             "evidence": [
                 "evidence",

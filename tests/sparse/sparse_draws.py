@@ -229,6 +229,9 @@ COMMANDS: Mapping[str, Command] = {
     ],
     "thresholds": lambda rng, place: ["thresholds", place.study, "--json"],
     "compare": lambda rng, place: ["compare", place.study, "--json"],
+    "risk": lambda rng, place: [
+        *("risk", place.study, "--alpha", rng.choice(("0", "1", "5")), "--json")
+    ],
     "compare by measures": lambda rng, place: [
         *(
             "compare",

@@ -86,6 +86,10 @@ _ABILITIES = {
         ("commands", "parts", "report_parts", "functions"),
         "rankstudio.plugins.method_ranks:PLUGIN",
     ),
+    "risk": (
+        ("commands", "run_views", "report_parts", "functions"),
+        "rankstudio.plugins.risk:PLUGIN",
+    ),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),
 }

@@ -1,4 +1,4 @@
-"""Descriptions of views of the shown run that plug-ins add to a tab of the page *Compare*; without Qt."""
+"""Descriptions of views of runs that plug-ins add to a tab of the page *Compare*; without Qt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankstudio.engine.plugins.entries import entries_of
 
 @dataclass(frozen=True)
 class RunView:
-    """A view of the shown run in a tab of the page *Compare*.
+    """A view of the shown run, or of the compared runs, in a tab of the page *Compare*.
 
     Attributes
     ----------
@@ -23,7 +23,8 @@ class RunView:
     tab : str
         Key of the tab to which the view is added as the last part.
     view : str
-        ``"module:Class"`` of a view that is called with the theme, and shows a run.
+        ``"module:Class"`` of a view that is called with the theme. It shows a run, or
+        compares runs.
     """
 
     key: str

@@ -166,6 +166,7 @@ SECTIONS: dict[str, str] = {
     "question": "Question and notes",
     "results": "Results",
     "tests": "Paired tests",
+    "risk": "Risk against the best run",
     "ranks": "Methods over datasets",
     "features": "Selected features",
     "stability": "Stability of the selection",

@@ -347,6 +347,7 @@ _BLOCKS_BY_SECTION: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "protocol": protocol_blocks,
     "results": result_sections.result_blocks,
     "tests": result_sections.paired_test_blocks,
+    "risk": partial(ability_blocks, "risk", "risk"),
     "ranks": rank_blocks,
     "features": feature_sections.feature_blocks,
     "stability": feature_sections.stability_blocks,

@@ -32,7 +32,13 @@ from rankstudio.ui.compare.curves_view import CurvesView
 from rankstudio.ui.compare.folds_view import rows_of
 from rankstudio.ui.compare.groups import RunGroup, run_groups
 from rankstudio.ui.compare.panel import ResultsPanel
-from rankstudio.ui.compare.view import ALL, ContributedView, run_name
+from rankstudio.ui.compare.view import (
+    ALL,
+    ComparedRuns,
+    ContributedComparison,
+    ContributedView,
+    run_name,
+)
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.measured_runs import MeasuredRun
@@ -461,9 +467,14 @@ class ViewFeeder(Controller):
                 key: partial(self._look_at, view)
                 for key, view in views.contributed.items()
             },
+            **{
+                key: partial(self._compare, view)
+                for key, view in views.comparisons.items()
+            },
         }
+        of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
-        signals = *chosen, self._runs.removed, self._runs.labelled
+        signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
         self._demand = OnDemand(
             self,
             scope.worker,
@@ -495,12 +506,21 @@ class ViewFeeder(Controller):
         record = self._record
         for key, view in self._views.contributed.items():
             self._views.offer(key, view.is_offered(record))
+        compared = self._compared_runs()
+        for key, comparison in self._views.comparisons.items():
+            self._views.offer(key, comparison.is_offered(compared))
         measurement = (
             self._session.measure,
             self._session.convention,
             self._session.seal_marks,
         )
-        choices = self._views.folds.scope.value(), self._views.pareto.by.value()
+        comparisons = self._views.comparisons.values()
+        of_plugins = tuple(view.options() for view in comparisons)
+        choices = (
+            self._views.folds.scope.value(),
+            self._views.pareto.by.value(),
+            of_plugins,
+        )
         options = (measurement, self._scope.marks.reference, choices)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
         has_its_tests = self._views.key() != "pareto" or self._tests.complete
@@ -630,6 +650,18 @@ class ViewFeeder(Controller):
 
     def _look_at(self, view: ContributedView) -> Computation | None:
         return view.look_at(self._record, self._session.measure)
+
+    def _compare(self, view: ContributedComparison) -> Computation | None:
+        return view.compare(self._compared_runs())
+
+    def _compared_runs(self) -> ComparedRuns:
+        """Return the ticked runs of the shown group, for views of plug-ins."""
+        return ComparedRuns(
+            runs=self._scope.together(),
+            titles=self._scope.titles(),
+            reference=self._scope.reference(self._scope.group()),
+            measure=self._session.measure,
+        )
 
     def _show_published(self) -> None:
         """Show the shown group beside published values, without runs on sealed data.

@@ -16,7 +16,7 @@ from rankstudio.ui.compare.literature_views import ConventionsView, PublishedVie
 from rankstudio.ui.compare.pareto_view import ParetoView
 from rankstudio.ui.compare.stability_view import StabilityView
 from rankstudio.ui.compare.tests_view import TestsView
-from rankstudio.ui.compare.view import ContributedView, View
+from rankstudio.ui.compare.view import ContributedComparison, ContributedView, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.theme import Theme
@@ -25,6 +25,7 @@ from rankstudio.ui.widgets.layout import fill, named
 
 _TITLES = {
     "pareto": tr("front"),
+    "tests": tr("paired tests"),
     "folds": tr("models"),
     "stability": tr("stability"),
     "published": tr("published results"),
@@ -70,7 +71,9 @@ class ResultsPanel(Panel):
     pareto, tests, folds, stability, conventions, published : View
         The Pareto front is shown first.
     contributed : dict of str to ContributedView
-        Views of plug-ins, by their keys.
+        Views of the shown run by plug-ins, by their keys.
+    comparisons : dict of str to ContributedComparison
+        Views of the compared runs by plug-ins, by their keys.
     """
 
     viewChosen = Signal(str)
@@ -82,15 +85,25 @@ class ResultsPanel(Panel):
         self.stability = StabilityView(theme)
         self.pareto = ParetoView(theme)
         entries = run_views()
-        self.contributed: dict[str, ContributedView] = {
+        contributed: dict[str, View] = {
             entry.key: imported(entry.view)(theme) for entry in entries
+        }
+        self.contributed = {
+            key: view
+            for key, view in contributed.items()
+            if isinstance(view, ContributedView)
+        }
+        self.comparisons = {
+            key: view
+            for key, view in contributed.items()
+            if isinstance(view, ContributedComparison)
         }
         self._titles = _TITLES | {entry.key: tr(entry.label) for entry in entries}
         self._panel_titles = _PANEL_TITLES | {
             entry.key: tr(entry.title) for entry in entries
         }
         self._tabs = _views_of_tabs(entries)
-        self._absent = {*self.contributed}  # keys of the views without content
+        self._absent = {*contributed}  # keys of the views without content
         if not printed_results():
             self._absent.add("published")
         self.conventions = ConventionsView(theme)
@@ -101,9 +114,7 @@ class ResultsPanel(Panel):
         }
         keys = [key for parts in self._tabs.values() for key in parts]
         self._views: dict[str, View] = {
-            key: self.contributed[key]
-            if key in self.contributed
-            else getattr(self, key)
+            key: contributed[key] if key in contributed else getattr(self, key)
             for key in keys
         }
         self._stack = QStackedWidget()

@@ -138,8 +138,10 @@ class StabilityView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave room for the table: narrow the indices, and hide the map in a very narrow view."""
         super().resizeEvent(event)
-        for widget in (self.plot, self.index):
-            widget.setVisible(self.width() >= scaled(_MIN_WIDTH_WITH_MAP))
+        has_room = self.width() >= scaled(_MIN_WIDTH_WITH_MAP)
+        self.plot.setVisible(has_room)
+        # In the panel's header, which shows the tools of the shown view alone.
+        self.index.setVisible(has_room and not self.isHidden())
         self._index_area.setFixedWidth(
             scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3)))
         )

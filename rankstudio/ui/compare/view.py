@@ -1,13 +1,15 @@
-"""Base of all views of the Compare page, and of the views of one run that plug-ins add."""
+"""Base of all views of the Compare page, and of the views that plug-ins add."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.ui.background.on_demand import Computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import RunRecord
@@ -130,6 +132,52 @@ class ContributedView(View):
 
     def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
         """Show the shown run at once, or return the computation of the contents."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """The ticked runs of the shown group of comparable runs, with the run of comparison.
+
+    Attributes
+    ----------
+    runs : Mapping of int to RunResult
+        The runs by number, as they are measured now; without sealed test parts.
+    titles : Mapping of int to str
+    reference : int or None
+        Number of the reference run; None if the group is not ranked.
+    measure : str
+    """
+
+    runs: Mapping[int, RunResult]
+    titles: Mapping[int, str]
+    reference: int | None
+    measure: str
+
+
+class ContributedComparison(View):
+    """Base of a plug-in's view of the ticked runs of the shown group.
+
+    The view is a part of its tab while it suits these runs.
+
+    Attributes
+    ----------
+    optionsChanged : Signal()
+        The user has changed an option of the view.
+    """
+
+    optionsChanged = Signal()
+
+    def options(self) -> Hashable:
+        """Return the options on which the contents depend, beside the runs."""
+        return ()
+
+    def is_offered(self, compared: ComparedRuns) -> bool:
+        """Return whether the view has contents for these runs."""
+        return compared.reference is not None and len(compared.runs) > 1
+
+    def compare(self, compared: ComparedRuns) -> Computation | None:
+        """Show a comparison at once, or return the computation of the contents."""
         raise NotImplementedError
 
 

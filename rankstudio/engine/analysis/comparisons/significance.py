@@ -455,7 +455,7 @@ def compare_groups(
                 number=first_number, title=first.plan.title, name=name, known=measures
             )
         )
-    _check_reference(runs, against)
+    check_reference(runs, against)
     return tuple(
         _compared_with_reference(group, name, against, seed)
         for group in comparable_groups(runs)
@@ -509,7 +509,7 @@ def _compared_with_reference(
     """Test the runs of a group against its reference, as one family."""
     runs = list(group.runs.values())
     reference = (
-        None if group.unranked else _reference_position(group.runs, name, against)
+        None if group.unranked else reference_position(group.runs, name, against)
     )
     if reference is None:
         return RunComparison(group, name, reference=None, tests=(None,) * len(runs))
@@ -599,7 +599,7 @@ def comparing_measure(plan: Plan, name: str = "") -> str:
     return measure_name if measure_name != CRITERION else plan.measures[0]
 
 
-def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -> None:
+def check_reference(runs: Mapping[int, RunResult], against: int | str | None) -> None:
     """Raise a PlanError for a reference run that does not exist."""
     if isinstance(against, int) and against not in runs:
         raise PlanError(
@@ -609,7 +609,7 @@ def _check_reference(runs: Mapping[int, RunResult], against: int | str | None) -
         named([run.plan for run in runs.values()], against)
 
 
-def _reference_position(
+def reference_position(
     runs: Mapping[int, RunResult], name: str, against: int | str | None
 ) -> int | None:
     """Return the position of the reference run: the requested run, or else the one with the best average.

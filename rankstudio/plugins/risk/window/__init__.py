@@ -1,0 +1,1 @@
+"""The view *risk* of the page *Compare*."""
