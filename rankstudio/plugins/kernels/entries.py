@@ -15,6 +15,7 @@ from rankstudio.engine.methods.catalog.shared import (
     LAMBDA,
     LEAVE_QUERY_OUT,
     N_BASIS,
+    PAIRS,
     TIES,
     WEIGHTING,
 )
@@ -56,6 +57,17 @@ KERNEL_RANKRLS = Method(
         COST,
         TIES,
         WEIGHTING,
+        replace(
+            PAIRS,
+            help=(
+                "Pairs within queries; or no pairs, which is regression on the labels with an intercept "
+                "(RLS). The criterion of one ranking is then the leave-one-out error of documents, also "
+                "with basis vectors."
+            ),
+            source="Airola 2011, section 3.4.1 and Paper V",
+            changes_criterion=True,
+            choices=(PAIRS.choices[0], PAIRS.choices[2]),
+        ),
     ),
 )
 

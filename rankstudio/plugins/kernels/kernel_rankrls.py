@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -138,6 +138,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         Seed of the draw.
     cost, ties, weighting
         Loss of a pair, as in :class:`rankstudio.engine.RankRLS`.
+    pairs : {"query", "pointwise"}, default "query"
+        "pointwise" is regularised least squares, Σ_i (y_i -
+        f(x_i) - b)² + λ||f||², with an intercept b (thesis,
+        section 3.4.1), or with basis vectors sparse RLS
+        (Paper V). Scores do not contain b.
 
     Attributes
     ----------
@@ -156,7 +161,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         Leave-query-out squared error, summed over documents. Each query is predicted by
         the model trained without the query *and* its basis vectors. With another cost
         or weighting, the loss of the pairs of left-out queries. For a single query, the
-        leave-pair-out error; NaN with fewer basis vectors than documents.
+        leave-pair-out error; NaN with fewer basis vectors than documents. With
+        ``pairs="pointwise"``, its leave-one-out error, also
+        with basis vectors.
 
     Notes
     -----
@@ -181,6 +188,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     dual_coef_: Floats = field(init=False)
 
     regularization: float = 1.0
+    _: KW_ONLY
+    pairs: Literal["query", "pointwise"] = "query"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1
@@ -241,16 +250,19 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         For a single query, return the error of :meth:`one_ranking_error`.
         """
         has_one_query = rows.ptr.size == 2
+        system = decomposed.system
+        is_pointwise = system.factor.intercept
+        if is_pointwise and has_one_query and isinstance(system, ReducedSystem):
+            return _leave_one_out_error(system, regularization)
         if has_one_query and rows.preferences is None:
-            decomposition = KernelDecomposition(
-                decomposed.system.rows, decomposed.system.values
-            )
+            decomposition = KernelDecomposition(system.rows, system.values)
             return (
                 yield from self.one_ranking_error(decomposition, rows.y, regularization)
             )
-        left_out_residuals = decomposed.system.residuals(
-            self._predicted(rows, decomposed)
-        )
+        left_out_residuals = system.residuals(self._predicted(rows, decomposed))
+        # The criterion compares documents of a query.
+        if is_pointwise:
+            left_out_residuals = centre(left_out_residuals[:, None], rows.ptr)
         return float(np.sum(left_out_residuals**2))
 
     def leave_query_out(
@@ -302,12 +314,62 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         decomposed = finish(self._decomposed(data, kernel))
         predicted = decomposed.system.left_out(grid)
-        if decomposed.system.factor.blocks is not None:
+        factor = decomposed.system.factor
+        if factor.blocks is not None or factor.intercept:
             predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T
         rows = np.array(
             [data.in_original_order(scores) for scores in predicted]
         ).reshape(len(grid), -1)
         return rows[0] if regularization is None else rows
+
+    def leave_one_out(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        regularization: Sequence[float] | None = None,
+    ) -> Floats:
+        """Predict each label by the model without the document.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Features; a row is a document.
+        y : array-like of shape (m,)
+            Labels of the documents.
+        regularization : sequence of float, optional
+            Several λ; by default the estimator's own.
+
+        Returns
+        -------
+        ndarray of shape (m,), or (L, m) for L values of λ
+            Predictions, including the intercept. A basis
+            vector is left out together with its document.
+
+        Raises
+        ------
+        ParameterError
+            Unless ``pairs`` is "pointwise".
+        DatasetError
+            For a single document.
+
+        Notes
+        -----
+        One decomposition, then O(m²) for each λ of the exact
+        model, and O(mr) with r basis vectors.
+        """
+        if not self._is_pointwise():
+            expected = "pointwise when documents are left out"
+            raise ParameterError("pairs", self.pairs, expected)
+        grid = [self.checked("regularization")]
+        if regularization is not None:
+            grid = [LAMBDA.check(value) for value in regularization]
+        data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
+        if len(data.y) < 2:
+            raise DatasetError("y: expected at least two documents, found 1.")
+        system = finish(self._decomposed(data, kernel_of(self))).system
+        predicted = np.array([_leave_one_out(system, value) for value in grid])
+        predicted += data.y.mean()
+        return predicted[0] if regularization is None else predicted
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         self.checked("regularization")
@@ -329,9 +391,29 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
     def _settings(
         self, kernel: Kernel
-    ) -> tuple[Kernel, int | None, str, int, PairCost]:
+    ) -> tuple[Kernel, int | None, str, int, PairCost, bool]:
         """Return the settings on which the decomposition depends."""
-        return (kernel, *basis_of(self), self.pair_cost())
+        return (
+            kernel,
+            *basis_of(self),
+            self.pair_cost(),
+            self._is_pointwise(),
+        )
+
+    def _is_pointwise(self) -> bool:
+        """Return whether the loss is of documents, not pairs.
+
+        ParameterError is raised for "pointwise" with a loss
+        of pairs.
+        """
+        is_pointwise = bool(self.checked("pairs") == "pointwise")
+        if is_pointwise and not self.pair_cost().default:
+            expected = (
+                "query with another cost, ties or weighting, "
+                "because single documents have no pairs"
+            )
+            raise ParameterError("pairs", self.pairs, expected)
+        return is_pointwise
 
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
         """Decompose the kernel, or return the decomposition that was made for another λ."""
@@ -360,12 +442,19 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         all_rows = np.arange(len(data.y), dtype=np.int64)
         kernel = _kernel_rows(data, kernel_of(self))(all_rows)
         regularization = self.checked("regularization")
-        weighting = held_out_weighting(self.pair_cost())
-        decomposed = KernelDecomposition.of_kernel(kernel)
-        return HeldOutPredictor(decomposed, data.y, regularization, weighting=weighting)
+        is_pointwise = self._is_pointwise()
+        return HeldOutPredictor(
+            kernel=KernelDecomposition.of_kernel(kernel),
+            y=data.y,
+            regularization=regularization,
+            loss="documents" if is_pointwise else "differences",
+            weighting=held_out_weighting(self.pair_cost()),
+        )
 
     def held_out_loss(self) -> tuple[str, str]:  # noqa: D102 - inherited
         cost = self.pair_cost()
+        if self._is_pointwise():
+            return "documents", "size"
         if cost.weighting != "size":
             raise ParameterError(
                 "weighting", cost.weighting, "size when pairs are left out"
@@ -373,7 +462,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return "differences", held_out_weighting(cost)
 
     def why_no_error(self, n_documents: int) -> str:  # noqa: D102 - inherited
-        if self.n_basis is not None and self.n_basis < n_documents:
+        is_reduced = self.n_basis is not None and self.n_basis < n_documents
+        if is_reduced and self.checked("pairs") != "pointwise":
             return tr(
                 "Kernel RankRLS leaves pairs out of exact models only, and {n_basis} basis vectors of "
                 '{n:,} documents are chosen. Choose by a validation measure, or all documents ("all").'
@@ -404,13 +494,14 @@ def _decompose(
     way: str,
     seed: int,
     cost: PairCost,
+    pointwise: bool,
 ) -> _Decomposed:
     """Decompose the system of RankRLS.
 
     The system is exact, or has basis vectors drawn in a ``way`` with a seed.
     """
     m = len(data.y)
-    factor = _loss_factor(data, cost)
+    factor = _document_factor(data) if pointwise else _loss_factor(data, cost)
     is_exact = n_basis is None or n_basis >= m
     if is_exact:
         refuse_too_large(m, None, exact=True)
@@ -422,6 +513,47 @@ def _decompose(
     inverse = nystrom.dual(np.eye(nystrom.basis.size))
     system = ReducedSystem.of(nystrom.features, inverse, nystrom.basis, factor)
     return _Decomposed(system, basis=nystrom.basis, said=warning)
+
+
+def _document_factor(data: QueryData) -> QueryFactor:
+    """Return the factor of regression with an intercept.
+
+    Raise a ParameterError for preferences.
+    """
+    if data.preferences is not None:
+        expected = "query with preferences, because each belongs to one query"
+        raise ParameterError("pairs", "pointwise", expected)
+    return QueryFactor.with_intercept(data.y, data.ptr)
+
+
+def _leave_one_out(system: KernelSystem, regularization: float) -> Floats:
+    """Predict each document by the model without it, (m,).
+
+    The mean of all labels is subtracted.
+    """
+    if isinstance(system, ReducedSystem):
+        return system.leave_one_out(regularization)
+    return HeldOutPredictor(
+        kernel=KernelDecomposition(system.rows, system.values),
+        y=system.factor.targets,
+        regularization=regularization,
+        loss="documents",
+    ).each()
+
+
+def _leave_one_out_error(
+    system: ReducedSystem,
+    regularization: float,
+) -> float:
+    """Return the sum of squared leave-one-out errors.
+
+    It is NaN for a single document.
+    """
+    if system.factor.n_documents < 2:
+        return float("nan")
+    predicted = system.leave_one_out(regularization)
+    errors = system.factor.targets - predicted
+    return float(errors @ errors)
 
 
 def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:

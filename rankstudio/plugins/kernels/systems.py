@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -140,6 +140,9 @@ class DualSystem(KernelSystem):
     The residuals of query q by the model trained without it are e = (G_qq)^-1 a_q,
     where G = U(Λ + λI)^-1U' and a = GN. This is Paper I, eq. (33), in symmetric form.
 
+    With an intercept, G = U(Λ + λI)^-1U' - 11'/(mλ), a part of the
+    inverse of the bordered system [K + λI, 1; 1', 0].
+
     Attributes
     ----------
     scores : ndarray of shape (m, p), optional
@@ -192,7 +195,10 @@ class DualSystem(KernelSystem):
         rows = self.rows[span]
         inverse = 1.0 / (self.values + grid[:, None])
         right_side = rows @ (inverse[:, :, None] * outputs)  # a_q
-        residuals = np.linalg.solve(products(rows, inverse), right_side)
+        matrix = products(rows, inverse)  # G_qq
+        if self.factor.intercept:
+            matrix -= (1.0 / (self.factor.n_documents * grid))[:, None, None]
+        residuals = np.linalg.solve(matrix, right_side)
         if self.scores is None:
             return targets - residuals
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
@@ -217,6 +223,9 @@ class ReducedSystem(KernelSystem):
 
     The first row means that e = N_q - W_q θ are the residuals of the query, the second
     one that the weights B_H θ of H are 0.
+
+    An intercept is a further unknown in θ. Its column is 1 in W
+    and 0 in B, and its part of Λ + λI is m.
 
     Attributes
     ----------
@@ -278,21 +287,75 @@ class ReducedSystem(KernelSystem):
         documents = slice(*self.factor.documents[q : q + 2])
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
         held_out_weights = self.weights[first:last]  # B_H
-        p = span.stop - span.start
         rows = self.rows[span]
-        score_rows = self.rows if self.scores is None else self.scores
-        if p > len(self.values):
+        n_documents = 0
+        if self.factor.intercept:
+            n_documents = self.factor.n_documents
+            rows = _bordered(rows, 1.0)
+            held_out_weights = _bordered(held_out_weights, 0.0)
+            outputs = _bordered(outputs.T, 0.0).T
+        score_rows = rows if self.scores is None else self.scores[documents]
+        if len(rows) > len(self.values):
             theta = long_query(
-                rows, held_out_weights, self.values, grid, outputs, targets
+                rows,
+                held_out_weights,
+                self.values,
+                grid,
+                outputs,
+                targets,
+                n_documents=n_documents,
             )
-            return np.asarray(score_rows[documents] @ theta)
-        system = LeftOutSystem(rows, held_out_weights, self.values, grid)
+            return np.asarray(score_rows @ theta)
+        system = LeftOutSystem(
+            rows, held_out_weights, self.values, grid, n_documents=n_documents
+        )
         theta, residuals, _ = system.solve(outputs, targets)
         return (
             targets - residuals
             if self.scores is None
-            else np.asarray(score_rows[documents] @ theta)
+            else np.asarray(score_rows @ theta)
         )
+
+    def leave_one_out(self, regularization: float) -> Floats:
+        """Predict each document by the model without it.
+
+        The model has an intercept. A basis vector is left out
+        with its document.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, v)
+            Predictions minus the mean of all labels.
+
+        Notes
+        -----
+        O(mk). For a document that is no basis vector, the
+        residual is e = r / (1 - w'Dw - 1/m), with D = (Λ +
+        λI)^-1, its row w of W, and its residual r by the
+        model of all documents.
+        """
+        outputs = as_columns(self.along)
+        targets = as_columns(self.factor.targets)
+        m = len(targets)
+        inverse = 1.0 / (self.values + regularization)
+        residuals = targets - self.rows @ (inverse[:, None] * outputs)
+        leverage = self.rows**2 @ inverse + 1.0 / m
+        predicted: Floats = targets - residuals / (1.0 - leverage)[:, None]
+        # For a basis vector, the document is a query of its own.
+        single = replace(
+            self,
+            factor=self.factor.of_single_documents(),
+        )
+        grid = np.array([regularization])
+        for row in self.basis.tolist():
+            span = slice(row, row + 1)
+            (predicted[span],) = single._without(
+                row,
+                grid,
+                targets[span],
+                outputs,
+            )
+        return predicted.reshape(self.factor.targets.shape)
 
     @property
     def n_bytes(self) -> int:
@@ -317,16 +380,51 @@ class QueryFactor:
     blocks : tuple of ndarray of shape (documents of q, p_q), optional
         The matrices M_q. By default I - 11'/|q|, which subtracts the mean of the query,
         for the magnitude-preserving cost.
+    intercept : bool
+        Whether the loss is Σ_i (y_i - f_i - b)² with an
+        intercept b. Then M = I - 11'/m, without blocks.
+        Queries only say what is left out together.
     """
 
     documents: Ints
     targets: Floats
     blocks: tuple[Floats, ...] | None = None
+    intercept: bool = False
 
     @classmethod
     def centring(cls, y: Floats, ptr: Ints) -> QueryFactor:
         """Return the factor of RankRLS's loss for labels (m,) or (m, v), grouped by query."""
         return cls(ptr, centre(as_columns(y), ptr).reshape(y.shape))
+
+    @classmethod
+    def with_intercept(cls, y: Floats, ptr: Ints) -> QueryFactor:
+        """Return the factor of regression with an intercept.
+
+        The labels y have the shape (m,) or (m, v).
+        """
+        targets = centre(as_columns(y), ptr[[0, -1]])
+        return cls(
+            ptr,
+            targets.reshape(y.shape),
+            intercept=True,
+        )
+
+    def of_single_documents(self) -> QueryFactor:
+        """Return the factor with each document as a query of its own."""
+        return replace(self, documents=np.arange(self.n_documents + 1))
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents, m."""
+        return int(self.documents[-1])
+
+    @property
+    def _centred_together(self) -> Ints:
+        """Bounds of the documents whose mean is subtracted.
+
+        Only for factors without blocks.
+        """
+        return self.documents[[0, -1]] if self.intercept else self.documents
 
     @cached_property
     def ptr(self) -> Ints:
@@ -340,7 +438,7 @@ class QueryFactor:
     def of(self, values: Floats) -> Floats:
         """Return M'Z (p, c) of values Z (m, c) per document."""
         if self.blocks is None:
-            return centre(values, self.documents)
+            return centre(values, self._centred_together)
         out = np.empty((int(self.ptr[-1]), values.shape[1]))
         for block, rows, span in self._pieces():
             out[span] = block.T @ values[rows]
@@ -349,7 +447,7 @@ class QueryFactor:
     def back(self, values: Floats) -> Floats:
         """Return MA (m, c) of values A (p, c)."""
         if self.blocks is None:
-            return centre(values, self.documents)
+            return centre(values, self._centred_together)
         out = np.empty((int(self.documents[-1]), values.shape[1]))
         for block, rows, span in self._pieces():
             out[rows] = block @ values[span]
@@ -403,6 +501,9 @@ class LeftOutSystem:
         Λ.
     grid : ndarray of shape (L,)
         λ.
+    n_documents : int
+        The number m if the last unknown is an intercept,
+        which Λ does not contain; otherwise 0.
 
     Notes
     -----
@@ -414,13 +515,19 @@ class LeftOutSystem:
     """
 
     def __init__(
-        self, rows: Floats, held_out: Floats, values: Floats, grid: Floats
+        self,
+        rows: Floats,
+        held_out: Floats,
+        values: Floats,
+        grid: Floats,
+        n_documents: int = 0,
     ) -> None:
+        diagonal = _diagonal(values, grid, n_documents)
         self._rows = rows
         self._held_out = held_out
-        self._diagonal = (values + grid[:, None])[:, :, None]
+        self._diagonal = diagonal[:, :, None]
         self._bordered = np.concatenate((rows, held_out))
-        self._inverse = 1.0 / (values + grid[:, None])
+        self._inverse = 1.0 / diagonal
         self._products = products(self._bordered, self._inverse)
         self._rounding = (
             _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
@@ -499,15 +606,16 @@ def long_query(
     grid: Floats,
     along: Floats,
     targets: Floats,
+    n_documents: int = 0,
 ) -> Floats:
     """Return θ (L, k, v) without a query that has more rows than θ has unknowns, in O((k + h)³).
 
     It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0. The parameters are those of
     :class:`LeftOutSystem` and of :meth:`LeftOutSystem.solve`.
     """
-    matrix = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(
-        len(values)
-    )
+    k = rows.shape[1]
+    diagonal = _diagonal(values, grid, n_documents)
+    matrix = -(rows.T @ rows) + diagonal[:, :, None] * np.eye(k)
     right_side = along - rows.T @ targets
     # Without basis vectors in the query, there is no condition on θ.
     if not len(held_out):
@@ -517,7 +625,6 @@ def long_query(
             )
         )
     # One system with both unknowns: θ and μ.
-    k = len(values)
     h = len(held_out)
     system = np.zeros((grid.size, k + h, k + h))
     system[:, :k, :k] = matrix
@@ -529,6 +636,22 @@ def long_query(
             system, np.broadcast_to(bordered, (grid.size, *bordered.shape))
         )[:, :k]
     )
+
+
+def _diagonal(values: Floats, grid: Floats, n_documents: int) -> Floats:
+    """Return the diagonals Λ + λI, shape (L, k).
+
+    For an intercept, the number of documents follows.
+    """
+    diagonal = values + grid[:, None]
+    if n_documents:
+        return _bordered(diagonal, float(n_documents))
+    return diagonal
+
+
+def _bordered(rows: Floats, value: float) -> Floats:
+    """Return a matrix with a further, constant column."""
+    return np.column_stack((rows, np.full(len(rows), value)))
 
 
 def _largest_magnitudes(values: Floats) -> Floats:

@@ -194,11 +194,10 @@ def test_measures_suit_the_data() -> None:
 def test_leave_pair_out_chooses_as_retraining_without_each_pair(
     method: str, pairs: str
 ) -> None:
-    if method == "kernel-rankrls" and pairs == "pointwise":
-        pytest.skip("kernel RankRLS learns from pairs")
     data = small_ranking()
-    own = {} if method == "kernel-rankrls" else {"pairs": pairs}
-    own |= {"n_features_to_select": 2} if method == "greedy-rankrls" else {}
+    own = {"pairs": pairs} | (
+        {"n_features_to_select": 2} if method == "greedy-rankrls" else {}
+    )
     parameters = {"regularization": LAMBDAS, **own}
     by = "leave-pair-out AUC"
     found = run_plan(
