@@ -87,7 +87,10 @@ class _Pages(QTextBrowser):
             return super().loadResource(kind, name)
         image = QImage(str(self._picture_file(name)))
         ratio = self.devicePixelRatioF()
-        room = round((self.viewport().width() - 2 * _PAGE_MARGIN - 2) * ratio)
+        # The scroll bar appears only after the pictures of a long page are there.
+        bar_width = self.verticalScrollBar().sizeHint().width()
+        page_width = self.contentsRect().width() - bar_width - 2 * _PAGE_MARGIN - 2
+        room = round(page_width * ratio)
         if not image.isNull() and image.width() > room > 0:
             image = image.scaledToWidth(
                 room, Qt.TransformationMode.SmoothTransformation

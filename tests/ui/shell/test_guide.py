@@ -134,3 +134,11 @@ def test_a_dark_theme_shows_the_dark_picture_of_a_pair(
         assert alone.pixelColor(3, 3).lightness() > 200
     assert ground["light"] > 200
     assert ground["dark"] < 60
+
+
+def test_pictures_leave_room_for_the_scroll_bar(window: GuideWindow) -> None:
+    browser = window.findChild(QTextBrowser, "guide-page")
+    window.open(QUrl("evidence.md"))
+    QApplication.processEvents()
+    assert browser.verticalScrollBar().maximum() > 0
+    assert browser.horizontalScrollBar().maximum() == 0
