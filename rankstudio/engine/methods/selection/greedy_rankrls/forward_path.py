@@ -67,9 +67,24 @@ class Totals:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Starts a path with ``total``, the result of :class:`Totals` for all shards."""
+    """Starts a path with what shards need of the result of :class:`Totals` for all shards.
 
-    total: Floats
+    Attributes
+    ----------
+    ends : ndarray of shape (2, n)
+        Squares of the features, and their products with the labels.
+    total : ndarray of shape (n + 1, n + 1) or None
+        The whole result, where features are compared in groups.
+    """
+
+    ends: Floats
+    total: Floats | None = None
+
+    @classmethod
+    def of(cls, total: Floats, has_groups: bool = False) -> Start:
+        """Return the start of a path for the result of :class:`Totals`."""
+        ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
+        return cls(ends, total if has_groups else None)
 
 
 @dataclass(frozen=True)
@@ -238,14 +253,11 @@ class GreedyState:
                 return (self._statistics.total,)
             case TotalRow(feature):
                 return (self._row(data, feature),)
-            case Start(total):
-                # The squares and the label products over all shards, with which each
-                # shard begins.
-                ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
+            case Start(ends, total):
                 kernels.start(
                     self._statistics.known, ends, self._work.regularization, self._state
                 )
-                if self._groups:
+                if self._groups and total is not None:
                     self._groups.start(self._statistics.gram, total)
             case Select(feature, total):
                 self._select(feature, total)
@@ -668,7 +680,7 @@ class ForwardSearch:
         self._coef = np.zeros(total.shape[0] - 1)
         varying = self._groups.of_column[np.diagonal(total)[:-1] > 0]
         self.informative: Bools = np.isin(np.arange(self._is_joint.size), varying)
-        yield from self._compare(Start(total))
+        yield from self._compare(Start.of(total, bool(self._work.groups)))
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""

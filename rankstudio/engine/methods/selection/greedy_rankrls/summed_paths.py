@@ -392,7 +392,7 @@ class SummedPaths:
         scratch = Scratch(Room(lambda: float("inf")))
         state: GreedyState = work.begin(data, scratch)
         total = self.statistics.total
-        state.step(data, Start(total))
+        state.step(data, Start.of(total))
         for feature in first:
             state.step(data, Select(feature, total[feature, :n]))
         present, added = state.by_query()

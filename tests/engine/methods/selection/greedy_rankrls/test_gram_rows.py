@@ -151,7 +151,7 @@ def test_matrices_query_by_query_and_in_blocks_give_the_same_criteria_to_the_las
         layouts = {layout for layout, _ in fresh.shared.of(KnownStatistics).by_layout}
         assert layouts == ({"blocks"} if has_blocks else {"queries"})
         (total,) = state.step(fresh, Totals())
-        answers = [state.step(fresh, Start(total))]
+        answers = [state.step(fresh, Start.of(total))]
         answers += [
             state.step(fresh, Select(feature, total[feature, :-1]))
             for feature in (2, 7, 0, 5)
