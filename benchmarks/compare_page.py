@@ -31,6 +31,7 @@ _SHORT: dict[str, dict[str, object]] = {
     "coordinate-ascent": {"n_restarts": 1, "max_iter": 3},
     "lambdamart": {"n_rounds": 30},
     "lambdamart-top": {"n_features_to_select": 3, "n_rounds": 5},
+    "lambdamart-rfe": {"n_features_to_select": 3, "n_rounds": 5, "dropped_share": 0.5},
     "rankboost": {"n_rounds": 30},
     "xgboost": {"n_rounds": 30},
     "catboost": {"n_rounds": 30},

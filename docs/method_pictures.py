@@ -37,6 +37,11 @@ PAGES = ("select", "features")
 SHORT: dict[str, dict[str, Any]] = {
     "lambdamart": {"n_rounds": 30},
     "lambdamart-top": {"n_features_to_select": 8, "n_rounds": 10},
+    "lambdamart-rfe": {
+        "n_features_to_select": 8,
+        "n_rounds": 10,
+        "dropped_share": 0.3,
+    },
     "rankboost": {"n_rounds": 60},
     "xgboost": {"n_rounds": 30},
     "catboost": {"n_rounds": 30},
@@ -49,8 +54,8 @@ INTRODUCTION = """\
 
 *Select* and *Features* after a run on the bundled sample, first fold. Panels that a method does not support
 are hidden: the map of λ and k needs a path with one model per size; *Why* and *Candidates* need candidate
-scores. The methods of boosted trees run fewer rounds than by default, and *LambdaMART, first k*
-selects up to eight features.
+scores. The methods of boosted trees run fewer rounds than by default, and the two selections by
+LambdaMART select up to eight features.
 """
 
 

@@ -235,6 +235,19 @@ CATBOOST = Method(
     ),
 )
 
+_IMPORTANCE = Parameter(
+    name="importance",
+    label="importance",
+    kind=Kind.CHOICE,
+    default="gain",
+    help=(
+        "Importance of a feature in the trees: "
+        "the total gain of the splits on it, or their number."
+    ),
+    source="Pan et al. 2009; LightGBM, importance_type",
+    choices=(("gain", "gain of its splits"), ("split", "number of splits")),
+)
+
 LAMBDAMART_TOP = Method(
     key="lambdamart-top",
     label="LambdaMART, first k",
@@ -244,14 +257,15 @@ LAMBDAMART_TOP = Method(
         title="From RankNet to LambdaRank to LambdaMART: an overview",
         summary=(
             "Orders the features by the total gain of their splits in LambdaMART with all "
-            "features, and trains LambdaMART again for every size. The models are not linear."
+            "features, or by the number of these splits, and trains LambdaMART again for every size. The "
+            "models are not linear."
         ),
     ),
     criterion=Criterion("NDCG of the training documents", measured=True),
     takes=("seed",),
     requires=Requirement("lightgbm"),
     greatest_label=LAMBDAMART.greatest_label,
-    candidate_score=CandidateScore("gain of its splits", "with all features"),
+    candidate_score=CandidateScore("importance in the trees", "with all features"),
     estimator="rankstudio.plugins.trees.lambdamart_top:LambdaMARTTop",
     seconds=Seconds(0.0, 25.0, slow=True),
     ranks_with="LambdaMART",
@@ -261,6 +275,7 @@ LAMBDAMART_TOP = Method(
             LAMBDAMART.parameters[0], default=30, help="Number of trees in every model."
         ),
         *LAMBDAMART.parameters[1:],
+        _IMPORTANCE,
         replace(
             COSTS,
             help=(
@@ -279,6 +294,62 @@ LAMBDAMART_TOP = Method(
             basic=False,
             low=0.0,
             open_low=True,
+        ),
+    ),
+)
+
+LAMBDAMART_ELIMINATION = Method(
+    key="lambdamart-rfe",
+    label="LambdaMART elimination",
+    family="selector",
+    description=Description(
+        citation="Pan et al. 2009",
+        title="Feature selection for ranking using boosted trees",
+        summary=(
+            "Recursive feature elimination: trains LambdaMART, drops the features with the "
+            "least importance in its trees, and repeats. "
+            "The last remaining feature comes first on the path. "
+            "LambdaMART ranks with the features. "
+            "In the paper, the elimination starts from random subsets."
+        ),
+    ),
+    criterion=LAMBDAMART_TOP.criterion,
+    takes=("seed",),
+    requires=Requirement("lightgbm"),
+    greatest_label=LAMBDAMART.greatest_label,
+    candidate_score=CandidateScore(
+        "importance in the trees",
+        "of the remaining features (the smallest is dropped)",
+        least=True,
+    ),
+    estimator="rankstudio.plugins.trees.lambdamart_elimination:LambdaMARTElimination",
+    seconds=Seconds(0.0, 25.0, slow=True),
+    ranks_with="LambdaMART",
+    parameters=(
+        replace(SIZE, source="Pan et al. 2009"),
+        LAMBDAMART_TOP.parameters[1],
+        *LAMBDAMART.parameters[1:],
+        replace(
+            _IMPORTANCE,
+            help=(
+                "Criterion for dropping a feature: "
+                "the total gain of the splits on it, or their number."
+            ),
+        ),
+        Parameter(
+            name="dropped_share",
+            label="dropped share",
+            kind=Kind.NUMBER,
+            default=None,
+            help=(
+                "Share of the remaining features that each round drops, "
+                "for many features. "
+                "By default a round drops one feature, which takes longest."
+            ),
+            low=0.0,
+            open_low=True,
+            high=1.0,
+            none_label="one feature",
         ),
     ),
 )
@@ -341,6 +412,7 @@ CATBOOST_SELECTION = Method(
 
 METHODS: tuple[Method, ...] = (
     LAMBDAMART_TOP,
+    LAMBDAMART_ELIMINATION,
     CATBOOST_SELECTION,
     LAMBDAMART,
     XGBOOST,

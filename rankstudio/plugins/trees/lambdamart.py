@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -184,7 +184,18 @@ class LeafwiseTrees(LinearRanker):
     ndcg_at: int = 10
     feature_fraction: float = 1.0
     seed: int = 0
-    costs: ArrayLike | None = None
+
+
+Importance = Literal["gain", "split"]
+"""Importance of a feature in trees: the total gain, or the number, of the splits on it."""
+
+
+def importances_in_trees(grown: TreeStep, kind: Importance) -> Floats:
+    """Return the importance of each feature in the trees up to a round, shape (n,)."""
+    if kind == "gain":
+        return grown.coef
+    counts = grown.booster.feature_importance("split", iteration=grown.number)
+    return np.asarray(counts, dtype=np.float64)
 
 
 @dataclass(eq=False, repr=False)
@@ -248,6 +259,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     entry = LAMBDAMART
 
     n_rounds: int = 300
+    _: KW_ONLY
+    costs: ArrayLike | None = None
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         bins = float(shape.m) * shape.n  # one byte per value

@@ -40,6 +40,7 @@ QUICK: dict[str, dict[str, object]] = {
     "fsmrank-top": {"max_iter": 30},
     "fsmsvm": {"max_iter": 30},
     "lambdamart-top": {"n_rounds": 4, "min_data_in_leaf": 2, "num_leaves": 4},
+    "lambdamart-rfe": {"n_rounds": 4, "min_data_in_leaf": 2, "num_leaves": 4},
 }
 COMPARING = [entry for entry in methods() if entry.candidate_score is not None]
 by_key = pytest.mark.parametrize("entry", COMPARING, ids=lambda entry: entry.key)

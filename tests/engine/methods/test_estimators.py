@@ -50,6 +50,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "FSMRankTop": {"max_iter": 30},
     "FSMSVM": {"max_iter": 30},
     "LambdaMART": {"n_rounds": 4, "min_data_in_leaf": 2, "feature_fraction": 0.8},
+    "LambdaMARTElimination": {"n_rounds": 3, "min_data_in_leaf": 2},
     "LambdaMARTTop": {"n_rounds": 3, "min_data_in_leaf": 2},
     "ListNet": {"max_iter": 20},
     "RankBoost": {"n_rounds": 5},

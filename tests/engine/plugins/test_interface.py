@@ -21,6 +21,12 @@ SELECTION = "rankstudio.engine.methods.selection"
 OWN = {
     "lambdamart-top": (
         "rankstudio.plugins.trees.lambdamart",
+        "rankstudio.plugins.trees.retrained_trees",
+        "rankstudio.engine.methods.two_stage",
+    ),
+    "lambdamart-rfe": (
+        "rankstudio.plugins.trees.lambdamart",
+        "rankstudio.plugins.trees.retrained_trees",
         "rankstudio.engine.methods.two_stage",
     ),
     "catboost-select": (

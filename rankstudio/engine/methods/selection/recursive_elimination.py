@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.language import tr
 from rankstudio.engine.methods.capabilities import Compared, ComparedByQuery
 from rankstudio.engine.methods.catalog.selectors import RECURSIVE_ELIMINATION
 from rankstudio.engine.methods.memory_need import (
@@ -20,9 +19,10 @@ from rankstudio.engine.methods.memory_need import (
     sums_need,
 )
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
+from rankstudio.engine.methods.selection.elimination import eliminate
 from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.engine.support.work import Waiting
 
 Weights = Callable[[Ints], Waiting[Floats]]
 """Function from some columns to the weights of the ranker trained on these columns."""
@@ -116,7 +116,7 @@ class RecursiveElimination(PathSelector):
             if ranker == "rankrls"
             else ranksvm_weights(data, C) as weights
         ):
-            order, compared = yield from _eliminate(
+            order, compared = yield from _order_and_importances(
                 weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k
             )
         # The ranking is the reverse of the order: the position of each feature, from 1
@@ -245,26 +245,18 @@ def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
         yield weights
 
 
-def _eliminate(
+def _order_and_importances(
     weights: Weights, constant: Bools, scale: Floats, tie: float, k: int
 ) -> Waiting[tuple[Ints, Floats]]:
-    """Return the columns in the opposite order of elimination, and the importances of the first k."""
-    # In the opposite order of elimination; constant columns are eliminated first, so
-    # they are at the end.
-    dropped = np.flatnonzero(constant).tolist()
-    remaining = np.flatnonzero(~constant)
-    compared = np.full((k, scale.size), np.nan)
-    while remaining.size > 1:
-        yield WorkProgress(
-            tr("eliminating features"), 1.0 - remaining.size / scale.size
-        )
-        importance = np.abs((yield from weights(remaining))) * scale[remaining]
-        if remaining.size <= k:
-            compared[remaining.size - 1, remaining] = importance
-        # The last column among those with the smallest importance.
-        position = int(
-            np.flatnonzero(importance <= importance.min() + tie * importance.max())[-1]
-        )
-        dropped.insert(0, int(remaining[position]))
-        remaining = np.delete(remaining, position)
-    return np.array([*remaining.tolist(), *dropped], dtype=np.int64), compared
+    """Return the columns in the opposite order of elimination, and the importances of the first k.
+
+    Constant columns are eliminated first, so they are at the end.
+    """
+
+    def importances(columns: Ints) -> Waiting[Floats]:
+        return np.abs((yield from weights(columns))) * scale[columns]
+
+    order, compared = yield from eliminate(
+        importances, np.flatnonzero(~constant), scale.size, k, tie=tie
+    )
+    return np.concatenate((order, np.flatnonzero(constant))), compared

@@ -1,0 +1,77 @@
+"""Backward elimination: repeatedly remove the least important features of a model, and train again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+Importances = Callable[[Ints], Waiting[Floats]]
+"""Function from r columns to the importances (r,) of a model that is trained on these columns."""
+
+
+def eliminate(
+    importances: Importances,
+    columns: Ints,
+    n_features: int,
+    k: int,
+    *,
+    tie: float,
+    share: float = 0.0,
+) -> Waiting[tuple[Ints, Floats]]:
+    """Return columns in the opposite order of their elimination, and the importances of the first k.
+
+    Parameters
+    ----------
+    importances : callable
+        See :data:`Importances`.
+    columns : ndarray of shape (r,)
+        Columns to order, ascending.
+    n_features : int
+        Number of features of the data, n.
+    k : int
+        Number of positions for which importances are returned.
+    tie : float
+        Importances tie if they differ by at most this share of the greatest one. Of
+        tied features, the later column is dropped first.
+    share : float, default 0.0
+        Share of the remaining features that a round drops, rounded down; at least one
+        feature is dropped, and at least one is kept.
+
+    Returns
+    -------
+    order : ndarray of shape (r,)
+        The last remaining column first.
+    compared : ndarray of shape (k, n)
+        At position t, the importances among which that of the t-th column of the order
+        was the least; NaN for columns that were already dropped, and for the first
+        position.
+    """
+    remaining = columns
+    dropped: list[int] = []
+    compared = np.full((k, n_features), np.nan)
+    while remaining.size > 1:
+        yield WorkProgress(
+            tr("eliminating features"), 1.0 - remaining.size / n_features
+        )
+        importance = yield from importances(remaining)
+        # At least one feature is dropped, and at least one is kept.
+        n_dropped = min(max(1, int(share * remaining.size)), remaining.size - 1)
+        for _ in range(n_dropped):
+            position = _least(importance, tie)
+            if remaining.size <= k:
+                compared[remaining.size - 1, remaining] = importance
+            dropped.insert(0, int(remaining[position]))
+            remaining = np.delete(remaining, position)
+            importance = np.delete(importance, position)
+    return np.array([*remaining.tolist(), *dropped], dtype=np.int64), compared
+
+
+def _least(importance: Floats, tie: float) -> int:
+    """Return the last position among those with the least importance."""
+    is_least = importance <= importance.min() + tie * importance.max()
+    return int(np.flatnonzero(is_least)[-1])
