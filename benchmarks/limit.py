@@ -1,4 +1,4 @@
-"""What the engine takes beside what the machine cannot do without, in one run.
+"""Times of the engine beside those of the least work that the machine can do, in one run.
 
     python benchmarks/limit.py [--busy 4] [--large] [--cold]
 
@@ -81,9 +81,9 @@ def documents(m: int, n: int, Q: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return rng.random((m, n)), y, np.sort(rng.integers(0, Q, m))
 
 
-def path(data: QueryData, k: int, threads: int) -> None:
+def path(problem: QueryData, k: int, threads: int) -> None:
     """Select k features; what other λ could share is computed anew."""
-    fresh = QueryData(data.X, data.y, data.ptr)
+    fresh = QueryData(problem.X, problem.y, problem.ptr)
     with at_most(threads):
         for _ in GreedyRankRLS(n_features_to_select=k, regularization=LAMBDA).work(
             fresh
@@ -91,55 +91,55 @@ def path(data: QueryData, k: int, threads: int) -> None:
             pass
 
 
-def products_by_query(data: QueryData) -> None:
+def products_by_query(problem: QueryData) -> None:
     """Compute X_q'X_q of each query."""
     with STEADY:
-        for first, last in pairwise(data.ptr):
-            rows = data.X[first:last]
+        for first, last in pairwise(problem.ptr):
+            rows = problem.X[first:last]
             rows.T @ rows
 
 
 def greedy_rows() -> Iterator[Row]:
     """Yield greedy selection of 10 features among 136, on one thread."""
-    data = group(*documents(200_000, 136, 2000))
+    problem = group(*documents(200_000, 136, 2000))
     yield Row(
         "greedy, k = 10, 200,000 × 136, one thread",
-        partial(path, data, 10, 1),
-        partial(products_by_query, data),
+        partial(path, problem, 10, 1),
+        partial(products_by_query, problem),
         "X_q'X_q of each query",
     )
-    some = group(*documents(20_000, 64, 400))
+    small_problem = group(*documents(20_000, 64, 400))
     yield Row(
         "greedy, k = 64 beside k = 32, 20,000 × 64, one thread",
-        partial(path, some, 64, 1),
-        partial(path, some, 32, 1),
+        partial(path, small_problem, 64, 1),
+        partial(path, small_problem, 32, 1),
         "half the features",
     )
 
 
 def large_rows() -> Iterator[Row]:
     """Yield greedy selection on a million documents."""
-    data = group(*documents(1_000_000, 136, 10_000))
+    problem = group(*documents(1_000_000, 136, 10_000))
     yield Row(
         "greedy, k = 10, 1,000,000 × 136, two threads",
-        partial(path, data, 10, 2),
-        lambda: data.X.T @ data.X,
+        partial(path, problem, 10, 2),
+        lambda: problem.X.T @ problem.X,
         "X'X",
     )
 
 
 def lambda_rows() -> Iterator[Row]:
-    """Yield another λ on data that one λ has prepared, above and below the border of shards."""
+    """Yield another λ on documents that one λ has prepared, above and below the border of shards."""
     for m in (65_000, 66_000):
-        data = group(*documents(m, 46, 1000))
+        problem = group(*documents(m, 46, 1000))
         first = GreedyRankRLS(n_features_to_select=10, regularization=4.0)
-        for _ in first.work(data):
+        for _ in first.work(problem):
             pass
-        X = data.centred[0]
+        X = problem.centred[0]
 
-        def another(data: QueryData = data) -> None:
+        def another(problem: QueryData = problem) -> None:
             method = GreedyRankRLS(n_features_to_select=10, regularization=LAMBDA)
-            for _ in method.work(data):
+            for _ in method.work(problem):
                 pass
 
         yield Row(
@@ -184,7 +184,7 @@ def small_rows() -> Iterator[Row]:
         partial(trees, 1),
         "the same on one thread",
     )
-    X, y, few = documents(800, 20, 40)
+    X, y, qid_of_few = documents(800, 20, 40)
     kernel = X @ X.T + np.eye(800)
 
     def decompose() -> None:
@@ -193,7 +193,7 @@ def small_rows() -> Iterator[Row]:
 
     yield Row(
         "RankRLS with a Gaussian kernel, 800 documents",
-        lambda: KernelRankRLS(kernel="rbf").fit(X, y, qid=few),
+        lambda: KernelRankRLS(kernel="rbf").fit(X, y, qid=qid_of_few),
         decompose,
         "one eigh on one thread",
     )

@@ -396,15 +396,15 @@ def _query_statistics(
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
     # The arrays of all blocks, which are filled block by block.
-    known_shapes: list[tuple[int, ...]] = [(n,), (n,), ()]
+    product_shapes: list[tuple[int, ...]] = [(n,), (n,), ()]
     gram_shapes = [(n + 1, n + 1)] if layout == "blocks" else []
     squares, rights, labels, *grams = cut_blocks(
-        scratch.lasting, blocks, [*known_shapes, *gram_shapes]
+        scratch.lasting, blocks, [*product_shapes, *gram_shapes]
     )
-    known = (squares, rights, labels)
+    query_products = (squares, rights, labels)
     if layout == "none":
-        total = _write_products(known, data, cost, by_blocks)
-        return Statistics(known=known, total=total, gram=np.empty(0))
+        total = _write_products(query_products, data, cost, by_blocks)
+        return Statistics(known=query_products, total=total, gram=np.empty(0))
     if layout == "blocks":
         gram = grams[0]
         in_blocks = gram_blocks(data, cost, by_blocks)
@@ -422,15 +422,15 @@ def _query_statistics(
             kernels.side_by_side(block_grams, gram[block])
         total += block_grams.sum(axis=0)
         of_squares = np.diagonal(block_grams, axis1=1, axis2=2)[:, :n]
-        _write_block(known, block, of_squares, block_grams[:, n])
-    return Statistics(known=known, total=total, gram=gram)
+        _write_block(query_products, block, of_squares, block_grams[:, n])
+    return Statistics(known=query_products, total=total, gram=gram)
 
 
 def _write_products(
-    known: Known, data: QueryData, cost: PairCost, by_blocks: bool
+    query_products: Known, data: QueryData, cost: PairCost, by_blocks: bool
 ) -> Floats:
     """Write the squares and the label products of all queries; return their sums, as :class:`Totals` without Grams."""
-    squares, rights, labels = known
+    squares, rights, labels = query_products
     n = squares.shape[1]
     # Reused: allocating memory for each block would take longer than computing.
     buffer = np.empty((0, n))
@@ -444,7 +444,7 @@ def _write_products(
             )
         )
         of_squares = np.add.reduceat(np.multiply(X, X, out=buffer[: len(X)]), ptr[:-1])
-        _write_block(known, block, of_squares, of_labels)
+        _write_block(query_products, block, of_squares, of_labels)
     # Only the diagonal and the last row are computed.
     total = np.zeros((n + 1, n + 1))
     total[np.diag_indices(n)] = _sum_over_queries(squares)
