@@ -1,4 +1,4 @@
-"""Pairwise losses with derivatives: the squared hinge, and the hinge with a smoothed corner.
+"""Pairwise losses with derivatives: the squared hinge, the smoothed hinge, logistic, and least squares.
 
 For scores that are linear in the features, there are also the products with Hessians
 for Newton steps.
@@ -7,7 +7,7 @@ for Newton steps.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -18,9 +18,53 @@ from rankstudio.engine.arithmetic.pairs import Pairs, Violations
 from rankstudio.engine.arrays import Floats, Ints
 
 
+class SmoothLoss(Protocol):
+    """A differentiable pairwise loss at some scores, in the representation of a problem."""
+
+    @property
+    def loss(self) -> float:
+        """Value of the loss."""
+
+    @property
+    def slopes(self) -> Floats:
+        """Gradient in the scores."""
+
+    @property
+    def bend(self) -> float:
+        """Second derivative of the loss of a curved pair, or its least upper bound."""
+
+    @property
+    def n_curved(self) -> int:
+        """Number of pairs with a second derivative."""
+
+    @property
+    def hinges(self) -> tuple[float, float]:
+        """The two hinges whose squares are subtracted.
+
+        Those that the loss lacks are 0.
+        """
+
+    @property
+    def largest(self) -> float:
+        """Largest absolute score."""
+
+    def slope(self, direction: Floats) -> float:
+        """Return the derivative along a direction of the scores."""
+
+
+class LossAtScores(SmoothLoss, Protocol):
+    """A differentiable pairwise loss at some scores, one for each document, shape (m,)."""
+
+    def bending(self, direction: Floats) -> float:
+        """Return the second derivative of the loss along a direction of the scores, shape (m,)."""
+
+    def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
+        """Compute the Hessian in the scores times ``values``, only for queries first … last - 1."""
+
+
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """A differentiable pairwise loss at some scores.
+    """The square of a hinge at some scores, or the difference of two such squares: a ``LossAtScores``.
 
     Attributes
     ----------
@@ -84,20 +128,77 @@ class Smooth:
         out[rows] *= self.bend
 
 
+@dataclass(frozen=True, eq=False)
+class _LossOfAllPairs:
+    """A loss to which every pair contributes, at some scores: the common part of a ``LossAtScores``."""
+
+    pairs: Pairs
+    scores: Floats
+    loss: float
+    slopes: Floats
+    bend: float
+
+    def slope(self, direction: Floats) -> float:
+        return dot(self.slopes, direction)
+
+    def bending(self, direction: Floats) -> float:
+        out = np.empty_like(direction)
+        self.pairs.spread(
+            lambda _, first, last: self.curvature_of(direction, first, last, out)
+        )
+        return dot(direction, out)
+
+    @property
+    def n_curved(self) -> int:
+        return int(self.pairs.n_pairs)
+
+    @property
+    def hinges(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    @property
+    def largest(self) -> float:
+        return max(float(self.scores.max()), -float(self.scores.min()))
+
+    def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
+        raise NotImplementedError
+
+
+class _SquaresAtScores(_LossOfAllPairs):
+    """Least squares at some scores; the Hessian does not depend on them."""
+
+    def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
+        rows = slice(int(self.pairs.ptr[first]), int(self.pairs.ptr[last]))
+        sums = np.empty((2, values.size))
+        self.pairs.partner_sums(values, first, last, sums)
+        degrees = self.pairs.lower[rows] + self.pairs.higher[rows]
+        out[rows] = degrees * values[rows] - sums[0, rows] - sums[1, rows]
+        out[rows] *= self.bend
+        if self.pairs.query_weight is not None:
+            out[rows] *= self.pairs.query_weight[rows]
+
+
+class _LogisticAtScores(_LossOfAllPairs):
+    """The logistic loss at some scores."""
+
+    def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
+        self.pairs.logistic_laplacian(self.scores, values, first, last, out)
+
+
 class PairLoss(Protocol):
     """A differentiable pairwise loss that can be sent to another machine.
 
     Attributes
     ----------
     bend : float
-        As in :class:`Smooth`.
+        As in :class:`LossAtScores`.
     """
 
     @property
     def bend(self) -> float:  # noqa: D102 - of the protocol
         ...
 
-    def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
+    def __call__(self, pairs: Pairs, scores: Floats) -> LossAtScores:
         """Return the loss at some scores."""
 
 
@@ -148,6 +249,74 @@ class SmoothedHinge:
         )
 
 
+@dataclass(frozen=True)
+class LeastSquares:
+    """Sum over the pairs of (1 - s_i + s_j)², for pairs of labels.
+
+    O(m) at some scores: the sums of the scores of each label of a query are enough.
+    """
+
+    @property
+    def bend(self) -> float:
+        """As in :class:`LossAtScores`."""
+        return 2.0
+
+    def __call__(self, pairs: Pairs, scores: Floats) -> LossAtScores:
+        """Return the loss at some scores."""
+        partners = np.empty((2, scores.size))
+        pairs.spread(
+            lambda _, first, last: pairs.partner_sums(scores, first, last, partners)
+        )
+        # The sums of u_ij = 1 - s_i + s_j over the pairs of each document, as the more
+        # relevant and as the less relevant one.
+        as_winner = pairs.weighed(pairs.lower * (1.0 - scores) + partners[0])
+        as_loser = pairs.weighed(pairs.higher * (1.0 + scores) - partners[1])
+        # Loss and gradient are linear in these sums.
+        loss = float(as_winner.sum()) + dot(as_loser - as_winner, scores)
+        return _SquaresAtScores(
+            pairs=pairs,
+            scores=scores,
+            loss=max(loss, 0.0),
+            slopes=2.0 * (as_loser - as_winner),
+            bend=self.bend,
+        )
+
+
+@dataclass(frozen=True)
+class LogisticLoss:
+    """Sum over the pairs of log(1 + exp(s_j - s_i)), for pairs of labels: the loss of RankNet.
+
+    O(m log m + pairs) at some scores.
+    """
+
+    @property
+    def bend(self) -> float:
+        """As in :class:`LossAtScores`: the second derivative is greatest for equal scores."""
+        return 0.25
+
+    def __call__(self, pairs: Pairs, scores: Floats) -> LossAtScores:
+        """Return the loss at some scores."""
+        loss, slopes = pairs.logistic(scores)
+        return _LogisticAtScores(
+            pairs=pairs, scores=scores, loss=loss, slopes=slopes, bend=self.bend
+        )
+
+
+LossName = Literal["squared_hinge", "logistic", "least_squares"]
+"""Name of a loss that FSMRank may minimise."""
+
+_LOSSES: dict[LossName, PairLoss] = {
+    "squared_hinge": SquaredHinge(),
+    "logistic": LogisticLoss(),
+    "least_squares": LeastSquares(),
+}
+
+
+def pair_loss(name: LossName) -> PairLoss:
+    """Return the loss of a name."""
+    return _LOSSES[name]
+
+
 class LinearPairs(Linear):
     """Pairs whose scores are linear in the features.
 
@@ -162,7 +331,7 @@ class LinearPairs(Linear):
         super().__init__(X, pairs)
         self.pairs = pairs
 
-    def curvature(self, loss: Smooth, v: Floats) -> Floats:
+    def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
         """Return the Hessian in w of a loss times v, X'HXv with H the Hessian in the scores, shape (n,).
 
         O(mn + m log r) for r labels per query; the rows of X are read from memory once.

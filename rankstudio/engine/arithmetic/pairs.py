@@ -16,14 +16,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from rankstudio.engine.arithmetic import _all_pairs_kernel as all_pairs
 from rankstudio.engine.arithmetic import _pairs_kernel as kernels
 from rankstudio.engine.arithmetic._pairs_kernel import rank_labels
 from rankstudio.engine.arithmetic._rows_kernel import dot
 from rankstudio.engine.arithmetic.linear_scores import Queries, Tangent
 from rankstudio.engine.arrays import Floats, Ints, unwritable
+from rankstudio.engine.support.threads import worthwhile
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences import Preferences
+
+_PAIR = 20.0  # nanoseconds per pair for an exponential and a logarithm
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ class Pairs(Queries):
     @cached_property
     def degrees(self) -> Floats:
         """Number or total weight of the pairs of each document, violated or not, shape (m,)."""
-        return self._weighed(self.lower + self.higher)
+        return self.weighed(self.lower + self.higher)
 
     @cached_property
     def n_pairs(self) -> float:
@@ -145,6 +149,57 @@ class Pairs(Queries):
             if self.query_weight is None
             else dot(self.query_weight, self.lower)
         )
+
+    @cached_property
+    def by_label(self) -> Ints:
+        """Documents of each query by ascending label, shape (m,). O(m log m)."""
+        query = np.repeat(np.arange(self.ptr.size - 1), np.diff(self.ptr))
+        return np.lexsort((self.level, query)).astype(np.int64, copy=False)
+
+    def partner_sums(self, values: Floats, first: int, last: int, out: Floats) -> None:
+        """Write the sums of the values (m,) of each document's partners to out (2, m).
+
+        Row 0 is over the less relevant partners, row 1 over the more relevant ones,
+        without weights, only for the documents of queries first … last - 1. O(m).
+        """
+        all_pairs.partner_sums(
+            values, self.ptr, self.level, self.n_levels, first, last, out
+        )
+
+    def logistic(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the sum of log(1 + exp(s_j - s_i)) over all pairs, and the gradient in s, shape (m,).
+
+        O(m log m + pairs); no list of pairs is made.
+        """
+        losses = np.empty_like(scores)
+        slopes = np.empty_like(scores)
+        order = self.by_label
+        self.spread(
+            lambda _, first, last: all_pairs.logistic(
+                scores, self.ptr, self.lower, order, first, last, losses, slopes
+            ),
+            self._has_many,
+        )
+        return float(self.weighed(losses).sum()), self.weighed(slopes)
+
+    def logistic_laplacian(
+        self, scores: Floats, values: Floats, first: int, last: int, out: Floats
+    ) -> None:
+        """Write the Hessian of the logistic loss in the scores, times values (m,), to out (m,).
+
+        Only for the documents of queries first … last - 1, in O(pairs).
+        """
+        all_pairs.logistic_laplacian(
+            scores, values, self.ptr, self.lower, self.by_label, first, last, out
+        )
+        if self.query_weight is not None:
+            rows = slice(int(self.ptr[first]), int(self.ptr[last]))
+            out[rows] *= self.query_weight[rows]
+
+    @cached_property
+    def _has_many(self) -> bool:
+        """Whether going through all pairs takes long enough for several threads."""
+        return worthwhile(_PAIR * float(self.lower.sum()))
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
         """Find the pairs with s_i - s_j < margin.
@@ -198,8 +253,8 @@ class Pairs(Queries):
             order=order,
             start=start,
             stop=stop,
-            counts=self._weighed(counts),
-            sums=self._weighed(sums),
+            counts=self.weighed(counts),
+            sums=self.weighed(sums),
         )
 
     def hinge(self, scores: Floats) -> Hinge:
@@ -238,10 +293,10 @@ class Pairs(Queries):
         """The hinge at equal scores: every pair is violated by its whole margin. O(m)."""
         n_pairs = float(self.n_pairs)
         return Hinge(
-            loss=n_pairs, offset=n_pairs, slopes=self._weighed(self.higher - self.lower)
+            loss=n_pairs, offset=n_pairs, slopes=self.weighed(self.higher - self.lower)
         )
 
-    def _weighed(self, sums: Floats) -> Floats:
+    def weighed(self, sums: Floats) -> Floats:
         """Return sums over the pairs of each document, multiplied by the weight of the pairs."""
         return sums if self.query_weight is None else sums * self.query_weight
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.pair_losses import LinearPairs, Smooth
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, LossAtScores
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats, Ints
@@ -41,7 +41,7 @@ class SparseLinearPairs(LinearPairs):
         product: Floats = self._rows.T @ relative
         return product
 
-    def curvature(self, loss: Smooth, v: Floats) -> Floats:  # noqa: D102 - inherited
+    def curvature(self, loss: LossAtScores, v: Floats) -> Floats:  # noqa: D102 - inherited
         values = self.scores(v)
         curved = np.empty(self._rows.shape[0])
         self.pairs.spread(

@@ -58,6 +58,8 @@ SELECTORS = [
     (RecursiveElimination(4, importance="scaled"), 0.9),
     (RecursiveElimination(4, ranker="ranksvm"), 0.8),
     (FSMRank(), 0.7),
+    (FSMRank(loss="logistic", lambda2=1e-3), 0.7),
+    (FSMRank(loss="least_squares"), 0.7),
     (FSMRankTop(4, lambda2=0.01), 0.7),
     (FSMSVM(4), 0.7),
     (FSBFS(2, subset_size=2, measure="MAP"), 0.8),
@@ -286,19 +288,20 @@ def test_weights_without_a_query_are_those_of_rankrls_learned_again(
             )
 
 
-@pytest.mark.parametrize("key", ["ranksvm", "fsmrank"])
+@pytest.mark.parametrize(
+    "key", ["ranksvm", "fsmrank", "fsmrank-logistic", "fsmrank-least_squares"]
+)
 def test_weights_without_a_query_are_right_to_first_order(key: str) -> None:
     """A query of twenty: what is left of its effect after the estimate is small beside the effect."""
     rng = np.random.default_rng(3)
     X, qid = rng.normal(size=(400, 4)), np.repeat(np.arange(20), 20)
     y = np.clip(np.round(X @ [1.0, 0.8, 0.5, 0.3] + 0.5 * rng.normal(size=400)), 0, 2)
-    chosen = {
-        "ranksvm": RecursiveElimination(4, ranker="ranksvm", C=1e-4),
-        "fsmrank": FSMRank(
-            importance="none", similarity="none", tol=1e-14, max_iter=5000
-        ),
-    }
-    method = chosen[key]
+    method: Selector
+    if key == "ranksvm":
+        method = RecursiveElimination(4, ranker="ranksvm", C=1e-4)
+    else:
+        method = FSMRank(importance="none", similarity="none", tol=1e-14, max_iter=5000)
+        method.loss = key.partition("-")[2] or method.loss  # type: ignore[assignment]
     step = compared(method, training_data(group(X, y, qid)), 4)[
         -1 if key == "ranksvm" else 0
     ]

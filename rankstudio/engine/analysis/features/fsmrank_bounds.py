@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
+from rankstudio.engine.arithmetic.pair_losses import LossName, pair_loss
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import PlanError
@@ -35,15 +36,15 @@ class FSMRankBounds:
         Theorem 2: after the iterations of the model, the objective is at most this much
         above the minimum. The weights of the last model take the place of those of the
         minimum, which are not known.
-    unseen : float
+    unseen : float or None
         Theorem 3: with probability 0.95 the smooth part of the objective grows by at
         most this much on unseen pairs. It is far from tight, thousands of times the
-        objective.
+        objective. None for the logistic loss, for which the paper does not prove it.
     """
 
     objective: float
     above_minimum: float
-    unseen: float
+    unseen: float | None
 
 
 def fsmrank_bounds(
@@ -51,6 +52,7 @@ def fsmrank_bounds(
     step: Step,
     importance: Floats,
     lambda1: float,
+    loss: LossName = "squared_hinge",
     confidence: float = CONFIDENCE,
 ) -> FSMRankBounds:
     """Return the bounds of both theorems for a model of FSMRank.
@@ -64,6 +66,8 @@ def fsmrank_bounds(
     importance : ndarray of shape (2n,)
         Importance s of the features and of their negatives, at most 1.
     lambda1 : float
+    loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
+        Loss of the pairs.
     confidence : float, default 0.95
         1 - θ.
 
@@ -75,8 +79,8 @@ def fsmrank_bounds(
 
     Notes
     -----
-    With the Lipschitz constant L0 = (4 + 2 λ1) n of Theorem 1, p pairs, C = sum_i w_i / s_i and weights w of
-    the 2n features and negatives, Theorem 2 is 2 L0 ||w||² / (T + 1)² and Theorem 3
+    With the Lipschitz constant L0 = (2 b + 2 λ1) n, p pairs, C = sum_i w_i / s_i and weights w of the 2n
+    features and negatives, Theorem 2 is 2 L0 ||w||² / (T + 1)² and Theorem 3
 
         2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)),
         R = 2C sqrt(2n/p) + (C² + λ1/2 C²) sqrt(2 log(4n) / p),
@@ -84,6 +88,10 @@ def fsmrank_bounds(
     R being the sum of the complexities of the three terms in the proof (Appendix II):
     that of λ1/2 w'Aw is λ1/2 times that of the entropy bound, C² sqrt(2 log(4n) / p),
     as A is at most 1.
+
+    The greatest second derivative b of the loss of a pair is 2 for the squared hinge (Theorem 1) and for
+    least squares, and 1/4 for the logistic loss. Theorem 2 holds for every b. The proof of Theorem 3 takes
+    least squares in place of the squared hinge (eq. (II.11)), and so holds for these two losses.
     """
     # Conditions of the theorems.
     X = train.X
@@ -109,7 +117,7 @@ def fsmrank_bounds(
         )
 
     # Terms of the bounds; the Lipschitz constant occurs in both.
-    lipschitz = (4.0 + 2.0 * lambda1) * n
+    lipschitz = (2.0 * pair_loss(loss).bend + 2.0 * lambda1) * n
     complexity = 2.0 * C * np.sqrt(2.0 * n / p)
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)
     greatest_change = (1.0 + C) ** 2 + lambda1 / 2.0 * C**2 - 1.0
@@ -117,7 +125,9 @@ def fsmrank_bounds(
     return FSMRankBounds(
         objective=step.criterion,
         above_minimum=float(2.0 * lipschitz * (size @ size) / (step.number + 1) ** 2),
-        unseen=float(2.0 * lipschitz * complexity + tail),
+        unseen=(
+            None if loss == "logistic" else float(2.0 * lipschitz * complexity + tail)
+        ),
     )
 
 
@@ -146,6 +156,8 @@ def bounds_of(
     penalties = feature_penalties(plan, parameters, data, ids, range(ids.size), ())
     try:
         importance = np.concatenate((penalties.importance, penalties.of_negative))
-        return fsmrank_bounds(train, step, importance, parameters["lambda1"])
+        return fsmrank_bounds(
+            train, step, importance, parameters["lambda1"], parameters["loss"]
+        )
     except PlanError:
         return None

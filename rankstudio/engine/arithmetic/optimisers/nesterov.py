@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.optimisers.pair_problem import PairProblem, SmoothLoss
-from rankstudio.engine.arithmetic.pair_losses import SquaredHinge
+from rankstudio.engine.arithmetic.optimisers.pair_problem import PairProblem
+from rankstudio.engine.arithmetic.pair_losses import LossName, SmoothLoss, pair_loss
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
@@ -40,7 +40,9 @@ class Descent:
 
 
 class FSMObjective:
-    """ψ(w) = λ1/2 w'Aw + λ2 sum w_i/s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))², w >= 0 (2n,).
+    """ψ(w) = λ1/2 w'Aw + λ2 sum w_i/s_i + 1/p sum over pairs of ℓ(w'(x_i - x_j)), w >= 0 (2n,).
+
+    ℓ(d) is max(0, 1 - d)², log(1 + exp(-d)) or (1 - d)².
 
     The features occur twice in x, the second time negated, so that all weights can be
     nonnegative; A contains the similarity four times. Weights with s_i = 0 are
@@ -55,6 +57,8 @@ class FSMObjective:
         s.
     lambda1, lambda2 : float
         From 0 up.
+    loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
+        ℓ.
     """
 
     def __init__(
@@ -64,15 +68,18 @@ class FSMObjective:
         importance: Floats,
         lambda1: float,
         lambda2: float,
+        loss: LossName = "squared_hinge",
     ) -> None:
         self._problem = problem
+        self._loss = pair_loss(loss)
         self.n = self._problem.n_features
         self.similarity = similarity
         self._lambda1 = lambda1
         self.allowed = importance > 0.0
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
-        # of the gradient's Lipschitz constant
-        self.bound = (4.0 + 2.0 * lambda1) * self.n
+        # Of the gradient's Lipschitz constant, for features from 0 to 1: the squared
+        # length of the 2n differences of a pair is at most 2n.
+        self.bound = (2.0 * self._loss.bend + 2.0 * lambda1) * self.n
 
     def scores(self, w: Floats) -> Floats:
         """Return the problem's representation of the scores."""
@@ -82,7 +89,7 @@ class FSMObjective:
         self, w: Floats, scores: Floats, slopes: bool = True
     ) -> Waiting[tuple[float, SmoothLoss]]:
         """Return φ(w), which is ψ without the costs, and its loss at the scores of w."""
-        loss = yield from self._problem.smooth(SquaredHinge(), scores, slopes)
+        loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
         w_sum = w[: self.n] + w[self.n :]
         value = (
@@ -176,7 +183,7 @@ def accelerated(
 
 
 def _rounding(largest: float) -> float:
-    """Return a bound on the rounding of φ, a mean over pairs of squares as large as the scores' squares.
+    """Return a bound on the rounding of φ, a mean over pairs of losses up to the scores' squares.
 
     Rounding is no reason to shorten the steps: without this bound the line search would
     not end near the minimum.

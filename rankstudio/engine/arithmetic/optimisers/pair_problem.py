@@ -11,7 +11,12 @@ import numpy as np
 
 from rankstudio.engine.arithmetic._rows_kernel import dot
 from rankstudio.engine.arithmetic.linear_scores import Tangent
-from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
+from rankstudio.engine.arithmetic.pair_losses import (
+    LinearPairs,
+    LossAtScores,
+    PairLoss,
+    SmoothLoss,
+)
 from rankstudio.engine.arithmetic.sparse_pairs import SparseLinearPairs
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.threads import STEADY
@@ -23,40 +28,6 @@ DENSE = 1_000
 SMALL = 256
 """Number of features up to which one thread is fastest for such a matrix."""
 _SAMPLE = 4_096  # minimum number of documents from which the matrix is estimated
-
-
-class SmoothLoss(Protocol):
-    """A differentiable pairwise loss at some scores; see :class:`Smooth`."""
-
-    @property
-    def loss(self) -> float:
-        """Value of the loss."""
-
-    @property
-    def slopes(self) -> Floats:
-        """Gradient in the scores, in the representation of the problem."""
-
-    @property
-    def bend(self) -> float:
-        """Second derivative of the loss of a curved pair."""
-
-    @property
-    def n_curved(self) -> int:
-        """Number of pairs with a second derivative."""
-
-    @property
-    def hinges(self) -> tuple[float, float]:
-        """The two hinges whose squares are subtracted.
-
-        The second is 0 if there is only one.
-        """
-
-    @property
-    def largest(self) -> float:
-        """Largest absolute score."""
-
-    def slope(self, direction: Floats) -> float:
-        """Return the derivative along a direction of the scores."""
 
 
 class LinearProblem(Protocol):
@@ -213,17 +184,17 @@ class LocalPairs:
 
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
-    ) -> Waiting[Smooth]:
+    ) -> Waiting[LossAtScores]:
         """Return a loss at some scores; see :class:`PairProblem`."""
         yield from ()
         return loss(self._pairs, scores)
 
-    def curvature(self, loss: Smooth, v: Floats) -> Waiting[Floats]:
+    def curvature(self, loss: LossAtScores, v: Floats) -> Waiting[Floats]:
         """Return a product with the Hessian; see :class:`PairProblem`."""
         yield from ()
         return self._problem.curvature(loss, v)
 
-    def bending(self, loss: Smooth, direction: Floats) -> Waiting[float]:
+    def bending(self, loss: LossAtScores, direction: Floats) -> Waiting[float]:
         """Return a second derivative; see :class:`PairProblem`."""
         yield from ()
         return loss.bending(direction)

@@ -12,11 +12,11 @@ from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import Optimizer
 from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     SMALL,
     PairProblem,
-    SmoothLoss,
 )
 from rankstudio.engine.arithmetic.pair_losses import (
     PairLoss,
     SmoothedHinge,
+    SmoothLoss,
     SquaredHinge,
 )
 from rankstudio.engine.arrays import Floats

@@ -247,6 +247,26 @@ _FSM = (
         own_file=True,
     ),
     Parameter(
+        name="loss",
+        label="loss",
+        kind=Kind.CHOICE,
+        default="squared_hinge",
+        help=(
+            "Loss of a pair: it is 0 from a difference of 1 up (squared hinge), falls with every "
+            "difference (logistic), or pulls each difference to 1 (least squares)."
+        ),
+        symbol="f",
+        source="Lai et al. 2013, section III.A",
+        # The command "evidence" has an option --loss of its own.
+        option="--pair-loss",
+        basic=False,
+        choices=(
+            ("squared_hinge", "squared hinge"),
+            ("logistic", "logistic"),
+            ("least_squares", "least squares"),
+        ),
+    ),
+    Parameter(
         name="project",
         label="make convex",
         kind=Kind.SWITCH,
@@ -293,7 +313,7 @@ FSMRANK = Method(
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
     seconds=Seconds(fold=0.1, fit=0.33),
     parameters=(
-        *_FSM[:5],
+        *_FSM[:6],
         Parameter(
             name="solver",
             label="solver",
@@ -308,7 +328,7 @@ FSMRANK = Method(
             basic=False,
             choices=(("nesterov", "Algorithm 1"), ("subgradient", "subgradient")),
         ),
-        *_FSM[5:],
+        *_FSM[6:],
     ),
 )
 

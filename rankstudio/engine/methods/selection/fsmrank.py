@@ -98,6 +98,7 @@ class _Weighing(Selector):
     lambda2: float = 1e-4
     importance: Literal["pearson", "ndcg", "map", "none"] | OwnValues = "pearson"
     similarity: Literal["pearson", "kendall", "none"] | OwnValues = "pearson"
+    loss: Literal["squared_hinge", "logistic", "least_squares"] = "squared_hinge"
     project: bool = False
     tol: float = 1e-10
     max_iter: int = 400
@@ -136,7 +137,9 @@ class _Weighing(Selector):
             # Of the features with weights: slopes of the loss by queries, its second
             # derivatives, numbers of pairs.
             weights = last.coef[order]
-            slopes, curvature, pairs = yield from pair_slopes(data, order, weights)
+            slopes, curvature, pairs = yield from pair_slopes(
+                data, order, weights, fsmrank.loss
+            )
             n_pairs = max(1.0, float(pairs.sum()))
             n_other_pairs = np.maximum(n_pairs - pairs, 1.0)
             total = slopes.sum(axis=1, keepdims=True)
@@ -204,7 +207,8 @@ class FSMRank(_Weighing):
 
     where s_i is the importance of a feature, A_ij the similarity of two features, and p
     the number of pairs of documents of one query with different labels. The weight of a
-    feature in the model is its weight minus that of its negative.
+    feature in the model is its weight minus that of its negative. The squared hinge may
+    be replaced by another convex loss with a Lipschitz gradient (section III.A).
 
     Parameters
     ----------
@@ -221,6 +225,10 @@ class FSMRank(_Weighing):
     similarity : {"pearson", "kendall", "none"}, array-like or callable, default "pearson"
         A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity;
         or an own symmetric matrix of shape (n, n), or a function that returns it.
+    loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
+        Loss of a pair whose scores differ by d = w'(x_i - x_j): max(0, 1 - d)²;
+        log(1 + exp(-d)), as of RankNet; or (1 - d)², which also penalises pairs in the
+        right order that are more than 1 apart.
     project : bool, default False
         Replace an indefinite A by the nearest positive semidefinite matrix. Absolute
         correlations may be indefinite, and then the objective may not be convex;
@@ -266,7 +274,8 @@ class FSMRank(_Weighing):
     Notes
     -----
     The paper uses features scaled to [0, 1]; other scales work, because the line search finds the Lipschitz
-    constant. O(mn²) for A, then O(mn + m log m) per iteration for m documents, without a list of pairs.
+    constant. O(mn²) for A, then O(mn + m log m) per iteration for m documents, without a list of pairs: O(mn)
+    for least squares, and O(mn + p) for the logistic loss, which goes through the p pairs.
 
     Examples
     --------
@@ -298,6 +307,7 @@ class FSMRank(_Weighing):
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
+        loss = self.checked("loss")
         penalties = yield from self.penalties(data)
         similarity, s, *_ = penalties
         self._keep_weighing(similarity, s)
@@ -313,7 +323,7 @@ class FSMRank(_Weighing):
         number = 0
         n = data.X.shape[1]
         with pairs_of(data) as problem:
-            objective = FSMObjective(problem, *penalties)
+            objective = FSMObjective(problem, *penalties, loss=loss)
             if solver == "subgradient":
                 descent = subgradient(objective, max_iter)
             else:
@@ -345,13 +355,14 @@ class FSMRank(_Weighing):
         :meth:`work` has already warned about the same similarities.
         """
         data = training_data(data)
+        loss = self.checked("loss")
         penalties = yield from without_notes(self.penalties(data))
         from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
 
         values = []
         with pairs_of(data) as problem:
-            objective = FSMObjective(problem, *penalties)
+            objective = FSMObjective(problem, *penalties, loss=loss)
             for coef in coefs:
                 w = np.concatenate((np.maximum(coef, 0.0), np.maximum(-coef, 0.0)))
                 values.append((yield from objective.value(w)))
@@ -482,6 +493,8 @@ class FSMRankTop(_OfFSMRank):
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
     similarity : {"pearson", "kendall", "none"}, default "pearson"
+    loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
+        Loss of FSMRank's pairs.
     project : bool, default False
         As in `FSMRank`.
     tol : float, default 1e-10
@@ -602,6 +615,8 @@ class FSMSVM(_OfFSMRank):
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
     similarity : {"pearson", "kendall", "none"}, default "pearson"
+    loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
+        Loss of FSMRank's pairs.
     project : bool, default False
         As in `FSMRank`.
     tol : float, default 1e-10

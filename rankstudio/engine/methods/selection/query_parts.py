@@ -14,7 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.pair_losses import LinearPairs, SquaredHinge
+from rankstudio.engine.arithmetic.pair_losses import (
+    LinearPairs,
+    LossName,
+    pair_loss,
+)
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import QueryData, query_grams
 from rankstudio.engine.arrays import Bools, Floats, Ints
@@ -113,9 +117,12 @@ def _values_by_query(
 
 
 def pair_slopes(
-    data: TrainingData, columns: Ints, weights: Floats
+    data: TrainingData,
+    columns: Ints,
+    weights: Floats,
+    loss: LossName = "squared_hinge",
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
-    """Return derivatives of the squared hinge with respect to the weights (c,) of some columns.
+    """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns.
 
     Returns
     -------
@@ -127,21 +134,21 @@ def pair_slopes(
         Number of pairs of documents with different labels in each query.
     """
     slopes, curvature, pairs = yield from summed(
-        data, COMPARING, _slopes_by_query, columns, weights, by_blocks=True
+        data, COMPARING, _slopes_by_query, columns, weights, loss, by_blocks=True
     )
     return slopes, curvature, pairs[0]
 
 
 def _slopes_by_query(
-    data: QueryData, columns: Ints, weights: Floats
+    data: QueryData, columns: Ints, weights: Floats, loss: LossName
 ) -> tuple[Any, ...]:
     """Return the results of :func:`pair_slopes` for a block of queries."""
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
-    hinge = SquaredHinge()(problem.pairs, problem.scores(weights))
-    slopes = np.add.reduceat(X * hinge.slopes[:, None], data.ptr[:-1])
+    at_weights = pair_loss(loss)(problem.pairs, problem.scores(weights))
+    slopes = np.add.reduceat(X * at_weights.slopes[:, None], data.ptr[:-1])
     curvature = np.array(
-        [problem.curvature(hinge, unit) for unit in np.eye(columns.size)]
+        [problem.curvature(at_weights, unit) for unit in np.eye(columns.size)]
     )
     # Of the documents of each query, how many have each label.
     label_counts = [

@@ -18,7 +18,7 @@ from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     PairProblem,
     gram_or_diagonal,
 )
-from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, LossAtScores, PairLoss
 from rankstudio.engine.arithmetic.pairs import (
     Hinge,
     Pairs,
@@ -202,7 +202,7 @@ class _PairState:
         self._weighting = weighting
         self._keeps_pairs = scratch.keeps(PAIRS * data.y.size)
         self._pairs: _Pairs | None = None
-        self._last_loss: tuple[Any, Smooth] | None = None  # with its key
+        self._last_loss: tuple[Any, LossAtScores] | None = None  # with its key
         self._line_arrays: Floats | None = None
         self._last_line: tuple[Any, _LineScores] | None = None  # with its key
 
@@ -215,7 +215,7 @@ class _PairState:
             self._last_loss = None
         return answer
 
-    def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> Smooth:
+    def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> LossAtScores:
         """Return a loss at some weights; the last result is cached."""
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
@@ -268,7 +268,7 @@ class SummedLoss:
 
     @property
     def bend(self) -> float:
-        """Second derivative of the loss of a curved pair."""
+        """Second derivative of the loss of a curved pair, or its least upper bound."""
         return self.at.bend
 
     def slope(self, direction: Floats) -> float:

@@ -479,9 +479,12 @@ def _weight_lines(model: _ModelToMeasure) -> Iterator[str]:
     if bounds is not None:
         yield ""
         least = f"{bounds.above_minimum:.2g}"
-        unseen = f"{bounds.unseen:.2g}"
         yield f"Objective {bounds.objective:.4f}, at most {least} above the minimum (Theorem 2)"
-        yield f"On unseen pairs at most {unseen} more with probability 0.95 (Theorem 3, far from tight)"
+        if bounds.unseen is None:
+            yield "On unseen pairs: no bound (Theorem 3 is not proven for the logistic loss)"
+        else:
+            unseen = f"{bounds.unseen:.2g}"
+            yield f"On unseen pairs at most {unseen} more with probability 0.95 (Theorem 3, far from tight)"
 
 
 def _id_and_name(data: RankingDataset, column: int) -> str:

@@ -46,7 +46,8 @@ _IMPORTANCE_HELP = tr(
 )
 _BOUNDS_HELP = tr(
     "Bounds of the paper on FSMRank: how far the objective of the model is above the minimum at most, and "
-    "how much it grows at most on unseen pairs, with probability 0.95. The latter is far from tight."
+    "how much it grows at most on unseen pairs, with probability 0.95. The latter is far from tight, and "
+    "not proven for the logistic loss (–)."
 )
 _EXPLAINED_LABEL = tr("all of them, R²")
 _EXPLAINED_HELP = tr(
@@ -418,10 +419,12 @@ def _similarity_cells(correlation: SelectedCorrelation) -> tuple[str, ...]:
 
 
 def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
+    # Theorem 3 is not proven for every loss.
+    unseen = "–" if bounds.unseen is None else f"≤ +{bounds.unseen:.2g}"
     return [
         (tr("objective of the model"), f"{bounds.objective:.4f}"),
         (tr("distance to the minimum (Theorem 2)"), f"≤ +{bounds.above_minimum:.2g}"),
-        (tr("unseen pairs, Th. 3"), f"≤ +{bounds.unseen:.2g}"),
+        (tr("unseen pairs, Th. 3"), unseen),
     ]
 
 

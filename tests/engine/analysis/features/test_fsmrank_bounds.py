@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from rankstudio.engine import FSMRank
-from rankstudio.engine.analysis.features.fsmrank_bounds import fsmrank_bounds
+from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of, fsmrank_bounds
+from rankstudio.engine.arithmetic.pair_losses import LossName
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.experiment.runner import open_data, run_plan
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.methods.selection.fsmrank import importance
 
@@ -23,6 +24,57 @@ LAMBDA1 = 0.1
 @pytest.fixture(scope="module")
 def train() -> RankingDataset:
     return open_data(Plan("sample")).folds[0].train
+
+
+@pytest.mark.parametrize("loss", ["logistic", "least_squares"])
+def test_theorem_2_holds_for_other_losses_with_their_lipschitz_constant(
+    train: RankingDataset, loss: LossName
+) -> None:
+    fold = open_data(Plan("sample")).folds[0]
+    s = importance(group_training(fold).whole("test"), "none")
+    method = FSMRank(
+        lambda1=LAMBDA1, lambda2=1e-3, importance="none", similarity="none", loss=loss
+    )
+    steps = list(method.steps(train.X, train.y, qid=train.qid))
+    least = min(step.criterion for step in steps)
+    n = train.X.shape[1]
+    bend = {"logistic": 0.25, "least_squares": 2.0}[loss]
+    for step in steps:
+        found = fsmrank_bounds(train, step, s, LAMBDA1, loss)
+        norm = float(step.coef @ step.coef)
+        expected = 2 * (2 * bend + 2 * LAMBDA1) * n * norm / (step.number + 1) ** 2
+        assert found.above_minimum == pytest.approx(expected, rel=1e-12)
+        weights = float(steps[-1].coef @ steps[-1].coef)
+        assert step.criterion - least <= expected * weights / max(norm, 1e-300)
+    # The proof of Theorem 3 is for squares.
+    hinge = fsmrank_bounds(train, steps[-1], s, LAMBDA1)
+    if loss == "logistic":
+        assert found.unseen is None
+        assert found.above_minimum < hinge.above_minimum
+    else:
+        assert found == hinge
+
+
+@pytest.mark.filterwarnings(
+    "ignore::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning"
+)
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "least_squares"])
+def test_bounds_of_a_run_are_those_of_its_loss(loss: LossName) -> None:
+    data = open_data(Plan("sample"))
+    plan = Plan(
+        "sample",
+        "fsmrank",
+        {"loss": loss, "lambda1": 0.1, "lambda2": 1e-3, "max_iter": 30},
+        folds=(1,),
+    )
+    chosen = run_plan(plan, data).folds[0].chosen
+    fold = data.folds[0]
+    train = group_training(fold)
+    found = bounds_of(plan, chosen.unit.parameters, chosen.step, train, fold.train)
+    s = importance(train.whole("test"), "pearson")
+    assert found == fsmrank_bounds(fold.train, chosen.step, s, 0.1, loss)
+    assert found is not None
+    assert (found.unseen is None) == (loss == "logistic")
 
 
 @pytest.mark.filterwarnings(

@@ -1,15 +1,18 @@
 """FSMRank against scipy's bounded optimiser on explicit pairs, FSMSVM against RankSVM."""
 
 import warnings
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pair_oracles import differences
-from scipy.optimize import check_grad, minimize
+from scipy.optimize import OptimizeResult, check_grad, minimize
+from scipy.special import expit
 from strategies import Problem, problems
 
 from rankstudio.engine import (
@@ -22,9 +25,10 @@ from rankstudio.engine import (
 )
 from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated
 from rankstudio.engine.arithmetic.optimisers.pair_problem import LocalPairs
-from rankstudio.engine.arithmetic.pair_losses import LinearPairs
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, LossName
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.fsmrank import (
     FSMStep,
     IndefiniteSimilarityWarning,
@@ -45,8 +49,33 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
     return abs(float(a @ b)) / np.sqrt(float(a @ a) * float(b @ b))
 
 
-def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]:
-    """The least value of eq. (2), written from the paper, and whether it is convex."""
+def squared_hinge(d: np.ndarray) -> tuple[float, np.ndarray]:
+    """Sum of the losses of differences of scores, and its derivatives."""
+    u = np.maximum(0.0, 1.0 - d)
+    return u @ u, -2.0 * u
+
+
+def logistic(d: np.ndarray) -> tuple[float, np.ndarray]:
+    return float(np.logaddexp(0.0, -d).sum()), -expit(-d)
+
+
+def least_squares(d: np.ndarray) -> tuple[float, np.ndarray]:
+    return float(((1.0 - d) ** 2).sum()), -2.0 * (1.0 - d)
+
+
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+PairSum = Callable[[np.ndarray], tuple[float, np.ndarray]]
+LOSSES: dict[LossName, PairSum] = {
+    "squared_hinge": squared_hinge,
+    "logistic": logistic,
+    "least_squares": least_squares,
+}
+
+
+def explicit(
+    problem: Problem, lambda1: float, lambda2: float, loss: PairSum = squared_hinge
+) -> tuple[Objective, np.ndarray, bool]:
+    """Eq. (2), written from the paper, with its gradient; importances; and whether it is convex."""
     X, y, qid, _ = problem
     n = X.shape[1]
     X2 = np.hstack((X, -X))
@@ -57,19 +86,24 @@ def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]
     A[np.arange(n), np.arange(n) + n] = A[np.arange(n) + n, np.arange(n)] = 1.0
     s = np.array([correlation(X2[:, i], y) for i in range(2 * n)])
     D = differences(X2, y, qid)
-    bounds = [(0.0, None if s_i > 0 else 0.0) for s_i in s]
     costs = np.divide(lambda2, s, out=np.zeros(2 * n), where=s > 0)
 
     def value(w: np.ndarray) -> tuple[float, np.ndarray]:
-        u = np.maximum(0.0, 1.0 - D @ w)
         p = max(1, len(D))
+        pairs, slopes = loss(D @ w)
         return (
-            0.5 * lambda1 * w @ A @ w + costs @ w + u @ u / p,
-            lambda1 * A @ w + costs - 2.0 * (u @ D) / p,
+            0.5 * lambda1 * w @ A @ w + costs @ w + pairs / p,
+            lambda1 * A @ w + costs + slopes @ D / p,
         )
 
+    return value, s, bool(np.linalg.eigvalsh(A)[0] > -1e-9)
+
+
+def least(value: Objective, s: np.ndarray) -> OptimizeResult:
+    """Return scipy's minimum of an objective over weights from 0 up, 0 for features without importance."""
+    bounds = [(0.0, None if s_i > 0 else 0.0) for s_i in s]
     options = {"ftol": 1e-15, "gtol": 1e-11, "maxiter": 10_000, "maxfun": 100_000}
-    w = np.zeros(2 * n)
+    w = np.zeros(s.size)
     # a line search that fails ends it early: it goes on from there with no memory
     for _ in range(20):
         found = minimize(
@@ -78,7 +112,13 @@ def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]
         if np.array_equal(found.x, w):
             break
         w = found.x
-    return float(found.fun), bool(np.linalg.eigvalsh(A)[0] > -1e-9)
+    return found
+
+
+def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]:
+    """The least value of eq. (2), and whether it is convex."""
+    value, s, convex = explicit(problem, lambda1, lambda2)
+    return float(least(value, s).fun), convex
 
 
 LAMBDAS = st.sampled_from([0.0, 1e-3, 0.1, 2.0])
@@ -99,18 +139,24 @@ def ranking(
     )
 
 
-def objective(lambda1: float = 0.3) -> FSMObjective:
+def objective(lambda1: float = 0.3, loss: LossName = "squared_hinge") -> FSMObjective:
     X, y, qid = ranking()
     data = group(X, y, qid)
     problem = LocalPairs(LinearPairs(data.centred[0], Pairs(data.y, data.ptr)))
     return FSMObjective(
-        problem, similarity(data, "pearson"), importance(data, "pearson"), lambda1, 0.01
+        problem,
+        similarity(data, "pearson"),
+        importance(data, "pearson"),
+        lambda1,
+        0.01,
+        loss,
     )
 
 
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(3))
-def test_the_gradient_is_that_of_the_smooth_part(seed: int) -> None:
-    at, w = objective(), np.random.default_rng(seed).random(12)
+def test_the_gradient_is_that_of_the_smooth_part(seed: int, loss: LossName) -> None:
+    at, w = objective(loss=loss), np.random.default_rng(seed).random(12)
 
     def value(w: np.ndarray) -> float:
         return finish(at.at(w, at.scores(w)))[0]
@@ -139,6 +185,111 @@ def test_the_objective_reaches_the_minimum_on_explicit_pairs(
     assert np.isfinite(fitted.coef_).all()
     constant = np.ptp(X, axis=0) == 0
     assert (fitted.coef_[constant] == 0).all()
+
+
+@settings(max_examples=15)
+@given(problems(most_features=4), LAMBDAS, LAMBDAS, st.sampled_from([*LOSSES]))
+def test_every_loss_comes_as_close_to_the_minimum_as_theorem_2_says(
+    problem: Problem, lambda1: float, lambda2: float, loss: LossName
+) -> None:
+    X, y, qid, _ = problem
+    value, s, convex = explicit(problem, lambda1, lambda2, LOSSES[loss])
+    assume(convex or lambda1 == 0)
+    reference = least(value, s)
+    method = FSMRank(
+        lambda1=lambda1, lambda2=lambda2, loss=loss, tol=1e-14, max_iter=1000
+    )
+    steps = list(method.steps(X, y, qid=qid))
+    last = steps[-1]
+    w = np.concatenate((np.maximum(last.coef, 0.0), np.maximum(-last.coef, 0.0)))
+    largest = 1.0 + 2.0 * float(np.abs(X @ last.coef).max())
+    rounding = 16 * np.finfo(float).eps * largest**2
+    # The objective is that of the listed pairs. A feature and its negative may both have weight before the
+    # minimum, whose costs the weights of the model lack.
+    assert value(w)[0] <= last.criterion + 1e4 * rounding
+    # Theorem 2 holds for any point in place of the minimum, with the last L of the line search, which only
+    # grows; each step adds a rounding of φ.
+    above = 2.0 * last.lipschitz * float(reference.x @ reference.x)
+    above /= (last.number + 1) ** 2
+    assert last.criterion <= reference.fun + above + len(steps) * rounding
+    # By convexity, scipy's point is at most this much above that of FSMRank.
+    slopes = value(reference.x)[1]
+    assert (
+        reference.fun
+        <= last.criterion + max(0.0, float(slopes @ (reference.x - w))) + 1e4 * rounding
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("method", [FSMRank, FSMRankTop])
+def test_every_loss_reaches_the_minimum_of_scipy(loss: LossName, method: Any) -> None:
+    X, y, qid = ranking(m=120)
+    value, s, convex = explicit(Problem(X, y, qid, 1.0), 0.2, 0.01, LOSSES[loss])
+    assert convex
+    reference = least(value, s)
+    fitted = method(lambda1=0.2, lambda2=0.01, loss=loss, tol=1e-14, max_iter=5000).fit(
+        X, y, qid=qid
+    )
+    coef = reference.x[:6] - reference.x[6:]
+    # A is positive definite, so that ψ curves by at least λ1 times its least eigenvalue along the
+    # differences of the two weights of a feature.
+    least_eigenvalue = float(np.linalg.eigvalsh(np.abs(np.corrcoef(X.T)))[0])
+    gap = 1e-10
+    distance = np.sqrt(2.0 * gap / (0.2 * least_eigenvalue))
+    np.testing.assert_allclose(fitted.coef_, coef, rtol=0, atol=2.0 * distance)
+    criterion = fitted.objective_ if method is FSMRank else fitted.criterion_path_[-1]
+    assert criterion == pytest.approx(reference.fun, rel=0, abs=gap)
+    assert distance < 1e-3 * np.abs(coef).max()
+
+
+def test_losses_differ_and_the_default_is_the_squared_hinge() -> None:
+    X, y, qid = ranking()
+    fitted = {loss: FSMRank(loss=loss).fit(X, y, qid=qid).coef_ for loss in LOSSES}
+    np.testing.assert_array_equal(
+        FSMRank().fit(X, y, qid=qid).coef_, fitted["squared_hinge"]
+    )
+    assert not np.allclose(fitted["logistic"], fitted["squared_hinge"], atol=1e-3)
+    assert not np.allclose(fitted["least_squares"], fitted["squared_hinge"], atol=1e-3)
+    with pytest.raises(ParameterError, match="loss"):
+        FSMRank(loss="hinge").fit(X, y, qid=qid)  # type: ignore[arg-type]
+
+
+def test_fsmsvm_takes_the_order_of_the_loss_and_refits_the_squared_hinge() -> None:
+    X, y, qid = ranking()
+    for loss in LOSSES:
+        order = FSMRank(loss=loss).fit(X, y, qid=qid).selection_order_[:3]
+        fitted = FSMSVM(3, loss=loss).fit(X, y, qid=qid)
+        np.testing.assert_array_equal(fitted.selection_order_, order)
+        ranker = RankSVM(tol=1e-6).fit(X[:, order], y, qid=qid)
+        # Both are within sqrt(2 gap) of the minimum, as the objective is 1-strongly convex.
+        off = 2.0 * np.sqrt(2.0 * 1e-6 * ranker.objective_)
+        assert np.linalg.norm(fitted.coef_[order] - ranker.coef_) <= off
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_documents_without_pairs_get_no_weight(loss: LossName) -> None:
+    X, _, qid = ranking()
+    for y, queries in ((np.ones(400), qid), (np.arange(400.0), np.arange(400))):
+        fitted = FSMRank(loss=loss, importance="none").fit(X, y, qid=queries)
+        np.testing.assert_array_equal(fitted.coef_, np.zeros(6))
+        assert fitted.objective_ == 0.0
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_first_lipschitz_constant_is_a_bound_for_features_from_0_to_1(
+    loss: LossName,
+) -> None:
+    at = objective(lambda1=0.7, loss=loss)
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        w, z = rng.random((2, 12)) * rng.choice([0.01, 1.0, 10.0], size=(2, 1))
+        slopes = [
+            at.gradient(v, finish(at.at(v, at.scores(v)))[1].slopes) for v in (w, z)
+        ]
+        change = float(np.linalg.norm(slopes[0] - slopes[1]))
+        assert change <= at.bound * float(np.linalg.norm(w - z))
+    bend = {"squared_hinge": 2.0, "logistic": 0.25, "least_squares": 2.0}[loss]
+    assert at.bound == (2.0 * bend + 2.0 * 0.7) * 6
 
 
 def test_a_redundant_feature_loses_its_weight_as_lambda1_grows() -> None:
@@ -196,14 +347,18 @@ def test_iterations_are_those_of_algorithm_1() -> None:
     assert alpha > 4  # all six were compared
 
 
-def test_the_subgradient_method_heads_for_the_same_minimum_more_slowly() -> None:
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_subgradient_method_heads_for_the_same_minimum_more_slowly(
+    loss: LossName,
+) -> None:
     X, y, qid = ranking()
-    least = FSMRank(tol=1e-12, max_iter=5000).fit(X, y, qid=qid).objective_
-    nesterov = FSMRank(tol=1e-12, max_iter=60).fit(X, y, qid=qid).objective_
-    few, many = (
-        FSMRank(solver="subgradient", max_iter=t).fit(X, y, qid=qid).objective_
-        for t in (60, 5000)
-    )
+
+    def reached(max_iter: int, **solver: Any) -> float:
+        method = FSMRank(loss=loss, tol=1e-12, max_iter=max_iter, **solver)
+        return method.fit(X, y, qid=qid).objective_
+
+    least, nesterov = reached(5000), reached(60)
+    few, many = (reached(t, solver="subgradient") for t in (60, 5000))
     assert least <= nesterov < few
     assert many < few
     assert many == pytest.approx(least, rel=1e-2)

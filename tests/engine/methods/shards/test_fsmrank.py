@@ -18,6 +18,7 @@ from sharded_problems import (
     steps,
 )
 
+from rankstudio.engine.arithmetic.pair_losses import LossName
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.fsmrank import (
     FSMSVM,
@@ -33,6 +34,8 @@ from rankstudio.engine.support.work import finish
 METHODS: list[LinearRanker] = [
     FSMRank(max_iter=12),
     FSMRank(lambda1=0.0, importance="map", max_iter=8),
+    FSMRank(loss="logistic", max_iter=8),
+    FSMRank(loss="least_squares", max_iter=8),
     FSMRank(solver="subgradient", similarity="kendall", max_iter=10),
     FSMRankTop(3, max_iter=12),
     FSMSVM(2, max_iter=12),
@@ -41,7 +44,10 @@ EVERY_METHOD = pytest.mark.parametrize(
     "method",
     [
         pytest.param(
-            m, marks=() if m in (METHODS[0], METHODS[-1]) else pytest.mark.thorough
+            m,
+            marks=()
+            if m in (METHODS[0], METHODS[2], METHODS[-1])
+            else pytest.mark.thorough,
         )
         for m in METHODS
     ],
@@ -78,9 +84,16 @@ def test_importance_and_similarity_are_those_of_the_whole(
 
 
 @settings(max_examples=6)
-@given(st.integers(1, 90), st.integers(0, 3))
-def test_iterations_are_those_of_the_whole(documents: int, seed: int) -> None:
-    data, method = problem(seed=seed), FSMRank(lambda1=0.5, lambda2=1e-3, max_iter=25)
+@given(
+    st.integers(1, 90),
+    st.integers(0, 3),
+    st.sampled_from(["squared_hinge", "logistic", "least_squares"]),
+)
+def test_iterations_are_those_of_the_whole(
+    documents: int, seed: int, loss: LossName
+) -> None:
+    data = problem(seed=seed)
+    method = FSMRank(lambda1=0.5, lambda2=1e-3, loss=loss, max_iter=25)
     with threads.at_most(1):
         whole, sharded = steps(method, data), steps(method, cut(data, documents))
     for one, other in zip(whole, sharded, strict=True):

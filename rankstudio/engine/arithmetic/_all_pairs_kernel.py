@@ -1,0 +1,119 @@
+"""Compiled sums over all pairs of documents of each query, for losses to which every pair contributes.
+
+A pair is (i, j) with y_i > y_j in one query, and d = s_i - s_j the difference of its
+scores.
+
+(1) A sum that is linear in the partners' values needs only the sums of the values of each label, in O(m).
+(2) The logistic loss of a pair is log(1 + exp(-d)), its derivative in d is -1 / (1 + exp(d)), and its second
+    derivative exp(-|d|) / (1 + exp(-|d|))². They do not separate into values of i and of j, so these kernels
+    go through the pairs, in O(m + pairs), but do not list them.
+
+The exponential of -|d| is at most 1, so that nothing overflows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.support.jit import kernel
+
+
+@kernel
+def partner_sums(
+    values: Floats,
+    ptr: Ints,
+    level: Ints,
+    n_levels: Ints,
+    first: int,
+    last: int,
+    sums: Floats,
+) -> None:
+    """Add up the values of each document's partners (1), for the documents of queries first … last - 1.
+
+    Row 0 of the sums (2, m) is over the less relevant partners, row 1 over the more
+    relevant ones.
+    """
+    size = n_levels[first:last].max() + 1
+    below = np.empty(size)
+    above = np.empty(size)
+    for q in range(first, last):
+        begin = ptr[q]
+        end = ptr[q + 1]
+        n = n_levels[q]
+        for number in range(n + 1):
+            below[number] = above[number] = 0.0
+        # The total of each label, shifted by one upwards and not at all.
+        for row in range(begin, end):
+            below[level[row] + 1] += values[row]
+            above[level[row]] += values[row]
+        # The totals of all lower labels, and those of a label and all higher ones.
+        for number in range(n):
+            below[number + 1] += below[number]
+            above[n - 1 - number] += above[n - number]
+        for row in range(begin, end):
+            sums[0, row] = below[level[row]]
+            sums[1, row] = above[level[row] + 1]
+
+
+@kernel
+def logistic(
+    scores: Floats,
+    ptr: Ints,
+    lower: Floats,
+    order: Ints,
+    first: int,
+    last: int,
+    losses: Floats,
+    slopes: Floats,
+) -> None:
+    """Write the logistic loss (2) and its gradient in the scores, for queries first … last - 1.
+
+    ``losses`` (m,) are the sums over the less relevant partners of each document, and
+    ``order`` lists the documents of each query by label.
+    """
+    for q in range(first, last):
+        begin = ptr[q]
+        for k in range(begin, ptr[q + 1]):
+            row = order[k]
+            loss = 0.0
+            slope = 0.0
+            # The less relevant documents are the first ones of the query's order.
+            for position in range(begin, begin + int(lower[row])):
+                partner = order[position]
+                difference = scores[row] - scores[partner]
+                shrunk = np.exp(-abs(difference))
+                loss += np.log1p(shrunk) + max(-difference, 0.0)
+                share = (shrunk if difference > 0.0 else 1.0) / (1.0 + shrunk)
+                slope += share
+                slopes[partner] += share
+            losses[row] = loss
+            # Documents of higher labels, which come later, add to this slope.
+            slopes[row] = -slope
+
+
+@kernel
+def logistic_laplacian(
+    scores: Floats,
+    values: Floats,
+    ptr: Ints,
+    lower: Floats,
+    order: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Write the Hessian (2) of the logistic loss in the scores times values, for queries first … last - 1."""
+    for q in range(first, last):
+        begin = ptr[q]
+        for k in range(begin, ptr[q + 1]):
+            row = order[k]
+            total = 0.0
+            for position in range(begin, begin + int(lower[row])):
+                partner = order[position]
+                shrunk = np.exp(-abs(scores[row] - scores[partner]))
+                bend = shrunk / ((1.0 + shrunk) * (1.0 + shrunk))
+                product = bend * (values[row] - values[partner])
+                total += product
+                out[partner] -= product
+            out[row] = total
