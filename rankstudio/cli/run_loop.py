@@ -124,15 +124,8 @@ def compare(
 ) -> bool:
     """Run all plans of a comparison, write and print the tables; return whether the user stopped it.
 
-    A run that is impossible, because of its data, its parameters or a missing library,
-    is left out with a note, and the other runs go on. Finished units are kept in the
-    study, by default beside the results; units that are in the study already are not
-    computed again. Results of other runs are replaced only with ``--force``.
-
-    Raises
-    ------
-    RankStudioError
-        The error of the last run that was left out, if no run was possible.
+    Runs, studies and errors are those of :func:`run_comparison`. Results of other runs
+    are replaced only with ``--force``.
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
@@ -142,9 +135,66 @@ def compare(
     if out is not None:
         make_folder(out)
         refuse_other_comparison(comparison, data, out, args.force)
-    # Run all plans on each dataset, until the user stops.
+    # The study is by default beside the results.
+    study = study_path(args.study, out)
+    outcome = run_comparison(comparison, data, study, at_hand, out=out, store=store)
+    tested = tests_of(comparison, outcome.results)
+    if out is not None and outcome.results:
+        write(comparison, outcome.results, out, tested)
+    tell(shown(comparison, outcome.results, tested, args.json))
+    return outcome.stopped
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonOutcome:
+    """The finished runs of a comparison.
+
+    Attributes
+    ----------
+    results : list of RunResult
+    stopped : bool
+        Whether the user stopped the comparison.
+    """
+
+    results: list[RunResult]
+    stopped: bool
+
+
+def run_comparison(
+    comparison: Comparison,
+    data: Sequence[str],
+    study: Path | None,
+    at_hand: Workers,
+    *,
+    out: Path | None = None,
+    store: LogStore | None = None,
+) -> ComparisonOutcome:
+    """Run all plans of a comparison on each dataset, until the user stops.
+
+    A run that is impossible, because of its data, its parameters or a missing library,
+    is left out with a note, and the other runs go on. Units that the study has are not
+    computed again.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    data : sequence of str
+        Data files or folders.
+    study : Path or None
+        Study that keeps finished units.
+    at_hand : Workers
+    out : Path, optional
+        Folder in which each run gets a folder of its own.
+    store : LogStore, optional
+        Where runs are logged.
+
+    Raises
+    ------
+    RankStudioError
+        The error of the last run that was left out, if no run was possible.
+    """
     total = Whole(sum(len(comparison.plans(dataset)) for dataset in data))
-    with study_at(study_path(args.study, out)) as opened_study, stopping() as stop:
+    with study_at(study) as opened_study, stopping() as stop:
         running = _Running(
             comparison=comparison,
             out=out,
@@ -156,14 +206,9 @@ def compare(
         )
         stopped = any(running.run_on(dataset) for dataset in data)
     # An error that left out a dataset is raised only if no other dataset has results.
-    results = running.results
-    if running.left_out is not None and not results and not stopped:
+    if running.left_out is not None and not running.results and not stopped:
         raise running.left_out
-    tested = tests_of(comparison, results)
-    if out is not None and results:
-        write(comparison, results, out, tested)
-    tell(shown(comparison, results, tested, args.json))
-    return stopped
+    return ComparisonOutcome(running.results, stopped)
 
 
 @dataclass

@@ -192,6 +192,12 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for method in ("gas", "rankrls", "chi-squared"):
             few = ["--method", method, "--lambda", "1", "--study", str(study)]
             assert main(["run", "--data", str(root / name), *few]) == 0
+    for name in ("letor", "more"):  # folders of datasets
+        (root / name).mkdir()
+        shutil.copytree(root / "MQ2007", root / name / f"{name}-MQ2007")
+    (root / "methods.toml").write_text(
+        '[[runs]]\nmethod = ["gas", "rankrls"]\n', encoding="utf-8"
+    )
     for copy in ("a", "b"):
         shutil.copy(study, root / f"{copy}.rankstudio")
     return root
@@ -211,7 +217,8 @@ def test_every_command_has_examples() -> None:
 )
 def test_examples_work(request, monkeypatch, capsys, example: str) -> None:
     words = shlex.split(example)
-    name = "several" if words[0] == "rank-methods" else "place"
+    is_on_several = words[0] in ("rank-methods", "benchmark")
+    name = "several" if is_on_several else "place"
     monkeypatch.chdir(request.getfixturevalue(name))
     monkeypatch.setitem(sys.modules, "ir_datasets", COLLECTIONS)
     for word, (option, value) in SHORT.items():

@@ -30,7 +30,7 @@ READS = {
 }
 """Commands that write no file."""
 
-MAKES = {"evidence", "generate", "figures", "importance", "reproduce"}
+MAKES = {"benchmark", "evidence", "generate", "figures", "importance", "reproduce"}
 """Commands whose files have names of their own, or that read published data only."""
 
 

@@ -52,6 +52,7 @@ class Files:
             "run": ["run", "--data", data, "--lambda", "1"],
             "compare": ["compare", study],
             "report": ["report", study, "--out", "new.html"],
+            "benchmark": ["benchmark", "--data", data, "--dry-run"],
             "rank-methods": ["rank-methods", study, "--csv", "new.csv"],
             "risk": ["risk", study, "--csv", "new.csv"],
             # Of data: that of a study is kept there.

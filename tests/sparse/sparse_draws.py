@@ -390,6 +390,7 @@ NOT_DRAWN: Mapping[str, str] = {
     "generate": "it writes data and reads none",
     "methods": "it lists the catalog, without data",
     "plugins": "it lists what is installed, without data",
+    "benchmark": "its runs are those of run, and its data are several datasets",
     "rank-methods": "it reads a study of runs on several datasets, without the data",
     "completion": "it prints a script of the shell",
 }

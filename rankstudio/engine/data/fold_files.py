@@ -146,13 +146,13 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     logs = logs_in(path) if judged else ()
     if logs:
         return [FilesOfFold(1, {"train": logs})]
-    folds = _folds_in(path)
+    folds = folds_in(path)
     if folds:
         return folds
     # Otherwise one folder within has to contain a dataset.
     folds_of_child: dict[Path, list[FilesOfFold]] = {}
     for child in children(path):
-        child_folds = _folds_in(child) if child.is_dir() else []
+        child_folds = folds_in(child) if child.is_dir() else []
         if child_folds:
             folds_of_child[child] = child_folds
     if len(folds_of_child) > 1:
@@ -166,10 +166,16 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     return next(iter(folds_of_child.values()))
 
 
-def _folds_in(folder: Path) -> list[FilesOfFold]:
+def folds_in(folder: Path) -> list[FilesOfFold]:
     """Return the folds that a folder holds, in the order of their numbers.
 
     Return [] if it holds no dataset.
+
+    Raises
+    ------
+    DatasetError, FileAccessError
+        If the files of a part are ambiguous, a training part is missing, or the folder
+        cannot be read.
     """
     # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)

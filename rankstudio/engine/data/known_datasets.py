@@ -67,6 +67,8 @@ class KnownDataset:
     ----------
     key : str
         Key, also the name of its table in ``resources/features``, if there is one.
+    title : str
+        Name for people.
     n_features : range
         Possible numbers of features.
     labels : range
@@ -82,6 +84,7 @@ class KnownDataset:
     """
 
     key: str
+    title: str
     n_features: range
     labels: range
     convention: str
@@ -416,6 +419,7 @@ def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     comment = values.get("comment")
     return KnownDataset(
         key=key,
+        title=values["title"],
         n_features=range(*features),
         labels=range(*labels),
         convention=values["convention"],
@@ -429,3 +433,9 @@ KNOWN = tuple(
     _parsed_known_dataset(key, values)
     for key, values in table("features", "datasets.toml").items()
 )
+
+
+def known_title(key: str | None) -> str:
+    """Return the title of a known dataset by its key; "" for None or an unknown key."""
+    titles = (candidate.title for candidate in KNOWN if candidate.key == key)
+    return next(titles, "")

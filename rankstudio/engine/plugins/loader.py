@@ -90,6 +90,7 @@ _ABILITIES = {
         ("commands", "run_views", "report_parts", "functions"),
         "rankstudio.plugins.risk:PLUGIN",
     ),
+    "benchmark": (("commands",), "rankstudio.plugins.benchmark:PLUGIN"),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),
 }

@@ -56,6 +56,8 @@ class Comparison:
     against : str
         Reference run of the tests: the key of its method, "gas", or of method and
         ranker, "gas/ranksvm"; "" for the run with the best average.
+    divisions : Mapping of str to str
+        Protocols of single datasets, by their data, for runs without one.
     """
 
     title: str
@@ -64,6 +66,7 @@ class Comparison:
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
     against: str = ""
+    divisions: Mapping[str, str] = field(default_factory=dict)
 
     def plans(self, data: str) -> tuple[Plan, ...]:
         """Return the plans for one dataset.
@@ -108,6 +111,7 @@ class Comparison:
                 **run.get("ranker_parameters", {}),
             }
             values |= {"ranker": ranker, "ranker_parameters": ranker_parameters}
+        protocol = protocol or self.divisions.get(data, "")
         if protocol:
             values["protocol"] = protocol
         columns = values.get("columns", {})

@@ -1,0 +1,344 @@
+"""``rankstudio benchmark``: the same methods on all datasets below folders."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from rankstudio.cli.code_options import allow_named_code
+from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on
+from rankstudio.cli.memory_option import add_memory_option
+from rankstudio.cli.output.text_tables import as_json, document
+from rankstudio.cli.progress_bar import preparation
+from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.run_options import plan_file
+from rankstudio.cli.streams import write_output
+from rankstudio.cli.study_file_option import reading, study_path
+from rankstudio.cli.terminal import Block, tell
+from rankstudio.cli.worker_options import add_worker_options, workers
+from rankstudio.engine.errors import DatasetError, PlanError
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.files import make_folder
+from rankstudio.engine.support.resources import resource
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.comparisons.batch import Comparison
+    from rankstudio.engine.analysis.reported_runs import ReportSource
+    from rankstudio.engine.experiment.plan.plan import Plan
+    from rankstudio.plugins.benchmark.planned_benchmark import (
+        PlannedBenchmark,
+        StoredRuns,
+    )
+    from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking
+
+FOLDER = "rankstudio-benchmark"
+"""Default folder of the results."""
+
+REPORT = "report.html"
+DIAGRAM = "ranks.pdf"
+VALUES = "ranks.csv"
+"""Files in the folder of the results, beside the study."""
+
+HELP = "run the same methods on all datasets below a folder, and rank them"
+DESCRIPTION = """\
+Find the datasets below a folder, run the same methods on each of them, and rank the methods over the
+datasets. PLAN names methods, parameters, protocol and measures; without one, five methods are compared.
+
+  rankstudio benchmark --data letor --dry-run       datasets and estimated times, without a run
+  rankstudio benchmark --data letor                 five methods on each dataset in letor
+  rankstudio benchmark same-ranker --data letor     eight selectors followed by the same ranker
+  rankstudio benchmark methods.toml --data letor --data more --out results
+
+OUT receives the study, ranks.pdf with the critical-difference diagram, ranks.csv with all digits, and
+report.html. The study keeps completed units: run the same command again to resume, or to add datasets."""
+
+EPILOG = """\
+datasets:
+  A folder with Fold1, Fold2 … or with training, validation and test files is a dataset, and so is every
+  other data file. Collections such as LETOR, MSLR, Yahoo and Istella are recognised by names, features and
+  labels, and are measured by their own conventions. Data without a validation or test part are divided into
+  five folds. Of several scalings of a LETOR collection, QueryLevelNorm is used. What cannot be opened,
+  repeats other data or has the name of another dataset is skipped with the reason.
+
+While the test part of a dataset is sealed in the study, its cross-fitted validation values count. Only
+comparable runs are ranked, and tests need at least five datasets."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument(
+        "plan",
+        metavar="PLAN",
+        nargs="?",
+        type=Path,
+        help="TOML file with [[runs]], or the name of a bundled one; five methods by default",
+    )
+    parser.add_argument(
+        "--data",
+        action="append",
+        metavar="DIR",
+        help="folder with datasets, or a dataset; may be repeated",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="OUT",
+        default=Path(FOLDER),
+        help=f"folder of the results; {FOLDER} by default",
+    )
+    parser.add_argument(
+        "--study",
+        type=Path,
+        metavar="FILE",
+        help="study that keeps the runs; study.rankstudio in OUT by default",
+    )
+    parser.add_argument(
+        "--measure", help="measure to rank by; the selection criterion by default"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print datasets and estimated times, and end",
+    )
+    parser.add_argument(
+        "--allow-code",
+        action="store_true",
+        help="run the Python files and programs that PLAN names",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON instead of tables"
+    )
+    add_force_option(parser)
+    add_worker_options(parser)
+    add_memory_option(parser)
+    parser.set_defaults(sample=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out; return its exit status."""
+    # Wrong options are refused before data are read.
+    comparison = _comparison(args)
+    name = measure(args.measure).name if args.measure else ""
+    study = study_path(args.study, args.out)
+    assert study is not None
+    # What there is to do, and how long it takes.
+    benchmark = _planned(args, comparison, study)
+    if args.dry_run:
+        _print_planning(benchmark, json=args.json)
+        return 0
+    _print_planning(benchmark, json=False, file=sys.stderr)
+    _refuse_outputs(args, benchmark, study)
+    # The runs, and their ranking.
+    plans = _finished_plans(args, benchmark, study)
+    if plans is None:
+        say_how_to_go_on(args, study)
+        return INTERRUPTED
+    _finish(args, benchmark, study, plans, name)
+    return 0
+
+
+def _comparison(args: argparse.Namespace) -> Comparison:
+    """Return the methods of PLAN, or the bundled ones."""
+    from rankstudio.engine.analysis.comparisons.batch import (
+        is_comparison,
+        load_comparison,
+    )
+
+    path = plan_file(args)
+    if not args.data:
+        raise PlanError("--data: expected a folder with datasets, got none.")
+    if path is None:
+        return load_comparison(resource("plans", "benchmark.toml"))
+    allow_named_code(args, path)
+    if path.exists() and not is_comparison(path):
+        raise PlanError(
+            f"{path}: a benchmark needs tables [[runs]], each with a line such as method = "
+            '"gas"; see rankstudio benchmark --help.'
+        )
+    return load_comparison(path)
+
+
+def _planned(
+    args: argparse.Namespace, comparison: Comparison, study: Path
+) -> PlannedBenchmark:
+    """Return the datasets below the folders, with the runs on each of them.
+
+    Raises
+    ------
+    DatasetError
+        If there is no dataset; what is skipped is printed first.
+    """
+    from dataclasses import replace
+
+    from rankstudio.plugins.benchmark.benchmark_tables import skipped_text
+    from rankstudio.plugins.benchmark.dataset_search import DatasetSearch
+    from rankstudio.plugins.benchmark.planned_benchmark import planned_benchmark
+
+    # Candidates by name; results of benchmarks are no data.
+    search = DatasetSearch(excluded={args.out.resolve()})
+    for folder in args.data:
+        search.search(Path(folder))
+    # Each candidate is opened once.
+    with preparation():
+        benchmark = planned_benchmark(
+            comparison, search.candidates, _stored_runs(study)
+        )
+    benchmark = replace(benchmark, skipped=(*search.skipped, *benchmark.skipped))
+    if not benchmark.datasets:
+        if benchmark.skipped:
+            tell(skipped_text(benchmark.skipped), file=sys.stderr)
+        folders = ", ".join(args.data)
+        raise DatasetError(f"{folders}: found no dataset that a benchmark can use.")
+    return benchmark
+
+
+def _stored_runs(study: Path) -> StoredRuns:
+    """Return the runs of the study, if it exists."""
+    from rankstudio.plugins.benchmark.planned_benchmark import NO_RUNS, StoredRuns
+
+    if not study.exists():
+        return NO_RUNS
+    with reading(study) as (opened_study, _):
+        return StoredRuns.of(opened_study)
+
+
+def _print_planning(
+    benchmark: PlannedBenchmark, *, json: bool, file: TextIO | None = None
+) -> None:
+    """Print datasets, times, and what is skipped."""
+    from rankstudio.plugins.benchmark.benchmark_tables import (
+        benchmark_as_dict,
+        planning_tables,
+        skipped_text,
+    )
+
+    if json:
+        tell(as_json(benchmark_as_dict(benchmark)), file=file)
+        return
+    texts = [document(planning_tables(benchmark))]
+    texts += [skipped_text(benchmark.skipped)] if benchmark.skipped else []
+    tell(Block("\n\n".join(texts)), file=file, flush=True)
+
+
+def _refuse_outputs(
+    args: argparse.Namespace, benchmark: PlannedBenchmark, study: Path
+) -> None:
+    """Make the folder of the results; refuse to replace data, the study, or files of another program."""
+    from rankstudio.engine.data.fold_files import refuse_inputs
+
+    make_folder(args.out)
+    outputs = [args.out / name for name in (REPORT, DIAGRAM, VALUES)]
+    inputs = [dataset.path for dataset in benchmark.datasets]
+    refuse_inputs([*outputs, study], inputs)
+    refuse_inputs(outputs, [study])
+    # Beside a study, they are those of an earlier part of the benchmark.
+    refuse_existing(outputs, args.force or study.exists())
+
+
+def _finished_plans(
+    args: argparse.Namespace, benchmark: PlannedBenchmark, study: Path
+) -> list[Plan] | None:
+    """Run the benchmark and return the plans of the finished runs; None if the user stopped it."""
+    from rankstudio.cli.run_loop import run_comparison
+
+    with workers(args) as at_hand:
+        outcome = run_comparison(benchmark.comparison, benchmark.data, study, at_hand)
+    return None if outcome.stopped else [run.plan for run in outcome.results]
+
+
+def _finish(
+    args: argparse.Namespace,
+    benchmark: PlannedBenchmark,
+    study: Path,
+    plans: Collection[Plan],
+    name: str,
+) -> None:
+    """Write the files of a finished benchmark, and print its tables."""
+    from rankstudio.engine.analysis.reported_runs import (
+        ALL_DATA,
+        RunChoice,
+        read_study,
+    )
+
+    # Only the runs of this benchmark; a study may have others.
+    with reading(study) as (opened_study, summaries):
+        numbers = tuple(
+            summary.key.id
+            for summary in summaries
+            if summary.finished
+            and not summary.damage
+            and any(summary.key.plan.agrees(plan) for plan in plans)
+        )
+        choice = RunChoice(ALL_DATA, numbers)
+        source = read_study(opened_study, choice=choice, includes_hidden=True)
+    ranking = _ranking(source, name)
+    written = _write_files(args.out, source, ranking, name)
+    _print_results(args, benchmark, ranking)
+    tell(f"Written: {', '.join(map(str, [study, *written]))}", file=sys.stderr)
+
+
+def _ranking(source: ReportSource, name: str) -> MethodRanking | None:
+    """Return the ranking of the methods; without one, print the reason."""
+    from rankstudio.plugins.method_ranks.mean_ranks import study_ranking
+
+    try:
+        return study_ranking([source], name)
+    except PlanError as error:
+        tell(f"Note: {error}", file=sys.stderr)
+        return None
+
+
+def _write_files(
+    out: Path, source: ReportSource, ranking: MethodRanking | None, name: str
+) -> Sequence[Path]:
+    """Write the report, and with a ranking its values and its diagram; return the files."""
+    from dataclasses import replace
+
+    from rankstudio.engine.export.figures.files import figure_bytes
+    from rankstudio.engine.export.figures.style import style_of
+    from rankstudio.plugins.method_ranks.rank_diagram import rank_diagram
+    from rankstudio.plugins.method_ranks.ranking_tables import values_csv
+    from rankstudio.plugins.report.document import html_page, wanted_keys
+    from rankstudio.plugins.report.report import make_report
+
+    report = make_report(replace(source, measure=name))
+    report = report.arranged(wanted_keys(source.settings.sections))
+    files: dict[Path, str | bytes] = {out / REPORT: html_page(report)}
+    if ranking is not None:
+        diagram = figure_bytes(rank_diagram(ranking), style_of("column"), "pdf")
+        files |= {out / DIAGRAM: diagram, out / VALUES: values_csv(ranking)}
+    for path, text in files.items():
+        write_output(path, text)
+    return list(files)
+
+
+def _print_results(
+    args: argparse.Namespace, benchmark: PlannedBenchmark, ranking: MethodRanking | None
+) -> None:
+    """Print the table of methods and datasets, the tests of pairs, and what is left out."""
+    from rankstudio.plugins.benchmark.benchmark_tables import (
+        benchmark_as_dict,
+        result_table,
+        skipped_text,
+    )
+    from rankstudio.plugins.method_ranks.ranking_tables import (
+        left_out_table,
+        pairs_table,
+        ranking_as_dict,
+    )
+
+    if args.json:
+        ranks = ranking_as_dict(ranking) if ranking is not None else None
+        tell(as_json({**benchmark_as_dict(benchmark), "ranking": ranks}))
+        return
+    tables = []
+    if ranking is not None:
+        tables.append(result_table(ranking))
+        tables += [pairs_table(ranking)] if ranking.tests is not None else []
+        tables += [left_out_table(ranking)] if ranking.table.left_out else []
+    texts = [document(tables)] if tables else []
+    texts += [skipped_text(benchmark.skipped)] if benchmark.skipped else []
+    tell(Block("\n\n".join(texts)))
