@@ -1,4 +1,4 @@
-"""Write the section of results.md on selectors over several datasets, from the study of a benchmark.
+"""Write the section of results.md on selectors over several datasets.
 
 rankstudio benchmark same-ranker --data FOLDER --out OUT --workers 1
 python docs/results.py OUT
@@ -30,6 +30,12 @@ python docs/results.py OUT
 ```
 """
 
+INTRODUCTION = """\
+The first command computed these {n_runs} runs in {minutes} minutes on one busy core;
+the second one wrote the tables. Validation MAP selects the parameters and k in every
+fold. The rank on each dataset is in brackets, and **bold** is the best of a column.
+"""
+
 MEASURES = ("MAP", "NDCG@10")
 
 
@@ -48,16 +54,12 @@ def section(source: ReportSource) -> str:
 
 def _introduction(ranking: MethodRanking, n_runs: int, minutes: float) -> str:
     """Return the sentences on the runs, and a list of the datasets."""
-    lines = [
-        f"The first command computed these {n_runs} runs in {minutes:.0f} minutes with one worker; the second",
-        "wrote this section. Validation MAP selects the parameters and k in every fold. The rank on each dataset",
-        "is in brackets, and **bold** is the best of a column.\n",
-    ]
-    lines += [
+    sentences = INTRODUCTION.format(n_runs=n_runs, minutes=round(minutes))
+    scopes = [
         f"- **{dataset.name}**: {dataset.scope}, {convention(dataset.convention).label}"
         for dataset in ranking.table.datasets
     ]
-    return "\n".join([*lines, ""])
+    return "\n".join([sentences, *scopes, ""])
 
 
 def _table(ranking: MethodRanking) -> str:

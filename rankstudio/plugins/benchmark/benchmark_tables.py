@@ -167,7 +167,7 @@ def result_table(ranking: MethodRanking) -> TextTable:
         header,
         rows,
         (0,),
-        " ".join((*scopes, *ranking.notes())),
+        " ".join(("Values are means over queries.", *scopes, *ranking.notes())),
         frozenset(best_cells),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,7 +13,7 @@ from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.progress_bar import preparation
-from rankstudio.cli.replacement import add_force_option, refuse_existing
+from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.run_options import plan_file
 from rankstudio.cli.streams import write_output
 from rankstudio.cli.study_file_option import reading, study_path
@@ -226,16 +226,15 @@ def _print_planning(
 def _refuse_outputs(
     args: argparse.Namespace, benchmark: PlannedBenchmark, study: Path
 ) -> None:
-    """Make the folder of the results; refuse to replace data, the study, or files of another program."""
+    """Refuse to replace data, the study, or files that no earlier part of the benchmark wrote."""
     from rankstudio.engine.data.fold_files import refuse_inputs
 
-    make_folder(args.out)
     outputs = [args.out / name for name in (REPORT, DIAGRAM, VALUES)]
-    inputs = [dataset.path for dataset in benchmark.datasets]
-    refuse_inputs([*outputs, study], inputs)
-    refuse_inputs(outputs, [study])
-    # Beside a study, they are those of an earlier part of the benchmark.
-    refuse_existing(outputs, args.force or study.exists())
+    datasets = [dataset.path for dataset in benchmark.datasets]
+    refuse_inputs([study], datasets)
+    # Files beside the study are those of an earlier part.
+    may_replace = argparse.Namespace(force=args.force or study.exists())
+    check_outputs(outputs, may_replace, [*datasets, study])
 
 
 def _finished_plans(
@@ -245,6 +244,7 @@ def _finished_plans(
     from rankstudio.cli.run_loop import run_comparison
 
     with workers(args) as at_hand:
+        make_folder(args.out)
         outcome = run_comparison(benchmark.comparison, benchmark.data, study, at_hand)
     return None if outcome.stopped else [run.plan for run in outcome.results]
 
@@ -275,9 +275,8 @@ def _finish(
         choice = RunChoice(ALL_DATA, numbers)
         source = read_study(opened_study, choice=choice, includes_hidden=True)
     ranking = _ranking(source, name)
-    written = _write_files(args.out, source, ranking, name)
+    _write_files(args.out, source, ranking, name)
     _print_results(args, benchmark, ranking)
-    tell(f"Written: {', '.join(map(str, [study, *written]))}", file=sys.stderr)
 
 
 def _ranking(source: ReportSource, name: str) -> MethodRanking | None:
@@ -293,8 +292,8 @@ def _ranking(source: ReportSource, name: str) -> MethodRanking | None:
 
 def _write_files(
     out: Path, source: ReportSource, ranking: MethodRanking | None, name: str
-) -> Sequence[Path]:
-    """Write the report, and with a ranking its values and its diagram; return the files."""
+) -> None:
+    """Write the report, and with a ranking its values and its diagram."""
     from dataclasses import replace
 
     from rankstudio.engine.export.figures.files import figure_bytes
@@ -312,7 +311,6 @@ def _write_files(
         files |= {out / DIAGRAM: diagram, out / VALUES: values_csv(ranking)}
     for path, text in files.items():
         write_output(path, text)
-    return list(files)
 
 
 def _print_results(
