@@ -25,7 +25,9 @@ HELP = "write the report of a study as one HTML file"
 DESCRIPTION = """\
 Write the report of a study: question and notes, data with checksums, methods and protocol, results with
 paired tests, selected features, stability, substitutes, published numbers, uses of the test part, versions,
-and plans to repeat the runs. It is one HTML file without scripts or network access, for screens and print.
+plans to repeat the runs, and references. It is one HTML file without network access, for screens and print.
+In a browser, a click on a header sorts a table, the mouse and the arrow keys show the values of curves, and a
+click on a name in the legend hides a run. All of the report is readable without scripts.
 
   rankstudio report results/study.rankstudio --out report.html
   rankstudio report results/study.rankstudio --out short.html --sections question,results,features

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,15 +16,18 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import FigureStyle
-from rankstudio.engine.export.figures.values import Figure
+from rankstudio.engine.export.figures.values import CurvesFigure, Figure
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog.analysis import reported_analyses
 from rankstudio.engine.plugins.report_parts import Paragraph
+from rankstudio.engine.support.resources import resource
 from rankstudio.engine.support.templates import rendered
+from rankstudio.plugins.report.curve_points import points_of
 
 STYLE = FigureStyle(width=540.0, font=9.0)
 """Style of all figures in points, which is 720 pixels wide on a page, with text of 12 pixels."""
 
+_SERIES_PART = re.compile(r"(?P<kind>series|name)-(?P<number>\d+)")
 _DPI = 240.0  # of pictures; on paper, a dot is a third of the width of a thin line
 
 
@@ -50,6 +56,16 @@ class ReportFigure:
         return _element(figure_bytes(self.figure, STYLE, "svg"))
 
     @cached_property
+    def curves(self) -> str:
+        """The points of the figure's series as JSON for the page's script; "" for other figures.
+
+        See :func:`~rankstudio.plugins.report.curve_points.points_of`.
+        """
+        if not isinstance(self.figure, CurvesFigure):
+            return ""
+        return json.dumps(points_of(self.figure, self.svg))
+
+    @cached_property
     def png(self) -> bytes:
         """The figure as a PNG picture in print resolution."""
         return figure_bytes(self.figure, STYLE, "png", _DPI)
@@ -72,7 +88,11 @@ def _element(file: bytes) -> str:
             name.rpartition("}")[2]: value for name, value in element.attrib.items()
         }
         if element.tag == "g":
-            attributes.pop("id", None)  # nothing refers to the ids of groups
+            # Nothing refers to the ids of groups, but the script finds the parts of a
+            # series by its number.
+            part = _SERIES_PART.match(attributes.pop("id", ""))
+            if part is not None:
+                attributes[f"data-{part['kind']}"] = part["number"]
         for name, beginning in (("id", ""), ("href", "#"), ("clip-path", "url(#")):
             if name in attributes:
                 attributes[name] = (
@@ -269,6 +289,15 @@ def html_page(report: Report) -> str:
     -------
     str
         Valid HTML in UTF-8. It is readable on phones, on screens in both themes and on
-        paper.
+        paper. Its only script makes tables sortable and curves readable; the page is
+        complete without it, and the security policy allows no other script.
     """
-    return rendered("report.html", report=report, version=__version__)
+    script = resource("templates", "report.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return rendered(
+        "report.html",
+        report=report,
+        version=__version__,
+        script=script,
+        script_hash=f"sha256-{digest}",
+    )

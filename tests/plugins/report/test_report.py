@@ -182,7 +182,6 @@ def test_a_page_is_complete_by_itself_and_every_tag_is_closed(
     found = read(page)
     names = {name for name, _ in found.tags}
     assert not names & {
-        "script",
         "link",
         "iframe",
         "object",
@@ -191,6 +190,7 @@ def test_a_page_is_complete_by_itself_and_every_tag_is_closed(
         "base",
         "form",
     }
+    assert [attributes for name, attributes in found.tags if name == "script"] == [{}]
     for name, attributes in found.tags:
         assert not [key for key in attributes if key.startswith("on")]
         assert all(
@@ -207,6 +207,7 @@ def test_a_page_is_complete_by_itself_and_every_tag_is_closed(
     assert "http" not in re.sub(
         r"http://www\.w3\.org/2000/svg|http-equiv", "", without_references
     )
+    assert "data-curves" in without_references
     ids = [attributes["id"] for _, attributes in found.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     used = {attributes["href"] for name, attributes in found.tags if name == "use"}
@@ -223,6 +224,8 @@ BROWSER = shutil.which("chromium")
 )
 def test_a_browser_finds_the_very_tags(page: str, tmp_path: Path) -> None:
     """A parser of HTML5 mends what is not valid by moving, closing or adding tags: it has nothing to mend."""
+    # The script of the page would change its tags.
+    page = re.sub(r"<script>.*</script>", "", page, flags=re.S)
     (tmp_path / "report.html").write_text(page, encoding="utf-8")
     quiet = ("background-networking", "component-update", "gpu", "quic", "sync")
     options = [
@@ -432,7 +435,8 @@ def test_names_of_others_stay_text(source: ReportSource) -> None:
     page = html_page(make_report(hostile))
     found = read(page)
     tags = {name for name, _ in found.tags}
-    assert not tags & {"script", "img"}
+    assert "img" not in tags
+    assert [name for name, _ in found.tags].count("script") == 1  # its own
     assert found.text.count('<script>alert("x")</script>') > 10
     assert "\x00" not in page
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from bisect import bisect
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
@@ -52,6 +53,7 @@ _MARKERS = {
 _LEGEND_LINE_HEIGHT = 1.35  # from one line of the legend to the next
 _STRIP_WIDTH = 8.0  # of the strip with the colours of an ordered family
 _MARGIN = 0.4  # empty space at the edges of the page
+_SERIES_ID = re.compile(r"series-(\d+)-")
 _MIN_TICK_GAP = 0.7  # least space between the texts of ticks next to each other
 
 _INTER = str(resource("fonts", "Inter-Regular.ttf"))
@@ -343,7 +345,7 @@ class FigurePage:
         # The heading is a row of its own, without a sample.
         if style.heading:
             rows.insert(0, [(None, self.elided(style.heading, room))])
-        return [
+        legends = [
             self.paper.legend(
                 [artist or Line2D([], []) for artist, _ in row],
                 [label for _, label in row],
@@ -364,6 +366,11 @@ class FigurePage:
             )
             for row in rows
         ]
+        # In an SVG, the name of a series has the number of the series.
+        for legend, row in zip(legends, rows, strict=True):
+            for text, (artist, _) in zip(legend.get_texts(), row, strict=True):
+                text.set_gid(_name_id(artist))
+        return legends
 
     def _set_ticks(
         self,
@@ -421,6 +428,18 @@ class FigurePage:
                 distances, itertools.pairwise(half_sizes), strict=True
             )
         )
+
+
+def series_id(series: int, number: int) -> str:
+    """Return the id of an artist of a series in an SVG, by the numbers of both from 0."""
+    return f"series-{series}-{number}"
+
+
+def _name_id(artist: Any) -> str | None:
+    """Return the id of a name in the legend by the artist beside the name; None if the artist is no series'."""
+    first_artist = artist[0] if isinstance(artist, tuple) else artist
+    series = _SERIES_ID.match((first_artist and first_artist.get_gid()) or "")
+    return f"name-{series[1]}" if series else None
 
 
 @cache

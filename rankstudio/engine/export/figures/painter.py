@@ -15,7 +15,7 @@ import math
 import re
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import isfinite, nan
@@ -37,6 +37,7 @@ from rankstudio.engine.export.figures.page import (
     Look,
     Ticks,
     known_range,
+    series_id,
     value_range,
 )
 from rankstudio.engine.export.figures.style import DASHES, FigureStyle, on_ground
@@ -196,7 +197,9 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     # Series with their entries in the legend.
     levels = _paint_levels(page, figure)
     for index, series in enumerate(figure.series):
+        painted_before = set(page.area.get_children())
         artists = _SeriesPainter(page, figure, series, index).paint()
+        _number_artists(page, painted_before, artists, index)
         if series.label and _has_legend_entry(figure, series):
             page.entries.append((artists, series.label))
     _add_family_to_legend(page, figure)
@@ -209,6 +212,31 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
             (Patch(color=style.text, alpha=0.18, linewidth=0), figure.bands)
         )
     return page.finish(lambda width: _curves_height(figure, style, width))
+
+
+def _number_artists(
+    page: FigurePage,
+    painted_before: Container[Artist],
+    artists: Artist | tuple[Artist, ...],
+    index: int,
+) -> None:
+    """Give the groups of a series in an SVG ids such as "series-3-0", by which pages find all parts of the series.
+
+    Parameters
+    ----------
+    page : FigurePage
+    painted_before : container of Artist
+        What the area had before the series was painted.
+    artists : Artist or tuple of Artist
+        Artists that show the series in the legend.
+    index : int
+        Number of the series in the figure, from 0.
+    """
+    new_artists = [a for a in page.area.get_children() if a not in painted_before]
+    legend_artists = artists if isinstance(artists, tuple) else (artists,)
+    numbered = dict.fromkeys((*new_artists, *legend_artists))
+    for number, artist in enumerate(numbered):
+        artist.set_gid(series_id(index, number))
 
 
 def _curves_height(
