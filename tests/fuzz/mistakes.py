@@ -94,6 +94,7 @@ class Files:
             "importance": ["importance", test, "--model", model],
             "cascade": ["cascade", study, "--run", "1", "--budget", "1"],
             "thresholds": ["thresholds", study, "--run", "1"],
+            "validity": ["validity", study, "--run", "1", "--keep", "1"],
             "drift": ["drift", test, str(self.folder / "data" / "train.txt")],
             TRANSFER: ["drift", data, "--study", study, "--run", "1"],
             "judges": [

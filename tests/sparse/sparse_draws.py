@@ -228,6 +228,9 @@ COMMANDS: Mapping[str, Command] = {
         )
     ],
     "thresholds": lambda rng, place: ["thresholds", place.study, "--json"],
+    "validity": lambda rng, place: [
+        *("validity", place.study, "--base", rng.choice(("mean", "zero")), "--json")
+    ],
     "compare": lambda rng, place: ["compare", place.study, "--json"],
     "risk": lambda rng, place: [
         *("risk", place.study, "--alpha", rng.choice(("0", "1", "5")), "--json")

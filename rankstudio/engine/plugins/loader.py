@@ -59,7 +59,7 @@ _ABILITIES = {
     "trees": (("methods",), "rankstudio.plugins.trees:PLUGIN"),
     "judges": (("analyses", "parts"), "rankstudio.plugins.judges:PLUGIN"),
     "evidence": (
-        ("commands", "pages", "report_parts", "functions"),
+        ("commands", "pages", "report_parts", "functions", "analyses"),
         "rankstudio.plugins.evidence:PLUGIN",
     ),
     "permutation": (

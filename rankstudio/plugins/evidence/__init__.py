@@ -9,6 +9,8 @@ Furnival, G. M. and Wilson, R. W. (1974). Regressions by leaps and bounds. Techn
 Shah, R. D. and Samworth, R. J. (2013). Variable selection with error control: another look at stability
 selection. Journal of the Royal Statistical Society B 75, 55-80.
 Breiman, L. (2001). Random forests. Machine Learning 45, 5-32.
+Singh, J., Khosla, M., Wang, Z. and Anand, A. (2021). Extracting per query valid explanations for blackbox
+learning-to-rank models. ICTIR, 203-210.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from rankstudio.engine.plugins.window_parts import WindowPage
 
 PLUGIN = Plugin(
     name="evidence",
+    analyses="rankstudio.plugins.evidence.validity_entry:ANALYSES",
     commands=(
         TerminalCommand("evidence", "rankstudio.plugins.evidence.commands.evidence"),
         TerminalCommand(
@@ -54,6 +57,9 @@ PLUGIN = Plugin(
         EngineFunction(
             "permutation_importance",
             "rankstudio.plugins.evidence.permutation_importance",
+        ),
+        EngineFunction(
+            "ranking_validity", "rankstudio.plugins.evidence.ranking_validity"
         ),
         EngineFunction(
             "repeated_left_out", "rankstudio.plugins.evidence.repeated_left_out"

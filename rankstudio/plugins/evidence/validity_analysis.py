@@ -1,0 +1,386 @@
+"""Validity and completeness of the features of a run's models, as tables of an analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.language import tr, trn
+from rankstudio.engine.methods.catalog.analysis import (
+    AnalysisResult,
+    AnalysisTable,
+    Cell,
+    formatted,
+)
+from rankstudio.engine.statistics.mean_intervals import MeanIntervals, mean_intervals
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.shard import shards_of
+from rankstudio.engine.support.sparse_rows import Features, SparseRows
+from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.plugins.evidence.ranking_validity import (
+    VALUES_PER_BLOCK,
+    RankingValidity,
+    Rows,
+    validity_steps,
+)
+
+_MAX_SIZES = 30  # sizes of sets up to which each one is measured
+
+Base = Literal["mean", "zero"]
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldModel:
+    """The model of a fold, with its features and the documents that it ranks.
+
+    ``columns`` are the 0-based columns of its features, ascending, ``base`` the value
+    of each of them where it is masked, and ``order`` positions in ``columns``.
+    """
+
+    fold: int
+    step: Step
+    documents: RankingDataset
+    part: str
+    columns: Ints
+    base: Floats
+    order: tuple[int, ...]
+
+    def scores(self, used: Floats) -> Floats:
+        """Score documents by the values of the model's features, shape (m, len(columns))."""
+        width = self.documents.X.shape[1]
+        if isinstance(self.documents.X, SparseRows):
+            return self.step.scores(SparseRows.spread(used, self.columns, width).T)
+        wide = np.zeros((width, len(used)))
+        wide[self.columns] = used.T
+        return self.step.scores(wide)
+
+    def steps(self, feature_sets: Sequence[Sequence[int]]) -> Waiting[RankingValidity]:
+        """Yield progress, and return the validity of sets of positions in ``columns``."""
+        read = partial(_values, self.documents.X, self.columns)
+        ptr = self.documents.query_ptr
+        return validity_steps(self.scores, read, ptr, feature_sets, self.base)
+
+
+def _values(X: Features, columns: Ints, rows: Rows) -> Floats:
+    """Return some columns of some documents as an array."""
+    values = X[rows, columns] if isinstance(X, SparseRows) else X[rows][:, columns]
+    return np.array(values, dtype=np.float64)
+
+
+def validity_result(
+    run: RunResult,
+    data: FoldedDataset,
+    /,
+    *,
+    features: tuple[int, ...] = (),
+    keep: int | None = None,
+    fold: int | None = None,
+    base: Base = "mean",
+    n_queries: int = 5,
+) -> Waiting[AnalysisResult]:
+    """Measure validity and completeness of features of a run's models, with their means over the queries.
+
+    Parameters
+    ----------
+    run : RunResult
+    data : FoldedDataset
+        Without a test part, the validation part has the documents, and without that
+        the training part.
+    features : tuple of int
+        1-based ids of the features to keep; empty for the first features of each model.
+    keep : int or None
+        Number of first features to keep; None for each number.
+    fold : int or None
+        Number of the fold; None for all.
+    base : {"mean", "zero"}
+        Value of masked features: their mean over the training documents, or 0.
+    n_queries : int
+        Number of queries to list for a single set, the least validity first.
+
+    Raises
+    ------
+    PlanError
+        If a model was not learned from features, or uses none.
+    ParameterError
+        If the run has no such fold, or the data no such feature.
+
+    Notes
+    -----
+    The definitions are those of
+    :func:`rankstudio.plugins.evidence.ranking_validity.ranking_validity`. Features are
+    in the order of selection. For a method that selects none, those come first whose
+    masking alone changes the rankings most, by the mean of τ over the queries.
+    """
+    if features and keep is not None:
+        raise ParameterError("keep", keep, tr("nothing if features are named"))
+    fold_results = _fold_results(run, fold)
+    models = []
+    for number, result in enumerate(fold_results):
+        work = _fold_model(run, result, _fold_of(data, result.fold), base)
+        models.append((yield from _shared(work, number / 2, len(fold_results))))
+
+    # The sets of features to keep of each model.
+    sizes = _sizes(models, keep)
+    validities = []
+    for number, model in enumerate(models):
+        if features:
+            feature_sets = [_positions(model, features)]
+        else:
+            feature_sets = [model.order[:size] for size in sizes]
+        share = (len(models) + number) / 2
+        validity = yield from _shared(model.steps(feature_sets), share, len(models))
+        validities.append(validity)
+
+    # The means of all sets, and the queries of a single one.
+    tables = [_means_table(run, models, validities, sizes, features, base)]
+    if len(validities[0].sets) == 1 and n_queries:
+        tables.append(_queries_table(models, validities, n_queries))
+    warnings = tuple(_unused_features(models, features))
+    return AnalysisResult(tuple(tables), _as_dict(models, validities, base), warnings)
+
+
+def _shared(work: Waiting[Any], first: float, n_folds: int) -> Waiting[Any]:
+    """Yield the progress of work on one of several folds, and return its result.
+
+    ``first`` is the number of folds before it. Each fold is gone through twice, so that
+    it has half of its share.
+    """
+    while True:
+        try:
+            progress = next(work)
+        except StopIteration as end:
+            return end.value
+        share = (first + progress.share / 2) / n_folds
+        yield WorkProgress(progress.what, min(1.0, share))
+
+
+def _fold_results(run: RunResult, number: int | None) -> list[FoldResult]:
+    """Return the results of all folds, or of the one with a number."""
+    by_number = {result.fold: result for result in run.folds}
+    if number is None:
+        return list(by_number.values())
+    if number not in by_number:
+        expected = tr("one of {names}").format(names=", ".join(map(str, by_number)))
+        raise ParameterError("fold", number, expected)
+    return [by_number[number]]
+
+
+def _fold_of(data: FoldedDataset, number: int) -> Fold:
+    return next(fold for fold in data.folds if fold.number == number)
+
+
+def _fold_model(
+    run: RunResult, result: FoldResult, fold: Fold, base: Base
+) -> Waiting[_FoldModel]:
+    """Return the model of a fold with its features in order; yield progress of the ordering."""
+    step = result.chosen.step
+    if not step.learned or not step.selected:
+        text = tr("Fold {fold}: the model was not learned from features.")
+        raise PlanError(text.format(fold=fold.number))
+
+    # The documents that the model had not seen, if there are any.
+    parts = (
+        (fold.test, tr("test")),
+        (fold.vali, tr("validation")),
+        (fold.train, tr("training")),
+    )
+    documents, part = next((d, name) for d, name in parts if d is not None)
+
+    # Its features, and their values where they are masked.
+    columns = np.array(sorted(step.selected), dtype=np.int64)
+    means = _means(fold.train, columns) if base == "mean" else np.zeros(columns.size)
+    model = _FoldModel(fold.number, step, documents, part, columns, means, ())
+
+    # Their order: that of selection, or by the effect of masking each alone.
+    if run.plan.entry.selects:
+        order = _positions(model, result.selected)
+    else:
+        single_features = yield from model.steps(
+            [(index,) for index in range(columns.size)]
+        )
+        effects = np.nan_to_num(single_features.completeness_means.mean, nan=0.0)
+        order = tuple(np.argsort(-effects, kind="stable").tolist())
+    return _FoldModel(fold.number, step, documents, part, columns, means, order)
+
+
+def _means(train: RankingDataset, columns: Ints) -> Floats:
+    """Return the mean of some columns over the training documents, read in blocks."""
+    sums = np.zeros(columns.size)
+    n_documents = max(1, VALUES_PER_BLOCK // columns.size)
+    for block in shards_of(train.query_ptr, n_documents):
+        sums += _values(train.X, columns, block.rows).sum(axis=0)
+    return sums / train.n_documents
+
+
+def _positions(model: _FoldModel, ids: Sequence[int]) -> tuple[int, ...]:
+    """Return the positions of features, by their ids, among those of the model; others are left out."""
+    known_ids = model.documents.feature_ids.tolist()
+    for feature in ids:
+        if feature not in known_ids:
+            raise ParameterError("features", feature, tr("ids of features of the data"))
+    position_of = {column: index for index, column in enumerate(model.columns.tolist())}
+    columns = [known_ids.index(feature) for feature in ids]
+    return tuple(position_of[column] for column in columns if column in position_of)
+
+
+def _unused_features(
+    models: Sequence[_FoldModel], features: Sequence[int]
+) -> Iterator[str]:
+    """Yield for each fold a sentence on the features to keep that its model does not use."""
+    for model in models:
+        used_ids = set(model.documents.feature_ids[model.columns].tolist())
+        unused_ids = [feature for feature in features if feature not in used_ids]
+        if unused_ids:
+            text = tr("the model of fold {fold} does not use the features {ids}.")
+            ids = ", ".join(map(str, unused_ids))
+            yield text.format(fold=model.fold, ids=ids)
+
+
+def _sizes(models: Sequence[_FoldModel], keep: int | None) -> list[int]:
+    """Return the numbers of features to keep, up to those of the smallest model."""
+    n_features = min(len(model.order) for model in models)
+    if keep is not None:
+        return [min(keep, n_features)]
+    if n_features <= _MAX_SIZES:
+        return list(range(1, n_features + 1))
+    # Of many features not each number, but numbers that grow by a factor.
+    growing = np.geomspace(1, n_features, _MAX_SIZES).round().astype(int)
+    return sorted(set(growing.tolist()))
+
+
+def _means_table(
+    run: RunResult,
+    models: Sequence[_FoldModel],
+    validities: Sequence[RankingValidity],
+    sizes: Sequence[int],
+    features: Sequence[int],
+    base: Base,
+) -> AnalysisTable:
+    """Return the means of each set over the queries of all folds."""
+    validity = mean_intervals([fold_validity.validity for fold_validity in validities])
+    completeness = mean_intervals(
+        [fold_validity.completeness for fold_validity in validities]
+    )
+    names = (
+        [", ".join(map(str, features))]
+        if features
+        else [_size_text(models, size) for size in sizes]
+    )
+    rows = tuple(
+        (name, *_interval_cells(validity, index), *_interval_cells(completeness, index))
+        for index, name in enumerate(names)
+    )
+    header = (
+        tr("kept"),
+        tr("validity"),
+        tr("from"),
+        tr("to"),
+        tr("completeness"),
+        tr("from"),
+        tr("to"),
+    )
+    title = tr("{run} on {data}, {part}: validity and completeness of features")
+    title = title.format(run=run.plan.title, data=run.data_name, part=models[0].part)
+    return AnalysisTable(title, header, rows, _note(models, validities, base))
+
+
+def _size_text(models: Sequence[_FoldModel], size: int) -> str:
+    """Return the number of features kept; of a single fold, with the last one that is kept."""
+    if len(models) > 1:
+        return str(size)
+    (model,) = models
+    column = int(model.columns[model.order[size - 1]])
+    text = tr("{n}, with {feature}")
+    return text.format(n=size, feature=model.documents.feature_names[column])
+
+
+def _interval_cells(means: MeanIntervals, index: int) -> tuple[Cell, ...]:
+    """Return a mean and the ends of its interval."""
+    numbers = (means.mean[index], means.low[index], means.high[index])
+    return tuple(formatted(float(number), "+.3f") for number in numbers)
+
+
+def _note(
+    models: Sequence[_FoldModel], validities: Sequence[RankingValidity], base: Base
+) -> str:
+    """Return the definition of the numbers, and the number of queries left out, as sentences."""
+    n_queries = sum(fold_validity.validity.shape[1] for fold_validity in validities)
+    base_text = tr("their training mean") if base == "mean" else "0"
+    text = tr(
+        "Validity: Kendall's τ between the ranking by the model and by the kept features alone; completeness: "
+        "−τ with the kept features masked. Masked features have {base} in all documents. Means over {n} "
+        "queries, with 95 % intervals."
+    )
+    sentences = [text.format(base=base_text, n=n_queries)]
+    n_undefined = sum(fold_validity.n_undefined for fold_validity in validities)
+    if n_undefined:
+        undefined = trn(
+            "Left out: {n} query whose documents the model does not tell apart.",
+            "Left out: {n} queries whose documents the model does not tell apart.",
+            n_undefined,
+        )
+        sentences.append(undefined.format(n=n_undefined))
+    return " ".join(sentences)
+
+
+def _queries_table(
+    models: Sequence[_FoldModel],
+    validities: Sequence[RankingValidity],
+    n_queries: int,
+) -> AnalysisTable:
+    """Return the queries with the least validity of a single set."""
+    rows = [
+        (model.fold, query, float(validity), float(completeness))
+        for model, fold_validity in zip(models, validities, strict=True)
+        for query, validity, completeness in zip(
+            model.documents.query_ids,
+            fold_validity.validity[0],
+            fold_validity.completeness[0],
+            strict=True,
+        )
+        if not np.isnan(validity)
+    ]
+    rows.sort(key=lambda row: row[2])
+    cells = tuple(
+        (fold, query, formatted(validity, "+.3f"), formatted(completeness, "+.3f"))
+        for fold, query, validity, completeness in rows[:n_queries]
+    )
+    header = (tr("fold"), tr("query"), tr("validity"), tr("completeness"))
+    return AnalysisTable(tr("Queries with the least validity"), header, cells)
+
+
+def _as_dict(
+    models: Sequence[_FoldModel], validities: Sequence[RankingValidity], base: Base
+) -> dict[str, Any]:
+    """Return the values of each query as plain values."""
+    folds = []
+    for model, fold_validity in zip(models, validities, strict=True):
+        ids = model.documents.feature_ids[model.columns]
+        sets = [
+            {
+                "kept": [int(ids[position]) for position in fold_validity.sets[index]],
+                "validity": fold_validity.validity[index].tolist(),
+                "completeness": fold_validity.completeness[index].tolist(),
+                "mean_validity": float(fold_validity.validity_means.mean[index]),
+                "mean_completeness": float(
+                    fold_validity.completeness_means.mean[index]
+                ),
+            }
+            for index in range(len(fold_validity.sets))
+        ]
+        fold = {
+            "fold": model.fold,
+            "part": model.part,
+            "queries": list(model.documents.query_ids),
+            "sets": sets,
+        }
+        folds.append(fold)
+    return {"base": base, "folds": folds}
