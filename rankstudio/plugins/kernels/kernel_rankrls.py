@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import query_factors
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_queries
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
@@ -50,11 +52,20 @@ from rankstudio.engine.methods.pair_learners import (
     held_out_weighting,
     labels_or_zeros,
     preferring,
+    unusual,
 )
+from rankstudio.engine.methods.rankers.rankrls_outputs import several_outputs
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 from rankstudio.plugins.kernels.entries import KERNEL_RANKRLS
+from rankstudio.plugins.kernels.kernel_outputs import (
+    in_order_of_queries,
+    left_out_errors,
+    output_slopes,
+    weights_of_columns,
+    with_outputs,
+)
 from rankstudio.plugins.kernels.systems import (
     DualSystem,
     KernelSystem,
@@ -146,18 +157,19 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (r,)
-        The weights b of the basis vectors.
+    dual_coef_ : ndarray of shape (r,) or (v, r)
+        The weights b of the basis vectors; one row for each
+        output of labels y of shape (m, v).
     basis_ : ndarray of shape (r,)
         Rows of X that are the basis vectors. Linearly dependent ones are dropped, with
         a ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
         Basis vectors: the rows ``basis_`` of X.
-    coef_ : ndarray of shape (n,)
+    coef_ : ndarray of shape (n,) or (v, n)
         Importance of each feature: the root mean square slope of the score at up to 500
         basis vectors, which is |w| for the linear kernel. For a precomputed kernel,
         whose columns are documents, the weights of the documents.
-    criterion_ : float
+    criterion_ : float or ndarray of shape (v,)
         Leave-query-out squared error, summed over documents. Each query is predicted by
         the model trained without the query *and* its basis vectors. With another cost
         or weighting, the loss of the pairs of left-out queries. For a single query, the
@@ -184,7 +196,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
     entry = KERNEL_RANKRLS
 
-    criterion_: float = field(init=False)
+    criterion_: float | Floats = field(init=False)
     dual_coef_: Floats = field(init=False)
 
     regularization: float = 1.0
@@ -251,19 +263,129 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """
         has_one_query = rows.ptr.size == 2
         system = decomposed.system
-        is_pointwise = system.factor.intercept
-        if is_pointwise and has_one_query and isinstance(system, ReducedSystem):
-            return _leave_one_out_error(system, regularization)
         if has_one_query and rows.preferences is None:
-            decomposition = KernelDecomposition(system.rows, system.values)
-            return (
-                yield from self.one_ranking_error(decomposition, rows.y, regularization)
-            )
+            return (yield from self._one_query_error(system, rows.y, regularization))
         left_out_residuals = system.residuals(self._predicted(rows, decomposed))
         # The criterion compares documents of a query.
-        if is_pointwise:
+        if system.factor.intercept:
             left_out_residuals = centre(left_out_residuals[:, None], rows.ptr)
         return float(np.sum(left_out_residuals**2))
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        preferences: Preferences | None = None,
+    ) -> Self:
+        """Fit to documents, labels and queries.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Features; a row is a document.
+        y : array-like of shape (m,) or (m, v)
+            Labels; v outputs share one decomposition.
+        qid : array-like of shape (m,), optional
+            Query of each document.
+        preferences : Preferences, optional
+            Preferences, each between rows of X of one query,
+            instead of y.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        outputs = several_outputs(y)
+        labels = labels_or_zeros(
+            X, y if outputs is None else outputs[:, 0], preferences
+        )
+        data = self._validated(X, labels, qid)
+        if outputs is None:
+            return self._fit(preferring(data, preferences))
+        # One decomposition gives the models of all outputs.
+        decomposed = self._decomposed_outputs(data)
+        if decomposed.said:
+            warnings.warn(
+                decomposed.said,
+                DependentBasisWarning,
+                stacklevel=2,
+            )
+        regularization = self.checked("regularization")
+        system = with_outputs(decomposed.system, data, outputs)
+        self.dual_coef_ = system.dual(regularization).T
+        self.criterion_ = self._output_criteria(
+            system,
+            in_order_of_queries(data, outputs),
+            regularization,
+        )
+        # The attributes that predictions need.
+        self.basis_ = _original_rows(data, decomposed.basis)
+        self.basis_vectors_ = data.X[decomposed.basis]
+        kernel = kernel_of(self)
+        self.coef_ = (
+            weights_of_columns(data.X.shape[1], self.basis_, self.dual_coef_)
+            if kernel.function == PRECOMPUTED
+            else output_slopes(kernel, self.basis_vectors_, self.dual_coef_)
+        )
+        return self
+
+    def _decomposed_outputs(self, data: QueryData) -> _Decomposed:
+        """Return the decomposition for several outputs.
+
+        ParameterError is raised for a loss whose
+        decomposition depends on the labels.
+        """
+        if name := unusual(self.pair_cost()):
+            expected = "the default with several outputs, or one output at a time"
+            raise ParameterError(name, getattr(self, name), expected)
+        return finish(self._decomposed(data, kernel_of(self)))
+
+    def _output_criteria(
+        self,
+        system: KernelSystem,
+        labels: Floats,
+        regularization: float,
+    ) -> Floats:
+        """Return the criterion of each output, (v,).
+
+        The labels (m, v) are in the order of the queries.
+        """
+        has_several_queries = system.factor.documents.size > 2
+        if has_several_queries:
+            return left_out_errors(system, regularization)
+        # For a single query, one output at a time.
+        criteria = []
+        for column in np.ascontiguousarray(labels.T):
+            error = self._one_query_error(
+                system.with_factor(
+                    replace(
+                        system.factor,
+                        targets=column - column.mean(),
+                    )
+                ),
+                column,
+                regularization,
+            )
+            criteria.append(finish(error))
+        return np.array(criteria)
+
+    def _one_query_error(
+        self,
+        system: KernelSystem,
+        labels: Floats,
+        regularization: float,
+    ) -> Waiting[float]:
+        """Return the criterion of a single query."""
+        is_pointwise = system.factor.intercept
+        if is_pointwise and isinstance(system, ReducedSystem):
+            return _leave_one_out_error(system, regularization)
+        decomposition = KernelDecomposition(system.rows, system.values)
+        return (
+            yield from self.one_ranking_error(decomposition, labels, regularization)
+        )
 
     def leave_query_out(
         self,
@@ -280,7 +402,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         ----------
         X : array-like of shape (m, n)
             Features; a row is a document.
-        y : array-like of shape (m,), optional
+        y : array-like of shape (m,) or (m, v), optional
             Labels of the documents.
         qid : array-like of shape (m,), optional
             Query of each document.
@@ -292,9 +414,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         Returns
         -------
-        ndarray of shape (m,), or (L, m) for L values of λ
-            Scores, centered within each query, in the order of the rows of X. The basis
-            vectors of a query are left out together with the query.
+        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v)
+            For L values of λ and v outputs: scores, centered
+            within each query, in the order of the rows of X.
+            The basis vectors of a query are left out with it.
 
         Raises
         ------
@@ -308,10 +431,22 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             if regularization is None
             else [LAMBDA.check(value) for value in regularization]
         )
-        data = preferring(
-            self._group(X, labels_or_zeros(X, y, preferences), qid), preferences
+        outputs = several_outputs(y)
+        labels = labels_or_zeros(
+            X, y if outputs is None else outputs[:, 0], preferences
         )
+        data = preferring(self._group(X, labels, qid), preferences)
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
+        if outputs is not None:
+            decomposed = self._decomposed_outputs(data)
+            system = with_outputs(decomposed.system, data, outputs)
+            rows = np.array(
+                [
+                    data.in_original_order(centre(scores, data.ptr))
+                    for scores in system.left_out(grid)
+                ]
+            )
+            return rows[0] if regularization is None else rows
         decomposed = finish(self._decomposed(data, kernel))
         predicted = decomposed.system.left_out(grid)
         factor = decomposed.system.factor
@@ -334,15 +469,15 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         ----------
         X : array-like of shape (m, n)
             Features; a row is a document.
-        y : array-like of shape (m,)
+        y : array-like of shape (m,) or (m, v)
             Labels of the documents.
         regularization : sequence of float, optional
             Several λ; by default the estimator's own.
 
         Returns
         -------
-        ndarray of shape (m,), or (L, m) for L values of λ
-            Predictions, including the intercept. A basis
+        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v)
+            For L values of λ: predictions, including the intercept. A basis
             vector is left out together with its document.
 
         Raises
@@ -363,12 +498,20 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         grid = [self.checked("regularization")]
         if regularization is not None:
             grid = [LAMBDA.check(value) for value in regularization]
-        data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
+        outputs = several_outputs(y)
+        data = self._group(
+            X,
+            y if outputs is None else outputs[:, 0],
+            np.zeros(np.shape(y)[:1], dtype=np.int64),
+        )
         if len(data.y) < 2:
             raise DatasetError("y: expected at least two documents, found 1.")
         system = finish(self._decomposed(data, kernel_of(self))).system
+        if outputs is not None:
+            system = with_outputs(system, data, outputs)
         predicted = np.array([_leave_one_out(system, value) for value in grid])
-        predicted += data.y.mean()
+        labels = data.y if outputs is None else outputs
+        predicted += labels.mean(axis=0)
         return predicted[0] if regularization is None else predicted
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
@@ -480,8 +623,18 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
     def _score(self, X: Floats) -> Floats:
         kernel = kernel_of(self)
+        has_outputs = self.dual_coef_.ndim > 1
         if kernel.function == PRECOMPUTED:
+            if has_outputs:
+                return linear_scores(np.ascontiguousarray(X.T), self.coef_).T
             return super()._score(X)
+        if has_outputs:
+            scores = kernel.scores(
+                np.ascontiguousarray(X),
+                self.basis_vectors_,
+                self.dual_coef_,
+            )
+            return scores.T
         return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(
             np.ascontiguousarray(X)
         )

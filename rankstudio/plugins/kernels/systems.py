@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -63,6 +63,14 @@ class KernelSystem(ABC):
     @abstractmethod
     def dual(self, regularization: float) -> Floats:
         """Return the weights of the kernel functions of the basis vectors, (r,) or (r, v)."""
+
+    def with_factor(self, factor: QueryFactor) -> Self:
+        """Return the system for other targets of the same loss.
+
+        The eigenvectors are shared.
+        """
+        along = self.rows.T @ factor.targets
+        return replace(self, factor=factor, along=along)
 
     def left_out(self, regularizations: Sequence[float]) -> Floats:
         """Predict each query by the model trained without it and its basis vectors.
