@@ -56,6 +56,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "RankBoost": {"n_rounds": 5},
     "RankSVM": {"max_iter": 50},
     "SVMMAP": {"max_iter": 50},
+    "SparseRankSVM": {"n_penalties": 8, "smallest_penalty": 0.01},
     "XGBoostTrees": {"n_rounds": 4, "min_child_weight": 0.01, "feature_fraction": 0.8},
 }
 

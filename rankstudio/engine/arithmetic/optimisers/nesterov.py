@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.optimisers.pair_problem import PairProblem
-from rankstudio.engine.arithmetic.pair_losses import LossName, SmoothLoss, pair_loss
+from rankstudio.engine.arithmetic.pair_losses import (
+    LossName,
+    PairLoss,
+    SmoothLoss,
+    pair_loss,
+)
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
@@ -39,6 +44,28 @@ class Descent:
     lipschitz: float
 
 
+class PairsOfFeatures(Protocol):
+    """Pairs with linear scores: the part of a ``PairProblem`` that :class:`FSMObjective` uses."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, n."""
+
+    def scores(self, w: Floats) -> Floats:
+        """Return the representation of the scores of weights (n,)."""
+
+    def weigh(self, slopes: Floats) -> Floats:
+        """Return the sum X'slopes (n,)."""
+
+    def count(self) -> Waiting[float]:
+        """Return the number or total weight of the pairs."""
+
+    def smooth(
+        self, loss: PairLoss, scores: Floats, slopes: bool = True
+    ) -> Waiting[SmoothLoss]:
+        """Return the loss at some scores, with or without slopes."""
+
+
 class FSMObjective:
     """ψ(w) = λ1/2 w'Aw + λ2 sum w_i/s_i + 1/p sum over pairs of ℓ(w'(x_i - x_j)), w >= 0 (2n,).
 
@@ -50,7 +77,7 @@ class FSMObjective:
 
     Parameters
     ----------
-    problem : PairProblem
+    problem : PairsOfFeatures
         n features, centred within each query.
     similarity : ndarray of shape (n, n)
     importance : ndarray of shape (2n,)
@@ -63,7 +90,7 @@ class FSMObjective:
 
     def __init__(
         self,
-        problem: PairProblem,
+        problem: PairsOfFeatures,
         similarity: Floats,
         importance: Floats,
         lambda1: float,
@@ -141,45 +168,79 @@ def accelerated(
     lipschitz = objective.bound / _GROWTH**10
     psi, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
-        # The gradient at z, from which the step goes.
-        value_z, at_z = yield from objective.at(z, scores_z)
-        g = objective.gradient(z, at_z.slopes)
-        # The line search doubles L until the step's value is within the quadratic
-        # bound, up to rounding.
-        for _ in range(_MOST_DOUBLINGS):
-            # A projected gradient step: weights are not negative, and those that are
-            # not allowed are 0.
-            w_new = np.where(
-                objective.allowed,
-                np.maximum(z - (g + objective.costs) / lipschitz, 0.0),
-                0.0,
-            )
-            scores_new = objective.scores(w_new)
-            value, at_new = yield from objective.at(w_new, scores_new, slopes=False)
-            step = w_new - z
-            allowance = _rounding(at_z.largest) + _rounding(at_new.largest)
-            if (
-                value
-                <= value_z
-                + float(g @ step)
-                + 0.5 * lipschitz * float(step @ step)
-                + allowance
-            ):
-                break
-            lipschitz *= _GROWTH
-        psi_new = value + float(objective.costs @ w_new)
-        yield Descent(w_new, psi_new, lipschitz)
+        step = yield from projected_step(objective, z, scores_z, lipschitz)
+        lipschitz = step.lipschitz
+        psi_new = step.value + float(objective.costs @ step.w)
+        yield Descent(step.w, psi_new, lipschitz)
         if abs(psi_new - psi) <= tol * abs(psi):
             return
         # The next z is beyond the new point, in the direction of the last step.
         psi = psi_new
-        last_alpha = alpha
-        alpha = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha))
-        momentum = (last_alpha - 1.0) / alpha
-        z = w_new + momentum * (w_new - w)
-        scores_z = scores_new + momentum * (scores_new - scores)
-        w = w_new
-        scores = scores_new
+        alpha, momentum = momentum_after(alpha)
+        z = step.w + momentum * (step.w - w)
+        scores_z = step.scores + momentum * (step.scores - scores)
+        w = step.w
+        scores = step.scores
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedStep:
+    """A step of the accelerated method.
+
+    Attributes
+    ----------
+    w : ndarray of shape (2n,)
+        Nonnegative weights after the step.
+    scores : ndarray
+        Their scores, in the problem's representation.
+    value : float
+        φ(w).
+    lipschitz : float
+        Estimate of the gradient's Lipschitz constant with which the step was taken.
+    """
+
+    w: Floats
+    scores: Floats
+    value: float
+    lipschitz: float
+
+
+def projected_step(
+    objective: FSMObjective, z: Floats, scores_z: Floats, lipschitz: float
+) -> Waiting[ProjectedStep]:
+    """Take a step from z (2n,), whose scores are given.
+
+    The line search increases the Lipschitz constant.
+    """
+    # The gradient at z, from which the step goes.
+    value_z, at_z = yield from objective.at(z, scores_z)
+    g = objective.gradient(z, at_z.slopes)
+    # The line search doubles L until the step's value is within the quadratic
+    # bound, up to rounding.
+    for _ in range(_MOST_DOUBLINGS):
+        # A projected gradient step: weights are not negative, and those that are
+        # not allowed are 0.
+        w = np.where(
+            objective.allowed,
+            np.maximum(z - (g + objective.costs) / lipschitz, 0.0),
+            0.0,
+        )
+        scores = objective.scores(w)
+        value, at_w = yield from objective.at(w, scores, slopes=False)
+        step = w - z
+        allowance = _rounding(at_z.largest) + _rounding(at_w.largest)
+        bound = value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step)
+        if value <= bound + allowance:
+            break
+        lipschitz *= _GROWTH
+    return ProjectedStep(w, scores, value, lipschitz)
+
+
+def momentum_after(last_alpha: float) -> tuple[float, float]:
+    """Return the next α of Nesterov's sequence, and the factor of the last step."""
+    alpha = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * last_alpha * last_alpha))
+    momentum = (last_alpha - 1.0) / alpha
+    return alpha, momentum
 
 
 def _rounding(largest: float) -> float:

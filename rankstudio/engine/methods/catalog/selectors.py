@@ -783,6 +783,124 @@ L1_PATH = _order(
     ),
 )
 
+SPARSE_RANKSVM = _order(
+    key="sparse-ranksvm",
+    label="Sparse RankSVM",
+    description=Description(
+        citation="Laporte et al. 2014",
+        title="Nonconvex regularizations for feature selection in ranking with sparse SVM",
+        summary=(
+            "Orders the features by the penalty at which each first gets a weight in RankSVM with a sparse "
+            "penalty that decreases: L1, or a concave penalty, which gives fewer features weights. RankRLS "
+            "ranks with them. In the paper, validation chooses the penalty; here it chooses the number of "
+            "features."
+        ),
+        formula="minimise over w:  1/p Σ max(0, 1 − w'(x_i − x_j))² + λ Σ g(|w_k|),  λ falling from where w = 0",
+    ),
+    candidate_score=CandidateScore("penalty at which it gets a weight", ""),
+    estimator="rankstudio.engine.methods.selection.sparse_ranksvm:SparseRankSVM",
+    seconds=Seconds(fold=0.5, fit=0.02),
+    parameters=(
+        RANKING_LAMBDA,
+        SIZE,
+        Parameter(
+            name="penalty",
+            label="penalty",
+            kind=Kind.CHOICE,
+            default="l1",
+            help=(
+                "Penalty on the weights: L1, or a concave one, which penalises large weights less: MCP not "
+                "beyond a width, the logarithm and ℓp with p < 1 ever less."
+            ),
+            symbol="g",
+            source="Laporte et al. 2014",
+            choices=(
+                ("l1", "L1"),
+                ("mcp", "MCP"),
+                ("log", "logarithm"),
+                ("lp", "ℓp, p < 1"),
+            ),
+        ),
+        Parameter(
+            name="gamma",
+            label="MCP width γ",
+            kind=Kind.NUMBER,
+            default=3.0,
+            help="Weights above γ times the penalty λ are not penalised further.",
+            symbol="γ",
+            source="Zhang 2010",
+            option="--mcp-width",
+            basic=False,
+            low=0.0,
+            open_low=True,
+            only_with=("penalty", ("mcp",)),
+        ),
+        Parameter(
+            name="epsilon",
+            label="ε",
+            kind=Kind.NUMBER,
+            default=0.1,
+            help=(
+                "Weight from which the penalty of the logarithm and of ℓp flattens; the smaller, the "
+                "fewer features get weights."
+            ),
+            symbol="ε",
+            source="Laporte et al. 2014",
+            basic=False,
+            low=1e-6,
+            high=1e6,
+            only_with=("penalty", ("log", "lp")),
+        ),
+        Parameter(
+            name="exponent",
+            label="exponent p",
+            kind=Kind.NUMBER,
+            default=0.5,
+            help="p of ℓp: the smaller, the less are large weights penalised.",
+            symbol="p",
+            source="Laporte et al. 2014",
+            basic=False,
+            low=0.01,
+            high=0.99,
+            only_with=("penalty", ("lp",)),
+        ),
+        Parameter(
+            name="n_penalties",
+            label="penalties",
+            kind=Kind.INTEGER,
+            default=30,
+            help="Number of penalties λ, at equal ratios; more separate features that enter together.",
+            option="--penalties",
+            basic=False,
+            low=1,
+            high=10_000,
+        ),
+        Parameter(
+            name="smallest_penalty",
+            label="smallest penalty",
+            kind=Kind.NUMBER,
+            default=1e-3,
+            help=(
+                "Smallest penalty λ, as a share of the least one for which all weights are 0. Features "
+                "without weights come last."
+            ),
+            basic=False,
+            low=1e-8,
+            high=0.99,
+        ),
+        replace(
+            TOL,
+            default=1e-3,
+            help="Stops when the conditions of the minimum are met up to this share of the penalty.",
+        ),
+        max_iter(
+            2000,
+            10_000_000,
+            "Maximum number of steps for each penalty and reweighting.",
+        ),
+    ),
+)
+
 SELECTORS: tuple[Method, ...] = (
     GREEDY_RANKRLS,
     FSMRANK,
@@ -793,6 +911,7 @@ SELECTORS: tuple[Method, ...] = (
     FS_BFS,
     RECURSIVE_ELIMINATION,
     L1_PATH,
+    SPARSE_RANKSVM,
     SINGLE_FEATURE,
     MUTUAL_INFORMATION,
     CHI_SQUARED,
