@@ -171,6 +171,7 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     )
     _check_columns(evidence.required, n, "required")
     _check_range(evidence.n_queries, 0, _MAX_COUNT, "n_queries")
+    _check_range(evidence.n_documents or 0, 0, _MAX_COUNT, "n_documents")
     _require(all(map(len, evidence.groups)), "groups")
     _require(len(set(evidence.done)) == len(evidence.done), "done")
     for part, name in (

@@ -71,10 +71,18 @@ def _probability_figure(
         _series(named(row.column), probability[:, row.column], index)
         for index, row in enumerate(evidence.rows)
     ]
-    caption = tr(
-        "Share of {n} halves of the queries on which each feature is among the first k: the selected "
-        "features and the most frequent others."
-    ).format(n=evidence.stability.n_paths)
+    template = (
+        tr(
+            "Share of {n} halves of the documents on which each feature is among the first k: the "
+            "selected features and the most frequent others."
+        )
+        if evidence.one_ranking
+        else tr(
+            "Share of {n} halves of the queries on which each feature is among the first k: the selected "
+            "features and the most frequent others."
+        )
+    )
+    caption = template.format(n=evidence.stability.n_paths)
     return CurvesFigure(
         "evidence-probability",
         title=f"{of}: {tr('selection probability')}",

@@ -84,7 +84,7 @@ class SelectionEvidence:
         ``dataclasses.replace(evidence, rules=...)`` applies other rules.
     done : tuple of str
         Names of the complete parts. Verdicts need "stability" and "alternatives", and
-        six queries.
+        six queries, or documents of one ranking.
     losses : FeatureLosses or None
     changes : SetChanges or None
         Exact left-out error of the set, and of each change by one feature.
@@ -115,6 +115,9 @@ class SelectionEvidence:
         Left-out errors of the whole path.
     groups : tuple of tuple of int
         Columns that are selected jointly.
+    n_documents : int or None
+        Number of documents if they are one ranking, whose halves are taken; None for
+        halves of the queries.
     """
 
     selected: tuple[int, ...]
@@ -137,6 +140,17 @@ class SelectionEvidence:
     significance: StepSignificance | None = None
     repeated: RepeatedLeftOut | None = None
     groups: tuple[tuple[int, ...], ...] = ()
+    n_documents: int | None = None
+
+    @property
+    def one_ranking(self) -> bool:
+        """Whether all documents are one ranking, so that there are no queries to compare."""
+        return self.n_documents is not None
+
+    @property
+    def n_halved(self) -> int:
+        """Number of queries, or documents of one ranking, that are divided into halves."""
+        return self.n_queries if self.n_documents is None else self.n_documents
 
     @property
     def k(self) -> int:
@@ -301,6 +315,17 @@ class SelectionEvidence:
         ).format(above=_percent(above))
 
     @property
+    def one_ranking_sentence(self) -> str:
+        """Sentence on the parts that one ranking lacks, and on the test to run instead; "" with queries."""
+        if not self.one_ranking:
+            return ""
+        return tr(
+            "The documents are one ranking. Losses, sets as good as the best and deciding queries "
+            "compare queries, so there are none. A permutation test compares the whole path with "
+            "chance."
+        )
+
+    @property
     def _steps(self) -> int:
         """Number of steps of the paths on halves after which selected features are counted."""
         assert self.stability is not None
@@ -353,7 +378,7 @@ class SelectionEvidence:
         """Return a row with its verdict and the values that the verdict depends on."""
         has_parts = "stability" in self.done and "alternatives" in self.done
         is_ready = has_parts and row.column not in self.required
-        if not is_ready or self.stability is None or self.n_queries < LEAST_PAIRS:
+        if not is_ready or self.stability is None or self.n_halved < LEAST_PAIRS:
             return row
         inside = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:

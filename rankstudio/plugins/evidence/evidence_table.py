@@ -204,7 +204,7 @@ def evidence_text(
         header=tuple(filled),
         rows=list(zip(*filled.values(), strict=True)),
         left=(0, len(filled) - 1),
-        note=_TABLE_NOTE,
+        note=_ONE_RANKING_NOTE if evidence.one_ranking else _TABLE_NOTE,
     )
 
 
@@ -269,6 +269,8 @@ _TABLE_NOTE = (
     "Queries: how many decide the step."
 )
 
+_ONE_RANKING_NOTE = "Selected on: share of the halves of the documents."
+
 
 def _percentage_or_dash(share: float | None) -> str:
     return NOTHING if share is None else percentage(share)
@@ -311,4 +313,6 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
         sentences.append(
             text.format(threshold=threshold, bound=f"{evidence.false_bound:.2g}")
         )
+    if evidence.one_ranking:
+        sentences.append(evidence.one_ranking_sentence)
     return sentences

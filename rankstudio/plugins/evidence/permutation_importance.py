@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.analysis.features.set_checks import enough_queries
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.errors import DatasetError, ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention
 from rankstudio.engine.metrics.evaluation import (
@@ -232,6 +232,17 @@ def score_of(model: Any) -> Score:
     return score  # type: ignore[no-any-return]
 
 
+def _check_several_queries(ptr: Ints, purpose: str) -> None:
+    """Raise DatasetError for one query: the interval of a loss is over queries."""
+    if ptr.size == 2:
+        raise DatasetError(
+            f"{purpose}: the interval of a loss is over queries, and all documents are one "
+            "ranking. For a selection of features, rankstudio evidence compares halves of "
+            "the documents."
+        )
+    enough_queries(ptr.size - 1, 2, purpose)
+
+
 def importance_steps(
     score: Score,
     documents: MeasuredDocuments,
@@ -263,10 +274,8 @@ def importance_steps(
     checked_level(level)
     column_groups = _checked_groups(groups, n)
     stage = _PERMUTING_TEXT if repeats else _SCORING_TEXT
-    enough_queries(
-        ptr.size - 1,
-        2,
-        "Permutation importance" if repeats else "The loss without a feature",
+    _check_several_queries(
+        ptr, "Permutation importance" if repeats else "The loss without a feature"
     )
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 
-from rankstudio.engine.analysis.features.set_checks import enough_queries
+from rankstudio.engine.analysis.features.set_checks import halved_count
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.query_halves import halved
 from rankstudio.engine.errors import ParameterError, between
@@ -34,12 +34,11 @@ from rankstudio.plugins.evidence.partial_result import PartialResult
 from rankstudio.plugins.evidence.stability_selection import (
     MOST_HALVES,
     StabilitySelection,
+    halves_text,
     path_of_steps,
     with_paths,
     without_paths,
 )
-
-_PROGRESS_TEXT = "selecting on halves of the queries"
 
 
 def stability_by_refitting(
@@ -51,7 +50,7 @@ def stability_by_refitting(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> StabilitySelection:
-    """Train a selector on complementary halves of the queries, on any executor, and store each half.
+    """Train a selector on complementary halves of the queries or documents, on any executor, and store each half.
 
     Parameters
     ----------
@@ -64,7 +63,8 @@ def stability_by_refitting(
         Study that receives each finished half. Another call with the same plan and data
         continues from it; an interruption loses only the halves in progress.
     n_halves : int, default 50
-        Number of divisions of the queries into halves, B.
+        Number of divisions of the queries into halves, B; of the documents if these are
+        one ranking.
     seed : int, default 0
         Equal seeds give equal halves.
     executor : Executor, optional
@@ -173,8 +173,18 @@ def refitting_steps(
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)
-    enough_queries(train.n_queries, 4, "Stability selection")
+    one_ranking = train.n_queries == 1
+    halved_count(
+        train.n_queries,
+        train.n_documents,
+        "Stability selection",
+        one_ranking=one_ranking,
+    )
+    activity = halves_text(one_ranking=one_ranking)
     refit = plan_of_halves(plan)
+    # A single query is one ranking, however its file was read, and so are its halves.
+    if one_ranking:
+        refit = refit.changed(columns={"no_queries": True})
     dataset = halved(train, n_halves, start)
     check(refit, dataset)
     (combination,) = refit.combinations
@@ -202,7 +212,7 @@ def refitting_steps(
     ]
     with ExitStack() as stack:
         if paths:
-            yield PartialResult(_PROGRESS_TEXT, len(paths) / count, stability_so_far())
+            yield PartialResult(activity, len(paths) / count, stability_so_far())
         if missing:
             workers = (
                 stack.enter_context(on_threads()) if executor is None else executor
@@ -215,13 +225,13 @@ def refitting_steps(
             for unit in missing:
                 for event in scheduler.finish(unit.fold):
                     if not isinstance(event, UnitFinished):
-                        yield WorkProgress(_PROGRESS_TEXT, len(paths) / count)
+                        yield WorkProgress(activity, len(paths) / count)
                         continue
                     if study is not None and key is not None:
                         study.save_unit(key, event.path, event.seconds or 0.0)
                     add_path(event.path)
                     scheduler.paths.clear()
                     yield PartialResult(
-                        _PROGRESS_TEXT, len(paths) / count, stability_so_far()
+                        activity, len(paths) / count, stability_so_far()
                     )
     return stability_so_far()

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.analysis.features.set_checks import halved_count
 from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.splitting.query_halves import LEAST_QUERIES
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.capabilities import ExactExchange
@@ -78,6 +80,7 @@ PARTS = (
 )
 """Parts of the evidence, in the order in which they are gathered."""
 
+_PURPOSE = "The evidence for a selection"
 _MOST_JUDGED = 50  # features of a set: leaving out more features one by one takes long
 # most likely substitutes that are tried in place of each feature, besides the most
 # similar one
@@ -262,7 +265,10 @@ class _Evidence:
                 "estimator", type(estimator).__name__, "a method that selects features"
             )
         self._data = training_data(data).for_method(accepts_sparse=False)
-        several_queries(self._data.ptr, "The evidence for a selection")
+        if self._data.one_ranking:
+            halved_count(1, self._data.y.size, _PURPOSE, one_ranking=True)
+        else:
+            several_queries(self._data.ptr, _PURPOSE)
         self._estimator = estimator
         self._options = options
         self._refit = refit
@@ -273,8 +279,14 @@ class _Evidence:
             groups = tuple(
                 tuple(map(int, group)) for group in getattr(estimator, "groups", ())
             )
+            n_documents = self._data.y.size if self._data.one_ranking else None
             earlier = SelectionEvidence(
-                selected, n_queries, required, options.rules, groups=groups
+                selected,
+                n_queries,
+                required,
+                options.rules,
+                groups=groups,
+                n_documents=n_documents,
             )
         self.found = earlier
         units = ColumnGroups.of(self._data.X.shape[1], earlier.groups)
@@ -354,7 +366,9 @@ class _Evidence:
         if part == "alternatives":
             return k > 0
         if part == "stability":
-            return k > 0 and n_queries >= 4
+            return k > 0 and (self._data.one_ranking or n_queries >= LEAST_QUERIES)
+        if self._data.one_ranking:
+            return False  # the other parts compare queries
         if part in ("losses", "changes", "shares"):
             is_judged = self._is_judged(
                 MOST_FEATURES if part == "shares" else _MOST_JUDGED
@@ -388,6 +402,7 @@ class _Evidence:
         return (
             self._judge is not None
             and not self._data.preferring
+            and not self._data.one_ranking
             and 0 < self.found.k <= max_features
         )
 

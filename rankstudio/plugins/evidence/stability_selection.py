@@ -1,4 +1,8 @@
-"""Stability selection: how often each feature is selected on halves of the queries."""
+"""Stability selection: how often each feature is selected on halves of the queries.
+
+Documents without queries are one ranking, of which halves of the documents are taken.
+The bounds hold for both: they need independent queries, or independent documents.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.features.set_checks import enough_queries
+from rankstudio.engine.analysis.features.set_checks import halved_count
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.data.splitting.query_halves import half_of_queries
+from rankstudio.engine.data.splitting.query_halves import half_of
 from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.capabilities import PathsFromSums
@@ -28,15 +32,23 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish, without_notes
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-_PROGRESS_TEXT = "selecting on halves of the queries"
 MOST_HALVES = 1_000_000  # pairs of halves; a greater number is taken for a typing error
 _AT_ONCE = 16  # halves between two partial results, if paths follow from sums
 _ROUNDING = 1e-9  # tolerance of a computed number of halves
 
 
+def halves_text(*, one_ranking: bool) -> str:
+    """Return the text that is shown while selections on halves are in progress."""
+    return (
+        "selecting on halves of the documents"
+        if one_ranking
+        else "selecting on halves of the queries"
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class StabilitySelection:
-    """Selection frequencies of n features on halves of the queries.
+    """Selection frequencies of n features on halves of the queries, or of the documents of one ranking.
 
     Attributes
     ----------
@@ -64,7 +76,7 @@ class StabilitySelection:
 
     @property
     def n_paths(self) -> int:
-        """Number of halves, N: two per division of the queries."""
+        """Number of halves, N: two per division."""
         return int(self.places.shape[0])
 
     @property
@@ -126,7 +138,7 @@ class StabilitySelection:
         With q of p features selected on a half, these are the stable features that a half selects with a
         probability of at most q / p. Their expected number is at most q² / ((2τ - 1) p), and C(τ, B) q² / p
         for B unimodal pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)). Queries must be
-        independent.
+        independent, and for one ranking its documents.
         """
         tau = self._min_halves(threshold) / self.n_paths
         selected = float(self.probability[self._row_index(n_features)].sum())
@@ -206,6 +218,8 @@ def stability_selection(
 ) -> StabilitySelection:
     """Select features on complementary halves of the queries, and count how often each is selected.
 
+    Documents of a single query are one ranking: then halves of the documents are taken.
+
     Parameters
     ----------
     estimator : Selector
@@ -215,10 +229,11 @@ def stability_selection(
     y : array-like of shape (m,)
         Labels of the documents.
     qid : array-like of shape (m,)
-        Query of each document; at least four queries.
+        Query of each document; at least four queries, or one with at least eight
+        documents. None if all documents are one ranking.
     n_halves : int, default 50
-        Number of divisions of the queries into halves, B. If the number of queries is
-        odd, each division leaves one query out.
+        Number of divisions into halves, B. If the number of queries or documents is
+        odd, each division leaves one out.
     seed : int, default 0
         Equal seeds give equal halves.
 
@@ -278,7 +293,12 @@ def stability_steps(
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)
     rows = training_data(data)
-    enough_queries(rows.ptr.size - 1, 4, "Stability selection")
+    n_units = halved_count(
+        rows.ptr.size - 1,
+        rows.y.size,
+        "Stability selection",
+        one_ranking=rows.one_ranking,
+    )
     if known is None:
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
     stability = known
@@ -286,8 +306,10 @@ def stability_steps(
         raise ParameterError(
             "known", stability.seed, f"a result for the same data with the seed {start}"
         )
-    halves = _Halves(rows.ptr.size - 1, start, range(stability.n_paths, count))
-    add_up = estimator.paths_from_sums(rows)
+    halves = _Halves(n_units, start, range(stability.n_paths, count))
+    activity = halves_text(one_ranking=rows.one_ranking)
+    # Sums are over queries: one ranking is learned from anew.
+    add_up = None if rows.one_ranking else estimator.paths_from_sums(rows)
     events = (
         _learned_paths(estimator, rows, halves)
         if add_up is None
@@ -298,7 +320,7 @@ def stability_steps(
             yield event
         else:
             stability = with_paths(stability, event)
-            yield PartialResult(_PROGRESS_TEXT, stability.n_paths / count, stability)
+            yield PartialResult(activity, stability.n_paths / count, stability)
     return stability
 
 
@@ -308,14 +330,23 @@ Path = Sequence[tuple[int, ...]]
 
 @dataclass(frozen=True)
 class _Halves:
-    """The halves of the queries from which paths are still to be learned, given by their numbers."""
+    """The halves from which paths are still to be learned, given by their numbers.
 
-    n_queries: int
+    They consist of queries, or of documents if these are one ranking.
+    """
+
+    n_units: int
     seed: int
     numbers: range
 
-    def queries(self, number: int) -> Ints:
-        return half_of_queries(self.n_queries, self.seed, number)
+    def units(self, number: int) -> Ints:
+        """Return the positions of the queries or documents of a half."""
+        return half_of(self.n_units, self.seed, number)
+
+    def taken(self, data: TrainingData, number: int) -> TrainingData:
+        """Return the documents of a half."""
+        units = self.units(number)
+        return data.taken_documents(units) if data.one_ranking else data.taken(units)
 
 
 def without_paths(
@@ -380,7 +411,7 @@ def _summed_paths(
             def learn(
                 number: int, paths_of_part: dict[int, Path] = path_by_number
             ) -> None:
-                steps = paths.path_of(halves.queries(number))
+                steps = paths.path_of(halves.units(number))
                 paths_of_part[number] = [step.selected for step in steps]
 
             with STEADY:
@@ -393,7 +424,7 @@ def _learned_paths(
 ) -> Iterator[list[Path] | WorkProgress]:
     """Yield the paths of any method on some halves, one at a time, and the method's progress in between."""
     for number in halves.numbers:
-        half = data.taken(halves.queries(number))
+        half = halves.taken(data, number)
         fresh = type(estimator)(**estimator.get_params(deep=False))
         steps = yield from without_notes(steps_of(fresh.work(half)))
         yield [path_of_steps(fresh, steps)]

@@ -162,7 +162,7 @@ class FeatureEvidence:
     selected : bool
         Whether the feature is in the set.
     probability : float or None
-        Share of the halves of the queries on which it is among the first k.
+        Share of the halves on which it is among the first k.
     position : tuple of float or None
         5, 50 and 95 % quantiles of its position on the paths of the halves; inf for not
         selected.

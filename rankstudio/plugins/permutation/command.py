@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 HELP = "run a permutation test of a selection"
 DESCRIPTION = """\
-Run a permutation test of a selection: repeat it N times with the labels permuted within each query. For each
+Run a permutation test of a selection: repeat it N times with the labels permuted within each query, or among
+all documents of one ranking (--no-queries). For each
 number of features k, print the criterion, the interval that contains 95 % of the permuted criteria, and
 p = (1 + number of permuted criteria at least as good) / (N + 1). With --preferences, the documents of a
 query's preferences are permuted instead of labels.
@@ -135,7 +136,7 @@ def as_dict(
         "fold": path.fold,
         "method": path.plan.method,
         "parameters": path.plan.entry.validate(path.plan.parameters),
-        "criterion": path.plan.entry.criterion.name,
+        "criterion": path.plan.own_criterion,
         "permutations": test.permuted.shape[0],
         "seed": path.plan.seed,
         "preferences": preferences_of(path.plan).get("path"),
@@ -162,9 +163,12 @@ def _heading_lines(
     file = preferences_of(path.plan).get("path")
     kind = "clicks" if "pairs" in preferences_of(path.plan) else "preferences"
     subject = f"documents of the {kind} in {Path(file).name}" if file else "labels"
+    # Documents of one ranking are permuted as a whole.
+    queries = "one ranking" if path.data.one_ranking else f"{n_queries} queries"
+    among = "among all documents" if path.data.one_ranking else "within each query"
     return (
-        f"{path.plan.entry.label} on {dataset.name}{part}: {n_queries} queries, {path.data.y.size} documents",
-        f"{path.plan.entry.criterion.name}; {subject} permuted within each query, {N:,} times",
+        f"{path.plan.entry.label} on {dataset.name}{part}: {queries}, {path.data.y.size} documents",
+        f"{path.plan.own_criterion}; {subject} permuted {among}, {N:,} times",
     )
 
 

@@ -114,6 +114,7 @@ class SelectPage(RunController):
         # Hints about missing parts are shown where their measures would be.
         compare = pages.find("compare")
         features = pages.find("features")
+        evidence = pages.find("evidence")
         test_hints: Sequence[Notice] = ()
         if compare is not None:
             test_hints = compare.views.tests.hint, compare.views.folds.hint
@@ -129,7 +130,8 @@ class SelectPage(RunController):
             self.compared.connect(features.inspector.offer_candidates)
         # Questions are offered only if the pages that answer them are there.
         self.strip.tells_why = features is not None
-        self.strip.tells_how_sure = pages.find("evidence") is not None
+        if evidence is not None:
+            self.strip.tells_how_sure = evidence.can_judge
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         right = column("right", *panels_of("right"))

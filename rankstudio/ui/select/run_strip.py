@@ -57,8 +57,11 @@ class RunStrip(QFrame):
     ----------
     follow, every : QPushButton
         Buttons to follow the run that works, and to see all runs.
-    tells_why, tells_how_sure : bool
-        Whether the pages exist to which the links `why` and `sure` lead.
+    tells_why : bool
+        Whether the page exists to which the link `why` leads.
+    tells_how_sure : callable
+        Returns whether there is a page with an answer for a run to which the link `sure`
+        leads.
     why, sure, another : QPushButton
         Links: why these features were selected, how sure the selection is, and compare
         with another method.
@@ -121,7 +124,7 @@ class RunStrip(QFrame):
         # The strip starts without runs.
         self._placeholder = NO_RUN
         self.tells_why = False
-        self.tells_how_sure = False
+        self.tells_how_sure: Callable[[RunRecord], bool] = lambda _: False
         self.show_runs(())
 
     def show_runs(
@@ -236,7 +239,7 @@ class RunStrip(QFrame):
         links = []
         if self.tells_why and not entry.featureless:
             links.append(self.why)
-        if self.tells_how_sure and entry.selects:
+        if self.tells_how_sure(record):
             links.append(self.sure)
         return (*links, self.another)
 

@@ -22,7 +22,7 @@ from rankstudio.engine import (
     stability_selection,
 )
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.data.splitting.query_halves import half_of_queries
+from rankstudio.engine.data.splitting.query_halves import half_of
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.work import finish
 from rankstudio.plugins.evidence.partial_result import PartialResult
@@ -37,7 +37,7 @@ def halves(qid: np.ndarray, seed: int, count: int) -> list[np.ndarray]:
     """Which rows are in each of so many halves."""
     names = np.array(list(dict.fromkeys(qid.tolist())))
     return [
-        np.isin(qid, names[half_of_queries(names.size, seed, number)])
+        np.isin(qid, names[half_of(names.size, seed, number)])
         for number in range(count)
     ]
 
@@ -112,11 +112,11 @@ def test_any_selector_is_refitted(method: GreedyRankRLS) -> None:
 
 def test_halves_of_a_division_have_no_query_in_common() -> None:
     for count in (4, 9, 20):
-        first, second = half_of_queries(count, 5, 6), half_of_queries(count, 5, 7)
+        first, second = half_of(count, 5, 6), half_of(count, 5, 7)
         assert first.size == second.size == count // 2
         assert not set(first) & set(second)
         assert (np.diff(first) > 0).all()
-    assert (half_of_queries(20, 5, 6) != half_of_queries(20, 5, 8)).any()
+    assert (half_of(20, 5, 6) != half_of(20, 5, 8)).any()
 
 
 @pytest.mark.parametrize("algorithm", ["statistics", "algorithm1"])

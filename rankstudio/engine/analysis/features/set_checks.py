@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankstudio.engine.arithmetic.query_data import several_queries
+from rankstudio.engine.data.splitting.query_halves import LEAST_DOCUMENTS, LEAST_QUERIES
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.capabilities import ExactExchange, PathsFromSums
@@ -17,6 +18,24 @@ def enough_queries(count: int, least: int, what: str) -> None:
         raise DatasetError(
             f"{what}: expected documents of at least {least} queries, found {count}."
         )
+
+
+def halved_count(
+    n_queries: int, n_documents: int, what: str, *, one_ranking: bool
+) -> int:
+    """Return the number of queries, or of documents of one ranking, that are divided into halves.
+
+    Raise DatasetError if they are too few.
+    """
+    if not one_ranking:
+        enough_queries(n_queries, LEAST_QUERIES, what)
+        return n_queries
+    if n_documents < LEAST_DOCUMENTS:
+        raise DatasetError(
+            f"{what}: expected at least {LEAST_DOCUMENTS} documents of one ranking, "
+            f"found {n_documents}."
+        )
+    return n_documents
 
 
 def columns_of(

@@ -1,4 +1,4 @@
-"""Repeated divisions of the queries of a dataset into two halves.
+"""Repeated divisions of a dataset into two halves: of its queries, or of the documents of one ranking.
 
 A fold trains on each half.
 """
@@ -13,25 +13,43 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
 
+LEAST_QUERIES = 4
+"""Minimum number of queries that are divided into halves."""
 
-def half_of_queries(n_queries: int, seed: int, number: int) -> Ints:
-    """Return the queries of a half, ascending.
+LEAST_DOCUMENTS = 8
+"""Minimum number of documents of one ranking that are divided into halves.
+
+A half has four then: without a pair of them, a pair is left to learn from.
+"""
+
+
+def has_halves(data: RankingDataset) -> bool:
+    """Return whether a dataset has enough queries, or documents of one ranking, for halves."""
+    if data.n_queries == 1:
+        return data.n_documents >= LEAST_DOCUMENTS
+    return data.n_queries >= LEAST_QUERIES
+
+
+def half_of(n_units: int, seed: int, number: int) -> Ints:
+    """Return the positions of the queries or documents of a half, ascending.
 
     Numbers 2b and 2b + 1 are the two halves of division b.
     """
-    order = np.random.default_rng([seed, number // 2]).permutation(n_queries)
-    size = n_queries // 2
+    order = np.random.default_rng([seed, number // 2]).permutation(n_units)
+    size = n_units // 2
     return np.sort(order[:size] if number % 2 == 0 else order[size : 2 * size])
 
 
 def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     """Return a dataset of 2B folds, each of which trains on one half of the queries.
 
+    Documents of a single query are one ranking: each fold trains on half of them.
+
     Parameters
     ----------
     data : RankingDataset
     n_halves : int
-        Number B of divisions of the queries into two halves.
+        Number B of divisions into two halves.
     seed : int
 
     Notes
@@ -41,7 +59,7 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     matrix_cache = Kept()
     division = Halves(seed)
     folds = (
-        Fold(number + 1, QueryHalf(data, number, division, matrix_cache))
+        Fold(number + 1, division.half(data, number, matrix_cache))
         for number in range(2 * n_halves)
     )
     return FoldedDataset("Data", None, tuple(folds))
@@ -53,9 +71,16 @@ class Halves:
 
     seed: int
 
+    def half(
+        self, dataset: RankingDataset, number: int, matrix_cache: Kept
+    ) -> QueryHalf:
+        """Return a half of the queries, or of the documents of one ranking, by its number."""
+        kind = DocumentHalf if dataset.n_queries == 1 else QueryHalf
+        return kind(dataset, number, self, matrix_cache)
+
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
         """Return a fold by its number."""
-        return Fold(number, QueryHalf(dataset, number - 1, self, Kept()))
+        return Fold(number, self.half(dataset, number - 1, Kept()))
 
 
 class QueryHalf(PartOfWhole):
@@ -70,8 +95,29 @@ class QueryHalf(PartOfWhole):
 
     @property
     def queries(self) -> Ints:  # noqa: D102 - inherited
-        return half_of_queries(self.whole.n_queries, self.division.seed, self.number)
+        return half_of(self.whole.n_queries, self.division.seed, self.number)
 
     @property
     def told_as(self) -> str:  # noqa: D102 - inherited
         return f"half {self.number} by seed {self.division.seed}"
+
+
+class DocumentHalf(QueryHalf):
+    """A half of the documents of one ranking, mapped from a file if the whole dataset is."""
+
+    @property
+    def queries(self) -> Ints:
+        """The only query: a half of its documents is one ranking, too."""
+        return np.zeros(1, dtype=np.int64)
+
+    @property
+    def query_ptr(self) -> Ints:  # noqa: D102 - inherited
+        return np.array([0, self.n_documents], dtype=np.int64)
+
+    @property
+    def n_documents(self) -> int:  # noqa: D102 - inherited
+        return self.whole.n_documents // 2
+
+    @property
+    def _rows(self) -> Ints:
+        return half_of(self.whole.n_documents, self.division.seed, self.number)

@@ -513,6 +513,11 @@ class Plan:
             (self.ranker_entry or self.entry).criterion.name, ranks=True
         )
 
+    @property
+    def own_criterion(self) -> str:
+        """Name of the criterion of the method itself, whatever ranker ranks with its features."""
+        return self._left_out_as(self.entry.criterion.name, ranks=False)
+
     def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
         """Return the name of a criterion by what it leaves out: queries, pairs of documents, or documents.
 

@@ -468,6 +468,22 @@ class TrainingData:
             part_of=self.grading.taken(rows),
         )
 
+    def taken_documents(self, rows: Ints) -> TrainingData:
+        """Return a copy of some documents of one ranking, given by their rows in ascending order.
+
+        The documents of the copy are one ranking, too. A single query is never divided
+        into several shards, so that the copy is in memory.
+        """
+        documents = self._all_documents
+        some_documents = type(documents)(
+            documents.X[rows],
+            documents.y[rows],
+            np.array([0, rows.size], dtype=np.int64),
+            validation=documents.validation,
+            part_of=documents.grading.taken(rows),
+        )
+        return training_data(some_documents)
+
     def portions(self) -> Iterator[slice]:
         """Yield slices of columns for sums that are computed column by column, so that progress is shown.
 

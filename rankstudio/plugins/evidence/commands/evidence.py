@@ -58,6 +58,8 @@ and a verdict; for the whole set whether it is the best of its size, and where t
 
 For a study, the selection is that of the run's model on a fold, and the study keeps the evidence, which the
 window then shows; with --data the selection is that of the options.
+Documents without queries (--no-queries) are one ranking: halves of the documents select, and what compares
+queries is left out.
 Greedy RankRLS supports all of these; other selectors support some of them. These are trained again on each
 half, which may take long: with --out each half is stored when it is done, and the same command resumes.
 Ctrl+C stops and prints the results so far."""
@@ -110,7 +112,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=50,
         metavar="B",
-        help="number of divisions of the queries into halves; default: 50",
+        help="number of divisions of the queries, or of the documents of one ranking, into halves; default: 50",
     )
     parser.add_argument(
         "--permutations",
@@ -423,6 +425,7 @@ def as_dict(
         "fold": judged.fold,
         "method": judged.plan.method,
         "queries": evidence.n_queries,
+        "documents": evidence.n_documents,
         "seed": judged.options.seed,
         "measure": judged.options.measure or None,
         "threshold": evidence.rules.threshold,
@@ -469,7 +472,12 @@ def _printed_lines(
     yield f"{judged.plan.title} on {names.dataset.name}{part}"
     halves = evidence.stability.n_paths if evidence.stability is not None else 0
     n = len(names.dataset.feature_ids)
-    yield f"{evidence.k} of {n} features, {evidence.n_queries:,} queries, {halves} halves"
+    units = (
+        f"{evidence.n_queries:,} queries, {halves} halves"
+        if evidence.n_documents is None
+        else f"one ranking, {halves} halves of its {evidence.n_documents:,} documents"
+    )
+    yield f"{evidence.k} of {n} features, {units}"
     yield ""
     milliseconds = column_milliseconds(
         _plan_or_data_costs(judged, names), names.dataset.feature_ids

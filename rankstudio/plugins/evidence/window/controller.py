@@ -10,6 +10,10 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import feature_groups_of
+from rankstudio.engine.data.splitting.query_halves import (
+    LEAST_DOCUMENTS,
+    has_halves,
+)
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.hand_choice import (
     HandChoice,
@@ -59,14 +63,19 @@ if TYPE_CHECKING:
 _EVERY_FOLD = tr(
     "Each fold has its own features. Choose a single fold to see the evidence for them."
 )
-_ONE_RANKING = tr(
-    "The evidence compares queries, and the training documents are one ranking."
+_FEW_DOCUMENTS = tr(
+    "The evidence compares selections on halves of the documents, and these are too few: {n} of one ranking. "
+    "At least {least} are needed."
+)
+_ONE_QUERY = tr(
+    "The evidence compares queries, and the training documents have only one."
 )
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _TOO_MANY = tr(
     "The evidence compares sets of features, and these are too many, or sparse. Run a filter such as Mutual "
     "information, export “Data with the selected features” and open them."
 )
+_HALVING_DOCUMENTS = tr("Selecting on halves of the documents …")
 _ALL = tr("This method uses all features, so there is no selection to judge.")
 _DOING = {
     Package.FEATURES: tr("Selecting on halves of the queries …"),
@@ -252,6 +261,19 @@ class EvidenceController(PageController):
         self.stop.show_path()
         self._place_stop()
 
+    def can_judge(self, record: RunRecord) -> bool:
+        """Return whether some selection of a run can have evidence: links to the page ask this.
+
+        A method that uses all features has none, and neither has one ranking of few
+        documents.
+        """
+        if not record.plan.entry.selects:
+            return False
+        trains = [fold.train for fold in record.dataset.folds]
+        if preferences_of(record.plan):
+            return any(train.n_queries > 1 for train in trains)
+        return any(train.n_queries > 1 or has_halves(train) for train in trains)
+
     # What is shown
 
     @Slot()
@@ -300,7 +322,7 @@ class EvidenceController(PageController):
         model = self.evidence.model
         gap = gap_so_far(evidence.found)
         for package, work_row in self._work_rows.items():
-            text = gap if package is Package.BEST and gap else _DOING[package]
+            text = gap if package is Package.BEST and gap else self._doing(package)
             work_row.show_state(
                 evidence.progress(package),
                 evidence.seconds(package),
@@ -314,16 +336,18 @@ class EvidenceController(PageController):
         self.panel.permuting.show_state(
             progress, permuted.seconds, permuted.share, doing
         )
-        # Without evidence for the model, all panels of a selection are shown with their
-        # placeholders.
-        shows_placeholders = model is None and not self._ranks
+        shows_placeholders = self._shows_placeholders
         shows_sets = evidence.whole or shows_placeholders
         self.stop.show_steps(evidence.steps_tested or shows_placeholders)
         self.best.setVisible(shows_sets)
         self.sets.setVisible(shows_sets and not evidence.too_many)
         self._place_stop()
-        self.probability.setVisible(not self._ranks)
-        self._right.setVisible(not self._ranks or self.stop.isVisibleTo(self._right))
+        shows_probability = not self._ranks and (
+            model is not None or not evidence.one_ranking
+        )
+        self.probability.setVisible(shows_probability)
+        self._right.setVisible(shows_probability or self.stop.isVisibleTo(self._right))
+        self.panel.show_unit(one_ranking=evidence.one_ranking)
         if evidence.found is None or model is None:
             is_offered = evidence.progress(Package.FEATURES) in (
                 Progress.OFFERED,
@@ -342,6 +366,12 @@ class EvidenceController(PageController):
             tr("Sizes 1 to {most}…").format(most=evidence.most_size)
         )
         self.best.sizes.setVisible(evidence.whole and model is not None)
+
+    def _doing(self, package: Package) -> str:
+        """Return the text that is shown while a package is computed."""
+        if package is Package.FEATURES and self.evidence.one_ranking:
+            return _HALVING_DOCUMENTS
+        return _DOING[package]
 
     @property
     def _permutes(self) -> bool:
@@ -367,6 +397,15 @@ class EvidenceController(PageController):
     def _ranks(self) -> bool:
         """Whether the model's method selects no features, so that they can only be permuted."""
         return self._permutes and self.evidence.model is None
+
+    @property
+    def _shows_placeholders(self) -> bool:
+        """Whether all panels of a selection are shown with placeholders, as there is no evidence yet.
+
+        One ranking has no evidence for most of them.
+        """
+        has_evidence = self.evidence.model is not None
+        return not (has_evidence or self._ranks or self.evidence.one_ranking)
 
     def _show_importance(self) -> bool:
         """Show the losses of a model that selects no features; return whether they are known."""
@@ -493,8 +532,7 @@ class EvidenceController(PageController):
 
     def _place_stop(self) -> None:
         """Show the panel "Where to stop" if it applies to the steps or to the whole path."""
-        shows_placeholder = self.evidence.model is None and not self._ranks
-        shows_steps = self.evidence.steps_tested or shows_placeholder
+        shows_steps = self.evidence.steps_tested or self._shows_placeholders
         self.stop.setVisible(shows_steps or self.stop.path_possible())
 
     def _why_none(self) -> str:
@@ -507,8 +545,11 @@ class EvidenceController(PageController):
                 if self._permutes and self.importance.progress is not Progress.ABSENT
                 else _ALL
             )
-        if model.fold.train.n_queries == 1:
-            return _ONE_RANKING
+        train = model.fold.train
+        if self.evidence.one_ranking and not has_halves(train):
+            return _FEW_DOCUMENTS.format(n=train.n_documents, least=LEAST_DOCUMENTS)
+        if train.n_queries == 1 and not self.evidence.one_ranking:
+            return _ONE_QUERY
         if is_wide(model.fold.train):
             return _TOO_MANY
         return self._absence.documents(_NO_DOCUMENTS)

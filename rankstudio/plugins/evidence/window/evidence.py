@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 import rankstudio
 from rankstudio.engine.data.feature_groups import feature_groups_of
+from rankstudio.engine.data.splitting.query_halves import has_halves
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.preference_source import preferences_of
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
@@ -218,10 +219,20 @@ class Evidence(QObject):
         return model if model is not None and self._key is not None else None
 
     @property
+    def one_ranking(self) -> bool:
+        """Whether the training documents of the shown model are one ranking, so that no queries are compared."""
+        model = self._current.model
+        return (
+            model is not None
+            and model.fold.train.n_queries == 1
+            and not preferences_of(model.plan)
+        )
+
+    @property
     def whole(self) -> bool:
         """Whether all evidence applies to the method, not only the parts that apply to any selector."""
         model = self._current.model
-        if model is None or preferences_of(model.plan):
+        if model is None or preferences_of(model.plan) or self.one_ranking:
             return False
         if "exact_exchange" not in model.plan.entry.capabilities:
             return False
@@ -231,7 +242,7 @@ class Evidence(QObject):
     def judged(self) -> bool:
         """Whether RankRLS ranks with the features, so that the exact left-out error of any set is known."""
         model = self._current.model
-        if model is None or preferences_of(model.plan):
+        if model is None or preferences_of(model.plan) or self.one_ranking:
             return False
         plan = model.plan
         chosen = model.plan.combination(model.values)
@@ -824,7 +835,11 @@ class Evidence(QObject):
             return None
         train = model.fold.train
         selects = model.plan.entry.selects and model.step.selected
-        if not selects or train.n_queries < 2 or is_wide(train):
+        if not selects or is_wide(train):
+            return None
+        # Halves of the documents need several of them, and queries are compared.
+        is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
+        if not is_enough:
             return None
         return dataset.origin.checksum, *model.learned_by, tuple(model.step.selected)
 

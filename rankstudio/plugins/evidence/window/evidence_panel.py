@@ -51,6 +51,10 @@ _GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")
 DECIDING = "deciding"
 """Key of the column with the numbers of deciding queries."""
 _PROBABILITY = "probability"
+_HALVING_QUERIES_TIP = tr(
+    "Repeat the selection on 100 halves of the queries, and leave out each feature."
+)
+_HALVING_DOCUMENTS_TIP = tr("Repeat the selection on 100 halves of the documents.")
 _POSITION = "position"
 _LOST = "loss"
 _PER_MILLISECOND = "per_millisecond"
@@ -255,6 +259,7 @@ class EvidenceTable(TableView):
         *,
         permuted: bool = False,
         by_margins: bool = False,
+        one_ranking: bool = False,
     ) -> None:
         """Show features with the columns that apply to them.
 
@@ -270,18 +275,22 @@ class EvidenceTable(TableView):
             Whether the losses are those of permuted features.
         by_margins : bool
             Whether the numbers of deciding queries are approximate.
+        one_ranking : bool
+            Whether the halves are of documents.
         """
         self.k = k
         self.n_steps = n_steps
         losses = [row.found.loss for row in rows if row.found.loss is not None]
         interval_ends = [abs(end) for loss in losses for end in (loss.low, loss.high)]
         self._largest_loss = max(interval_ends, default=1.0) or 1.0
-        columns = self._columns(measure, permuted=permuted, by_margins=by_margins)
+        columns = self._columns(
+            measure, permuted=permuted, by_margins=by_margins, one_ranking=one_ranking
+        )
         visible = [
             column for column in columns if column.key not in _empty_columns(rows)
         ]
-        if [(c.key, c.title) for c in visible] != [
-            (c.key, c.title) for c in self.rows_model.columns
+        if [(c.key, c.title, c.tooltip) for c in visible] != [
+            (c.key, c.title, c.tooltip) for c in self.rows_model.columns
         ]:
             self.set_columns(visible)
         self.set_rows(rows)
@@ -364,7 +373,12 @@ class EvidenceTable(TableView):
     # The columns
 
     def _columns(
-        self, measure: str, *, permuted: bool = False, by_margins: bool = False
+        self,
+        measure: str,
+        *,
+        permuted: bool = False,
+        by_margins: bool = False,
+        one_ranking: bool = False,
     ) -> tuple[Column, ...]:
         """Return the columns of the table of features and their evidence."""
         lost_title = (
@@ -373,6 +387,14 @@ class EvidenceTable(TableView):
         without_tip = tr(
             "What the left-out queries lose if the feature is left out and the model learned again, "
             "with the paired 95 % interval"
+        )
+        queries_halved_tip = tr(
+            "Share of 100 halves of the queries on which the feature is among the first k. Drag the "
+            "line, or press Left and Right, to move the threshold of the verdicts."
+        )
+        documents_halved_tip = tr(
+            "Share of 100 halves of the documents on which the feature is among the first k. Drag the "
+            "line, or press Left and Right, to move the threshold of the verdicts."
         )
         exact_queries_tip = tr(
             "Minimum number of queries to leave out before the step selects another feature. Click a number "
@@ -405,10 +427,7 @@ class EvidenceTable(TableView):
                 "right",
                 _percent,
                 value=lambda row: row.found.probability,
-                tooltip=tr(
-                    "Share of 100 halves of the queries on which the feature is among the first k. Drag the "
-                    "line, or press Left and Right, to move the threshold of the verdicts."
-                ),
+                tooltip=documents_halved_tip if one_ranking else queries_halved_tip,
                 width=108,
                 tone=_tone,
                 paint=self._paint_probability,
@@ -699,9 +718,7 @@ class EvidencePanel(Panel):
             "evidence-work",
             tr("Compute the evidence"),
             tr("Compute the evidence (about {time})"),
-            tr(
-                "Repeat the selection on 100 halves of the queries, and leave out each feature."
-            ),
+            _HALVING_QUERIES_TIP,
             tr("Compute the evidence (at most {time})"),
         )
         self.permuting = WorkRow(
@@ -723,6 +740,11 @@ class EvidencePanel(Panel):
         fill(self.body, self.smallest, work, (self.table, 1), foot, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
+
+    def show_unit(self, *, one_ranking: bool) -> None:
+        """Name the halves in the tooltip of the button: of queries, or of the documents of one ranking."""
+        tip = _HALVING_DOCUMENTS_TIP if one_ranking else _HALVING_QUERIES_TIP
+        self.work.set_tip(tip)
 
     def show_importance(
         self,
@@ -784,25 +806,15 @@ class EvidencePanel(Panel):
             steps,
             permuted=by_permutation,
             by_margins=evidence.deciding_by_margins,
+            one_ranking=evidence.one_ranking,
         )
         if stability is None or not stability.n_paths:
             self.set_caption(_features(evidence.k))
             self.foot.setText("")
             return
-        text = trn(
-            "{k} of {n} feature · {n_paths} half-samples of {n_queries} queries",
-            "{k} of {n} features · {n_paths} half-samples of {n_queries} queries",
-            len(ids),
-        )
-        self.set_caption(
-            text.format(
-                k=evidence.k,
-                n=len(ids),
-                n_paths=stability.n_paths,
-                n_queries=evidence.n_queries,
-            )
-        )
-        self.foot.setText(bound_sentence(evidence))
+        self.set_caption(_halves_caption(evidence, stability.n_paths, len(ids)))
+        sentences = [bound_sentence(evidence), evidence.one_ranking_sentence]
+        self.foot.setText(" ".join(filter(None, sentences)))
 
     def clear(self, reason: str) -> None:
         """Show a sentence instead of a selection."""
@@ -812,6 +824,27 @@ class EvidencePanel(Panel):
         self.table.horizontalHeader().hide()
         self.set_caption("")
         self.foot.setText("")
+
+
+def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
+    """Return the caption of the panel: how many of n features, and how many halves of what."""
+    if evidence.one_ranking:
+        text = trn(
+            "{k} of {n} feature · {n_halves} halves of {n_documents} documents",
+            "{k} of {n} features · {n_halves} halves of {n_documents} documents",
+            n,
+        )
+        return text.format(
+            k=evidence.k, n=n, n_halves=n_halves, n_documents=evidence.n_documents
+        )
+    text = trn(
+        "{k} of {n} feature · {n_paths} half-samples of {n_queries} queries",
+        "{k} of {n} features · {n_paths} half-samples of {n_queries} queries",
+        n,
+    )
+    return text.format(
+        k=evidence.k, n=n, n_paths=n_halves, n_queries=evidence.n_queries
+    )
 
 
 def bound_sentence(evidence: SelectionEvidence) -> str:

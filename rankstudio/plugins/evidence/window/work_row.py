@@ -72,6 +72,10 @@ class WorkRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.show_state(Progress.ABSENT, inf, 0.0, "")
 
+    def set_tip(self, tip: str) -> None:
+        """Set the tooltip of the button."""
+        self.button.setToolTip(tip)
+
     def show_state(
         self,
         progress: Progress,

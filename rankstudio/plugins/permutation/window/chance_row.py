@@ -60,14 +60,16 @@ class ChanceRow(QWidget):
         growing: bool,
         complete: bool,
         preferred: bool = False,
+        one_ranking: bool = False,
         seconds: float = inf,
     ) -> None:
         """Show the state of the test, with a sentence on its result; "" before a test.
 
         The button starts a test or, while it is ``growing``, stops it; it is hidden
         when the test is ``complete``. ``preferred`` says whether documents of
-        preferences are permuted instead of labels, and ``seconds`` how long a test
-        takes at most, infinity if that is unknown.
+        preferences are permuted instead of labels, ``one_ranking`` whether labels are
+        permuted among all documents, and ``seconds`` how long a test takes at most,
+        infinity if that is unknown.
         """
         # Before a test, the row says what would be
         # permuted and how long it takes at most.
@@ -75,6 +77,11 @@ class ChanceRow(QWidget):
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
         )
+        if one_ranking:
+            tip = tr(
+                "Run a permutation test of the selection: repeat it 999 times with labels permuted "
+                "among all documents."
+            )
         offer = tr("999 permutations of the labels")
         if preferred:
             tip = tr(

@@ -192,5 +192,6 @@ def _show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) 
         growing=growing,
         complete=complete,
         preferred=preferred,
+        one_ranking=model.fold.train.n_queries == 1,
         seconds=tests.seconds,
     )
