@@ -5,6 +5,9 @@ python docs/generate.py
 
 from __future__ import annotations
 
+import re
+import sys
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,15 @@ from rankstudio.engine.support.work import finish
 from rankstudio.plugins.lab.simulation.auc_simulation import simulate_auc
 from rankstudio.plugins.lab.simulation.selection_simulation import simulate_selection
 from rankstudio.ui.shell.actions import menus_with
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from coverage_rows import (
+    CoverageRow,
+    count_sentence,
+    count_table,
+    coverage_rows,
+)
 
 HERE = Path(__file__).parent
 METHODS = """\
@@ -345,6 +357,22 @@ def _auc_table() -> list[str]:
     return [*lines, "", said]
 
 
+def _coverage() -> tuple[CoverageRow, ...]:
+    return coverage_rows(_page("coverage.md"))
+
+
+def coverage_page() -> str:
+    """Return the page on coverage, with the number of items of each source by status."""
+    rows = _coverage()
+    lines = [f"{count_sentence(rows)}.", "", *count_table(rows)]
+    return _with_table(_page("coverage.md"), lines, "Counts")
+
+
+def _with_count(name: str) -> str:
+    """Return a page that says how many items of the sources are done, with the present numbers."""
+    return re.sub(r"\d+ items: .* missing", count_sentence(_coverage()), _page(name))
+
+
 PAGES = {
     "analyses.md": analyses_page,
     "data.md": data_page,
@@ -353,6 +381,9 @@ PAGES = {
     "models.md": models_page,
     "measures.md": measures_page,
     "commands.md": commands_page,
+    "coverage.md": coverage_page,
+    "index.md": partial(_with_count, "index.md"),
+    "../README.md": partial(_with_count, "../README.md"),
 }
 
 if __name__ == "__main__":
