@@ -197,15 +197,15 @@ class Place:
 Command = Callable[[Random, Place], list[str]]
 
 
-def _new(place: Place, name: str) -> str:
-    return str(place.root / "new" / name)
+def _new(files: Place, name: str) -> str:
+    return str(files.root / "new" / name)
 
 
 COMMANDS: Mapping[str, Command] = {
-    "importance": lambda rng, place: [
+    "importance": lambda rng, files: [
         *(
             "importance",
-            place.study,
+            files.study,
             "--run",
             "1",
             "--repeats",
@@ -216,29 +216,29 @@ COMMANDS: Mapping[str, Command] = {
         ),
         *(rng.choice(([], ["--measure", "NDCG@5"]))),
     ],
-    "importance of a model": lambda rng, place: [
+    "importance of a model": lambda rng, files: [
         *(
             "importance",
-            str(place.data / "test.txt"),
+            str(files.data / "test.txt"),
             "--model",
-            place.model(),
+            files.model(),
             "--repeats",
             "2",
             "--json",
         )
     ],
-    "thresholds": lambda rng, place: ["thresholds", place.study, "--json"],
-    "validity": lambda rng, place: [
-        *("validity", place.study, "--base", rng.choice(("mean", "zero")), "--json")
+    "thresholds": lambda rng, files: ["thresholds", files.study, "--json"],
+    "validity": lambda rng, files: [
+        *("validity", files.study, "--base", rng.choice(("mean", "zero")), "--json")
     ],
-    "compare": lambda rng, place: ["compare", place.study, "--json"],
-    "risk": lambda rng, place: [
-        *("risk", place.study, "--alpha", rng.choice(("0", "1", "5")), "--json")
+    "compare": lambda rng, files: ["compare", files.study, "--json"],
+    "risk": lambda rng, files: [
+        *("risk", files.study, "--alpha", rng.choice(("0", "1", "5")), "--json")
     ],
-    "compare by measures": lambda rng, place: [
+    "compare by measures": lambda rng, files: [
         *(
             "compare",
-            place.study,
+            files.study,
             "--measures",
             "MAP,P@5,ERR",
             "--by",
@@ -247,37 +247,37 @@ COMMANDS: Mapping[str, Command] = {
             "csv",
         )
     ],
-    "report": lambda rng, place: [
+    "report": lambda rng, files: [
         "report",
-        place.study,
+        files.study,
         "--out",
-        _new(place, "report.html"),
+        _new(files, "report.html"),
         "--json",
     ],
-    "run of models": lambda rng, place: [
+    "run of models": lambda rng, files: [
         *(
             "run",
             "--data",
-            str(place.data),
+            str(files.data),
             "--models",
-            f"again={place.models}",
+            f"again={files.models}",
             "--json",
         )
     ],
-    "run with the final model": lambda rng, place: [
+    "run with the final model": lambda rng, files: [
         *(
             "run",
-            str(place.root / "plan.toml"),
+            str(files.root / "plan.toml"),
             "--out",
-            _new(place, "refit"),
+            _new(files, "refit"),
             "--refit",
             "--json",
         )
     ],
-    "evidence": lambda rng, place: [
+    "evidence": lambda rng, files: [
         *(
             "evidence",
-            place.study,
+            files.study,
             "--run",
             "1",
             "--halves",
@@ -287,84 +287,84 @@ COMMANDS: Mapping[str, Command] = {
             "--json",
         ),
     ],
-    "predict": lambda rng, place: [
+    "predict": lambda rng, files: [
         "predict",
-        str(place.data / "test.txt"),
+        str(files.data / "test.txt"),
         "--model",
-        place.model(),
+        files.model(),
     ],
-    "evaluate": lambda rng, place: [
+    "evaluate": lambda rng, files: [
         *(
             "evaluate",
-            str(place.data / "test.txt"),
+            str(files.data / "test.txt"),
             "--model",
-            place.model(),
+            files.model(),
             "--json",
             "--per-query",
         )
     ],
-    "export": lambda rng, place: [
+    "export": lambda rng, files: [
         *(
             "export",
-            place.model(),
+            files.model(),
             "--to",
             rng.choice(FORMATS),
             "--out",
-            _new(place, "model"),
+            _new(files, "model"),
             "--json",
         ),
-        *("--data", str(place.data / "test.txt")),
+        *("--data", str(files.data / "test.txt")),
     ],
-    "convert": lambda rng, place: [
+    "convert": lambda rng, files: [
         *(
             "convert",
-            str(place.data),
-            _new(place, "few"),
+            str(files.data),
+            _new(files, "few"),
             "--selected",
-            str(place.out / "results.json"),
+            str(files.out / "results.json"),
         ),
     ],
-    "drift": lambda rng, place: ["drift", str(place.data), "--json"],
-    "drift of a study": lambda rng, place: [
+    "drift": lambda rng, files: ["drift", str(files.data), "--json"],
+    "drift of a study": lambda rng, files: [
         "drift",
-        str(place.data),
+        str(files.data),
         "--study",
-        place.study,
+        files.study,
         "--json",
     ],
-    "permute": lambda rng, place: [
-        *("permute", str(place.root / "plan.toml"), "--permutations", "9", "--json")
+    "permute": lambda rng, files: [
+        *("permute", str(files.root / "plan.toml"), "--permutations", "9", "--json")
     ],
-    "figures": lambda rng, place: [
+    "figures": lambda rng, files: [
         "figures",
-        place.study,
+        files.study,
         "--out",
-        _new(place, "figures"),
+        _new(files, "figures"),
         "--to",
         "csv",
     ],
-    "judges": lambda rng, place: [
-        *("judges", str(place.data), "--plan", str(place.root / "plan.toml")),
+    "judges": lambda rng, files: [
+        *("judges", str(files.data), "--plan", str(files.root / "plan.toml")),
         *("--flips", "20", "--draws", "1", "--json"),
     ],
-    "cascade": lambda rng, place: [
+    "cascade": lambda rng, files: [
         *(
             "cascade",
-            place.study,
+            files.study,
             "--run",
             "1",
             "--costs",
-            str(place.costs()),
+            str(files.costs()),
             "--depths",
             "2,4",
             "--json",
         )
     ],
-    "lab": lambda rng, place: [
+    "lab": lambda rng, files: [
         *(
             "lab",
             "selection",
-            str(place.data),
+            str(files.data),
             "--queries",
             "8",
             "--features",
@@ -374,18 +374,18 @@ COMMANDS: Mapping[str, Command] = {
         ),
         *("--measure", rng.choice(("MAP", "NDCG@5")), "--json"),
     ],
-    "reproduce": lambda rng, place: [
+    "reproduce": lambda rng, files: [
         *(
             "reproduce",
             rng.choice(("greedy-rankrls", "fsmrank")),
             "--data",
-            str(place.five_folds()),
+            str(files.five_folds()),
         ),
-        *("--study", _new(place, "paper.rankstudio"), "--json"),
+        *("--study", _new(files, "paper.rankstudio"), "--json"),
     ],
-    "studies": lambda rng, place: ["studies", place.study, "--json"],
-    "plan": lambda rng, place: ["plan", place.study],
-    "cite": lambda rng, place: ["cite", place.study, "--json"],
+    "studies": lambda rng, files: ["studies", files.study, "--json"],
+    "plan": lambda rng, files: ["plan", files.study],
+    "cite": lambda rng, files: ["cite", files.study, "--json"],
 }
 """Commands by name; each is carried out on a study of one run."""
 
@@ -433,18 +433,18 @@ def differences(dense: Outcome, sparse: Outcome, places: Sequence[Place]) -> str
     return f"numbers: {odd[:5]}" if odd else ""
 
 
-def is_refused_run(outcome: Outcome, method: str, place: Place) -> bool:
+def is_refused_run(outcome: Outcome, method: str, files: Place) -> bool:
     """Return whether a run was refused for a reason of `REFUSED_RUNS`, before anything was written."""
     sentence = _REFUSAL.search(outcome.err)
     if outcome.status != 1 or sentence is None or "sparse" not in outcome.err:
         return False
-    is_untouched = not Path(place.study).exists() and not any(place.out.iterdir())
+    is_untouched = not Path(files.study).exists() and not any(files.out.iterdir())
     return is_untouched and sentence["what"] in REFUSED_RUNS.get(method, ())
 
 
-def _neutral(text: str, place: Place) -> str:
+def _neutral(text: str, files: Place) -> str:
     """Return a text without the names of its folders and durations."""
-    return _TIMES.sub("T", text.replace(str(place.root), "ROOT"))
+    return _TIMES.sub("T", text.replace(str(files.root), "ROOT"))
 
 
 def _value(text: str) -> float:

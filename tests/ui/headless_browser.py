@@ -136,11 +136,11 @@ class Browser:
 
     def problems(self) -> list[str]:
         """Return what the page logged or threw, and each request besides the page's own."""
-        found = []
+        matches = []
         for event in self.events:
             method, values = event.get("method"), event.get("params", {})
             if method in ("Runtime.exceptionThrown", "Log.entryAdded"):
-                found.append(json.dumps(values))
+                matches.append(json.dumps(values))
             if method == "Network.requestWillBeSent" and values["type"] != "Document":
-                found.append(values["request"]["url"])
-        return found
+                matches.append(values["request"]["url"])
+        return matches

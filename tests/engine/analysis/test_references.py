@@ -72,8 +72,8 @@ def test_every_method_has_its_paper() -> None:
 def test_every_convention_dataset_and_plug_in_can_be_cited() -> None:
     for key in CONVENTIONS:
         assert entries_for(f"convention:{key}"), key
-    for known in KNOWN:
-        assert entries_for(f"data:{known.key}"), known.key
+    for keywords in KNOWN:
+        assert entries_for(f"data:{keywords.key}"), keywords.key
     for loaded in plugins().loaded:
         for entry in plugin_entries(loaded):
             assert parse_bibtex(entry.text) == (entry,), loaded.plugin.name
@@ -83,7 +83,7 @@ def test_every_keyword_is_of_something_that_exists() -> None:
     """A misspelt keyword would leave an entry out, silently."""
     expected = {f"method:{entry.key}" for entry in methods()}
     expected |= {f"convention:{key}" for key in CONVENTIONS}
-    expected |= {f"data:{known.key}" for known in KNOWN}
+    expected |= {f"data:{keywords.key}" for keywords in KNOWN}
     expected |= {f"measure:{family.name}" for family in families()}
     expected |= {f"rule:{name}" for name in ("best", "smallest", "one-se")}
     expected |= {f"test:{name}" for name in ("t", "wilcoxon", "randomisation", "holm")}
@@ -216,12 +216,12 @@ def of_package(**description: str) -> Method:
 
 
 def test_a_method_of_others_gives_its_own_entries_or_gets_one() -> None:
-    (own,) = method_entries(of_package(bibtex=OWN))
-    assert own.key == "peng2005feature"
-    (made,) = method_entries(
+    (own_entries,) = method_entries(of_package(bibtex=OWN))
+    assert own_entries.key == "peng2005feature"
+    (entry_text,) = method_entries(
         of_package(citation="Peng et al. 2005", title="On features")
     )
-    assert made == BibEntry(
+    assert entry_text == BibEntry(
         "misc",
         "peng2005on",
         (("author", "{Peng} and others"), ("title", "On features"), ("year", "2005")),
@@ -240,14 +240,14 @@ def test_bibtex_of_others_that_cannot_be_read_is_refused(bibtex) -> None:
 
 def test_a_plug_in_gives_its_own_entry_or_gets_one() -> None:
     loaded = LoadedPlugin(Plugin("theirs", summary="Does it."), "their-package", "1.2")
-    (made,) = plugin_entries(loaded)
-    assert made.key == "their-package"
-    assert made.plain("title") == "their-package: Does it"
-    assert made.plain("note") == "Version 1.2"
-    own = replace(loaded, plugin=Plugin("theirs", bibtex=OWN))
-    assert [entry.key for entry in plugin_entries(own)] == ["peng2005feature"]
+    (entry_text,) = plugin_entries(loaded)
+    assert entry_text.key == "their-package"
+    assert entry_text.plain("title") == "their-package: Does it"
+    assert entry_text.plain("note") == "Version 1.2"
+    own_entries = replace(loaded, plugin=Plugin("theirs", bibtex=OWN))
+    assert [entry.key for entry in plugin_entries(own_entries)] == ["peng2005feature"]
     broken = replace(loaded, plugin=Plugin("theirs", summary="Does it.", bibtex="@a"))
-    assert plugin_entries(broken) == (made,)
+    assert plugin_entries(broken) == (entry_text,)
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

@@ -66,10 +66,10 @@ def weighted_pairs(problem: Problem, kind: str) -> tuple[Pairs, Array, Array, Ar
     return pairs, pairs_of(data.y, qid), pair_weights(data.y, qid, kind), data.X
 
 
-def product(at: LossAtScores, pairs: Pairs, values: Array) -> Array:
+def product(loss_at_scores: LossAtScores, pairs: Pairs, values: Array) -> Array:
     """Return the Hessian in the scores times values."""
     out = np.full_like(values, np.nan)
-    at.curvature_of(values, 0, pairs.ptr.size - 1, out)
+    loss_at_scores.curvature_of(values, 0, pairs.ptr.size - 1, out)
     return out
 
 
@@ -90,27 +90,35 @@ def test_loss_gradient_and_hessian_are_those_of_the_listed_pairs(
     i, j = listed.T
     d = s[i] - s[j]
     plain = PLAIN[name]
-    at = pair_loss(name)(pairs, s)
+    loss_at_scores = pair_loss(name)(pairs, s)
     # A sum of p terms, each with some roundings of numbers as large as the squared scores.
     largest = (1.0 + 2.0 * float(np.abs(s).max())) ** 2
     off = 8 * EPS * largest * (1.0 + len(listed)) * max(1.0, weights.max(initial=1.0))
-    assert at.loss == pytest.approx((weights * plain.value(d)).sum(), rel=0, abs=off)
+    assert loss_at_scores.loss == pytest.approx(
+        (weights * plain.value(d)).sum(), rel=0, abs=off
+    )
     slopes = weights * plain.slope(d)
     gradient = np.bincount(i, slopes, s.size) - np.bincount(j, slopes, s.size)
-    np.testing.assert_allclose(at.slopes, gradient, rtol=0, atol=off)
+    np.testing.assert_allclose(loss_at_scores.slopes, gradient, rtol=0, atol=off)
     bends = weights * plain.bend(d) * (v[i] - v[j])
     hessian = np.bincount(i, bends, s.size) - np.bincount(j, bends, s.size)
     off *= 1.0 + 2.0 * float(np.abs(v).max())
-    np.testing.assert_allclose(product(at, pairs, v), hessian, rtol=0, atol=off)
+    np.testing.assert_allclose(
+        product(loss_at_scores, pairs, v), hessian, rtol=0, atol=off
+    )
     along = float((weights * plain.bend(d) * (v[i] - v[j]) ** 2).sum())
-    assert at.bending(v) == pytest.approx(along, rel=0, abs=s.size * off * 4)
-    assert at.slope(v) == pytest.approx(float(gradient @ v), rel=0, abs=s.size * off)
+    assert loss_at_scores.bending(v) == pytest.approx(
+        along, rel=0, abs=s.size * off * 4
+    )
+    assert loss_at_scores.slope(v) == pytest.approx(
+        float(gradient @ v), rel=0, abs=s.size * off
+    )
     # No pair curves more than the bound on which the steps of FSMRank are based.
-    greatest = at.bend * float((weights * (v[i] - v[j]) ** 2).sum())
-    assert at.bending(v) <= greatest * (1.0 + 1e-9) + off
-    assert at.n_curved == int(pairs.n_pairs)
-    assert at.hinges == (0.0, 0.0)
-    assert at.largest == np.abs(s).max()
+    greatest = loss_at_scores.bend * float((weights * (v[i] - v[j]) ** 2).sum())
+    assert loss_at_scores.bending(v) <= greatest * (1.0 + 1e-9) + off
+    assert loss_at_scores.n_curved == int(pairs.n_pairs)
+    assert loss_at_scores.hinges == (0.0, 0.0)
+    assert loss_at_scores.largest == np.abs(s).max()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -139,10 +147,12 @@ def test_the_curvature_of_weights_is_that_of_explicit_differences(
     w, v = rng.normal(size=(2, X.shape[1]))
     D = X[listed[:, 0]] - X[listed[:, 1]]
     linear = LinearPairs(X, pairs)
-    at = pair_loss(name)(pairs, linear.scores(w))
+    loss_at_scores = pair_loss(name)(pairs, linear.scores(w))
     expected = D.T @ (PLAIN[name].bend(D @ w) * (D @ v))
     off = 64 * EPS * (1 + len(D)) * problem.y.size * X.shape[1] * (1 + np.abs(v).max())
-    np.testing.assert_allclose(linear.curvature(at, v), expected, rtol=0, atol=off)
+    np.testing.assert_allclose(
+        linear.curvature(loss_at_scores, v), expected, rtol=0, atol=off
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -150,10 +160,12 @@ def test_labels_without_pairs_have_no_loss(name: LossName) -> None:
     for y in (np.ones(5), np.zeros(1), np.array([2.0, 2.0, 1.0])):
         ptr = np.arange(y.size + 1)  # queries of one document
         pairs = Pairs(y, ptr)
-        at = pair_loss(name)(pairs, np.arange(float(y.size)))
-        assert at.loss == 0.0
-        np.testing.assert_array_equal(at.slopes, np.zeros(y.size))
-        np.testing.assert_array_equal(product(at, pairs, np.ones(y.size)), 0.0)
+        loss_at_scores = pair_loss(name)(pairs, np.arange(float(y.size)))
+        assert loss_at_scores.loss == 0.0
+        np.testing.assert_array_equal(loss_at_scores.slopes, np.zeros(y.size))
+        np.testing.assert_array_equal(
+            product(loss_at_scores, pairs, np.ones(y.size)), 0.0
+        )
     one_label = Pairs(np.ones(5), np.array([0, 5]))
     assert pair_loss(name)(one_label, np.arange(5.0)).loss == 0.0
 
@@ -161,16 +173,18 @@ def test_labels_without_pairs_have_no_loss(name: LossName) -> None:
 def test_the_logistic_loss_does_not_overflow() -> None:
     pairs = Pairs(np.array([0.0, 1.0, 2.0]), np.array([0, 3]))
     # Pairs (1, 0), (2, 0) and (2, 1): all in the wrong order, by 1e5, 2e5 and 1e5.
-    at = pair_loss("logistic")(pairs, np.array([2e5, 1e5, 0.0]))
-    assert at.loss == pytest.approx(4e5, rel=4 * EPS)
-    np.testing.assert_allclose(at.slopes, [2.0, 0.0, -2.0], rtol=4 * EPS)
+    loss_at_scores = pair_loss("logistic")(pairs, np.array([2e5, 1e5, 0.0]))
+    assert loss_at_scores.loss == pytest.approx(4e5, rel=4 * EPS)
+    np.testing.assert_allclose(loss_at_scores.slopes, [2.0, 0.0, -2.0], rtol=4 * EPS)
     # In the right order, the loss ends where a double ends.
-    at = pair_loss("logistic")(pairs, np.array([-2e5, 0.0, 2e5]))
-    assert at.loss == 0.0
-    np.testing.assert_array_equal(at.slopes, np.zeros(3))
+    loss_at_scores = pair_loss("logistic")(pairs, np.array([-2e5, 0.0, 2e5]))
+    assert loss_at_scores.loss == 0.0
+    np.testing.assert_array_equal(loss_at_scores.slopes, np.zeros(3))
     # Of 40 to 80 apart, it is exp(-d), which does not vanish beside 1.
-    at = pair_loss("logistic")(pairs, np.array([0.0, 40.0, 80.0]))
-    assert at.loss == pytest.approx(2 * np.exp(-40.0) + np.exp(-80.0), rel=8 * EPS)
+    loss_at_scores = pair_loss("logistic")(pairs, np.array([0.0, 40.0, 80.0]))
+    assert loss_at_scores.loss == pytest.approx(
+        2 * np.exp(-40.0) + np.exp(-80.0), rel=8 * EPS
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -100,9 +100,9 @@ class TestBaselineRisk:
             assert risk.p == pytest.approx(p, rel=1e-9)
 
     @given(pairs, alphas, alphas)
-    def test_more_aversion_never_raises_it(self, rows, one, other):
+    def test_more_aversion_never_raises_it(self, rows, first_alpha, second_alpha):
         run, baseline = split(rows)
-        low, high = sorted((one, other))
+        low, high = sorted((first_alpha, second_alpha))
         careless = baseline_risk(run, baseline, low)
         careful = baseline_risk(run, baseline, high)
         assert careful.urisk <= careless.urisk
@@ -195,8 +195,8 @@ class TestGeoRisk:
             assert georisk == pytest.approx(expected_geo, rel=1e-7, abs=1e-12)
 
     @given(tables, alphas, alphas)
-    def test_more_aversion_never_raises_it(self, table, one, other):
-        low, high = sorted((one, other))
+    def test_more_aversion_never_raises_it(self, table, first_alpha, second_alpha):
+        low, high = sorted((first_alpha, second_alpha))
         assert (geo_risks(table, high) <= geo_risks(table, low)).all()
 
     @given(tables, alphas)

@@ -109,9 +109,9 @@ def test_any_text_is_read_back_from_an_entry(pairs: list[tuple[str, str]]) -> No
     read = parse_bibtex(bibtex_text(entries.values()))
     assert [entry.key for entry in read] == list(entries)
     for entry in read:
-        made = entries[entry.key]
+        reread_entry = entries[entry.key]
         # Blanks within a value are one blank in BibTeX.
-        assert entry.plain("title") == made.plain("title")
+        assert entry.plain("title") == reread_entry.plain("title")
         assert {name for name, _ in entry.fields} <= {"title", "note"}
         assert entry.value("note") == "fixed"
 

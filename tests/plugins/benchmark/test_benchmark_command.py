@@ -19,8 +19,8 @@ from rankstudio.engine.experiment.storage.study_contents import SealMark
 @pytest.fixture(scope="module")
 def words(collection) -> list[str]:
     """The command without an output."""
-    few = str(collection.parent / "few.toml")
-    return ["benchmark", few, "--data", str(collection)]
+    plan_file = str(collection.parent / "few.toml")
+    return ["benchmark", plan_file, "--data", str(collection)]
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +126,9 @@ def test_one_dataset_has_a_report_and_the_reason_for_no_ranks(
     collection, words, tmp_path, done
 ):
     out = tmp_path / "out"
-    few = words[1]
+    plan_file = words[1]
     printed = done(
-        ["benchmark", few, "--data", str(collection / "alpha"), "--out", str(out)]
+        ["benchmark", plan_file, "--data", str(collection / "alpha"), "--out", str(out)]
     )
     assert "the same two datasets" in printed.err
     assert (out / "report.html").exists()

@@ -102,7 +102,7 @@ def test_the_same_data_and_the_same_name_count_once(collection, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("folder", "features", "known", "convention"),
+    ("folder", "features", "expected_dataset", "convention"),
     [
         ("MQ2007", 46, "LETOR 4.0", "letor4"),
         ("TD2003", 64, ".Gov of LETOR 3.0", "letor3"),
@@ -113,17 +113,20 @@ def test_the_same_data_and_the_same_name_count_once(collection, tmp_path):
     ],
 )
 def test_collections_are_recognised_and_have_their_measures(
-    collection, tmp_path, folder, features, known, convention
+    collection, tmp_path, folder, features, expected_dataset, convention
 ):
-    made = {"n_informative": 4, "n_redundant": 0, "n_constant": 0}
-    made |= {"n_noise": features - 4, "n_queries": 10}
-    save_folds(tmp_path / folder, 1, seed=3, **made)
+    generated_features = {"n_informative": 4, "n_redundant": 0, "n_constant": 0}
+    generated_features |= {"n_noise": features - 4, "n_queries": 10}
+    save_folds(tmp_path / folder, 1, seed=3, **generated_features)
     # Comments of made data would say that they are others.
     for file in (tmp_path / folder).rglob("*.txt"):
         file.write_text(re.sub(r" *#.*", "", file.read_text()))
     benchmark = planned(collection, searched(tmp_path).candidates)
     (dataset,) = benchmark.datasets
-    assert (dataset.known, dataset.convention) == (known, convention)
+    assert (dataset.known, dataset.convention) == (
+        expected_dataset,
+        convention,
+    )
     assert dataset.n_features == features
 
 

@@ -145,23 +145,27 @@ def test_workers_learn_the_same_halves(place: str) -> None:
     expected = by_arrays(GreedyRankRLS(n_features_to_select=2), data, 2)
     if place == "processes":
         with on_processes(2) as executor:
-            found = stability_by_refitting(PLAN, data, n_halves=2, executor=executor)
+            stability = stability_by_refitting(
+                PLAN, data, n_halves=2, executor=executor
+            )
     elif place == "threads":
         with ThreadPoolExecutor(2) as executor:
-            found = stability_by_refitting(PLAN, data, n_halves=2, executor=executor)
+            stability = stability_by_refitting(
+                PLAN, data, n_halves=2, executor=executor
+            )
     else:
-        found = stability_by_refitting(PLAN, data, n_halves=2, executor=AtOnce())
-    np.testing.assert_array_equal(found.places, expected.places)
-    np.testing.assert_array_equal(found.counts, expected.counts)
+        stability = stability_by_refitting(PLAN, data, n_halves=2, executor=AtOnce())
+    np.testing.assert_array_equal(stability.places, expected.places)
+    np.testing.assert_array_equal(stability.counts, expected.counts)
 
 
 def test_a_single_query_with_an_id_is_one_ranking_too() -> None:
     data = part()
-    found = stability_by_refitting(
+    stability = stability_by_refitting(
         PLAN.changed(columns={}), data, n_halves=2, executor=AtOnce()
     )
     expected = by_arrays(GreedyRankRLS(n_features_to_select=2), data, 2)
-    np.testing.assert_array_equal(found.places, expected.places)
+    np.testing.assert_array_equal(stability.places, expected.places)
 
 
 def test_halves_of_documents_mapped_from_a_file_are_mapped(tmp_path: Path) -> None:
@@ -176,9 +180,9 @@ def test_halves_of_documents_mapped_from_a_file_are_mapped(tmp_path: Path) -> No
     taken = training_data(group(mapped.X, mapped.y)).taken_documents(rows)
     np.testing.assert_array_equal(taken.X, data.X[rows])
     assert taken.one_ranking
-    found = stability_by_refitting(PLAN, mapped, n_halves=2, executor=AtOnce())
+    stability = stability_by_refitting(PLAN, mapped, n_halves=2, executor=AtOnce())
     expected = by_arrays(GreedyRankRLS(n_features_to_select=2), data, 2)
-    np.testing.assert_array_equal(found.places, expected.places)
+    np.testing.assert_array_equal(stability.places, expected.places)
 
 
 def test_sparse_documents_are_taken_too() -> None:
@@ -189,11 +193,11 @@ def test_sparse_documents_are_taken_too() -> None:
     data = SparseQueryData.of(group(X, y))
     of_sparse = finish(stability_steps(method, data, n_halves=2))
     np.testing.assert_array_equal(of_sparse.places, dense.places)
-    found = finish(evidence_steps(method, data, EvidenceOptions(n_halves=2)))
+    stability = finish(evidence_steps(method, data, EvidenceOptions(n_halves=2)))
     of_dense = selection_evidence(method, X, y, qid=None, n_halves=2)
-    assert found.stability is not None and of_dense.stability is not None
-    np.testing.assert_array_equal(found.stability.places, of_dense.stability.places)
-    assert found.n_documents == 61
+    assert stability.stability is not None and of_dense.stability is not None
+    np.testing.assert_array_equal(stability.stability.places, of_dense.stability.places)
+    assert stability.n_documents == 61
 
 
 def test_a_study_keeps_the_halves_of_documents(tmp_path: Path) -> None:
@@ -210,8 +214,10 @@ def test_a_study_keeps_the_halves_of_documents(tmp_path: Path) -> None:
         (run,) = study.runs()
         before = run.n_finished
         assert 2 <= before < 6
-        found = stability_by_refitting(PLAN, data, study, n_halves=3, executor=AtOnce())
-    np.testing.assert_array_equal(found.places, expected.places)
+        stability = stability_by_refitting(
+            PLAN, data, study, n_halves=3, executor=AtOnce()
+        )
+    np.testing.assert_array_equal(stability.places, expected.places)
 
 
 def evidence(**changes: Any) -> SelectionEvidence:
@@ -221,11 +227,11 @@ def evidence(**changes: Any) -> SelectionEvidence:
 
 
 def test_the_evidence_has_what_halves_of_documents_give() -> None:
-    found = evidence()
-    assert set(found.done) == {"stability", "alternatives"}
-    assert found.one_ranking
-    assert found.n_documents == found.n_halved == 120
-    rows = {row.column: row for row in found.rows if row.selected}
+    stability = evidence()
+    assert set(stability.done) == {"stability", "alternatives"}
+    assert stability.one_ranking
+    assert stability.n_documents == stability.n_halved == 120
+    rows = {row.column: row for row in stability.rows if row.selected}
     assert rows[1].verdict is not None and rows[1].verdict.value == "secure"
     first = next(column for column in (0, 4) if column in rows)
     assert rows[first].verdict is not None
@@ -234,7 +240,7 @@ def test_the_evidence_has_what_halves_of_documents_give() -> None:
     for row in rows.values():
         assert row.n_deciding is row.loss is row.share is row.substitute is None
     np.testing.assert_array_equal(
-        found.stability.places,  # type: ignore[union-attr]
+        stability.stability.places,  # type: ignore[union-attr]
         stability_selection(
             GreedyRankRLS(n_features_to_select=6),
             *planted(m=120),
@@ -245,10 +251,10 @@ def test_the_evidence_has_what_halves_of_documents_give() -> None:
 
 
 def test_texts_are_about_documents() -> None:
-    found = evidence()
-    *_, last = evidence_sentences(found, str)
+    stability = evidence()
+    *_, last = evidence_sentences(stability, str)
     assert naming("one ranking").search(last)
-    note = evidence_text("", found, found.rows, str, str).note
+    note = evidence_text("", stability, stability.rows, str, str).note
     assert "documents" in note and "queries" not in note
     with_queries = selection_evidence(
         GreedyRankRLS(n_features_to_select=2),
@@ -291,20 +297,20 @@ def test_what_needs_queries_is_still_refused() -> None:
 def test_constant_features_are_no_candidates() -> None:
     X, y = planted()
     X[:, 5] = 1.0
-    found = stability_selection(
+    stability = stability_selection(
         GreedyRankRLS(n_features_to_select=2), X, y, qid=None, n_halves=3
     )
-    assert found.n_candidates == 5
-    assert not found.counts[:, 5].any()
+    assert stability.n_candidates == 5
+    assert not stability.counts[:, 5].any()
 
 
 def test_stored_evidence_keeps_the_number_of_documents() -> None:
-    found = evidence()
-    again = unpack_evidence(pack_evidence(found), 6)
+    stability = evidence()
+    again = unpack_evidence(pack_evidence(stability), 6)
     assert again.n_documents == 120
-    assert again.rows == found.rows
+    assert again.rows == stability.rows
     with pytest.raises(Exception, match="n_documents"):
-        unpack_evidence(pack_evidence(replace(found, n_documents=-1)), 6)
+        unpack_evidence(pack_evidence(replace(stability, n_documents=-1)), 6)
 
 
 def table_of_objects(folder: Path, m: int = 61) -> str:

@@ -31,7 +31,7 @@ def slow_validity(score, X, qid, columns, base):
     for query in dict.fromkeys(qid):
         documents = [x for x, of in zip(X.tolist(), qid, strict=True) if of == query]
         n = X.shape[1]
-        alone = [
+        single_scores = [
             [x[j] if j in columns else base[j] for j in range(n)] for x in documents
         ]
         without = [
@@ -40,7 +40,7 @@ def slow_validity(score, X, qid, columns, base):
         full = score(np.array(documents))
         result.append(
             (
-                slow_tau(full, score(np.array(alone))),
+                slow_tau(full, score(np.array(single_scores))),
                 -slow_tau(full, score(np.array(without))),
             )
         )
@@ -63,10 +63,10 @@ def test_it_is_that_of_the_definition(score, seed):
     X = rng.integers(0, 3, (60, 4)).astype(float)
     qid = rng.integers(0, 9, 60)  # scattered, and of any size
     base = X.mean(axis=0)
-    kept = [(), (0,), (1, 2), (3,), (0, 1, 2, 3)]
-    result = ranking_validity(score, X, qid=qid, feature_sets=kept, base=base)
-    assert result.sets == tuple(kept)
-    for index, columns in enumerate(kept):
+    kept_columns = [(), (0,), (1, 2), (3,), (0, 1, 2, 3)]
+    result = ranking_validity(score, X, qid=qid, feature_sets=kept_columns, base=base)
+    assert result.sets == tuple(kept_columns)
+    for index, columns in enumerate(kept_columns):
         validity, completeness = slow_validity(score, X, qid.tolist(), columns, base)
         assert result.validity[index] == pytest.approx(validity, nan_ok=True)
         assert result.completeness[index] == pytest.approx(completeness, nan_ok=True)
@@ -109,15 +109,17 @@ def test_data_in_several_blocks_give_the_same(monkeypatch):
     rng = np.random.default_rng(3)
     X = rng.random((80, 4))
     qid = np.repeat(np.arange(8), 10)
-    whole = ranking_validity(
+    full_validity = ranking_validity(
         stumps, X * 3, qid=qid, feature_sets=[(0,), (1, 2)], base=0.5
     )
     monkeypatch.setattr(module, "VALUES_PER_BLOCK", 90)
     parts = ranking_validity(
         stumps, X * 3, qid=qid, feature_sets=[(0,), (1, 2)], base=0.5
     )
-    assert np.array_equal(whole.validity, parts.validity, equal_nan=True)
-    assert np.array_equal(whole.completeness, parts.completeness, equal_nan=True)
+    assert np.array_equal(full_validity.validity, parts.validity, equal_nan=True)
+    assert np.array_equal(
+        full_validity.completeness, parts.completeness, equal_nan=True
+    )
 
 
 def test_a_fitted_ranker_is_explained_by_its_features():
@@ -126,15 +128,17 @@ def test_a_fitted_ranker_is_explained_by_its_features():
     qid = np.repeat(np.arange(6), 10)
     model = GreedyRankRLS(n_features_to_select=2).fit(X, np.round(2 * X[:, 3]), qid=qid)
     chosen = np.flatnonzero(model.coef_).tolist()
-    others = [column for column in range(5) if column not in chosen]
-    result = ranking_validity(model, X, qid=qid, feature_sets=[chosen, others])
+    masked_columns = [column for column in range(5) if column not in chosen]
+    result = ranking_validity(model, X, qid=qid, feature_sets=[chosen, masked_columns])
     assert result.validity.tolist() == [[1] * 6, [0] * 6]
 
 
-@pytest.mark.parametrize("kept", [[], [(4,)], [(-1,)]])
-def test_unknown_columns_are_refused(kept):
+@pytest.mark.parametrize("kept_columns", [[], [(4,)], [(-1,)]])
+def test_unknown_columns_are_refused(kept_columns):
     with pytest.raises(ParameterError, match="feature_sets"):
-        ranking_validity(linear, np.ones((3, 4)), qid=[1, 1, 1], feature_sets=kept)
+        ranking_validity(
+            linear, np.ones((3, 4)), qid=[1, 1, 1], feature_sets=kept_columns
+        )
 
 
 def test_a_base_that_is_no_number_is_refused():

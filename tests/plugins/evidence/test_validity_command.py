@@ -14,7 +14,7 @@ from rankstudio.engine.experiment.storage.study_contents import SealMark
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study of a selector and of a ranker on two folds."""
     root = tmp_path_factory.mktemp("validity")
     save_folds(root / "Made", 2, n_queries=30, seed=5)
@@ -32,10 +32,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_values_are_those_of_the_function(made, answer):
-    study = made / "s.rankstudio"
+def test_values_are_those_of_the_function(study_folder, answer):
+    study = study_folder / "s.rankstudio"
     result = answer(["validity", str(study), "--run", "1", "--json"])
-    data = open_dataset(made / "Made")
+    data = open_dataset(study_folder / "Made")
     with Study.open(study, reading=True) as opened:
         run = opened.result(opened.runs()[0].key)
     for fold_values, fold_result, fold in zip(
@@ -54,10 +54,10 @@ def test_values_are_those_of_the_function(made, answer):
             feature_sets=[[ids.index(i) for i in s["kept"]] for s in sets],
             base=np.mean(fold.train.X, axis=0),
         )
-        for index, found in enumerate(sets):
-            validity = np.array(found["validity"], dtype=float)
+        for index, feature_set in enumerate(sets):
+            validity = np.array(feature_set["validity"], dtype=float)
             assert validity == pytest.approx(expected.validity[index], nan_ok=True)
-            completeness = np.array(found["completeness"], dtype=float)
+            completeness = np.array(feature_set["completeness"], dtype=float)
             assert completeness == pytest.approx(
                 expected.completeness[index], nan_ok=True
             )
@@ -65,29 +65,38 @@ def test_values_are_those_of_the_function(made, answer):
     assert len(result["folds"][0]["sets"]) == smallest
 
 
-def test_a_ranker_begins_with_the_feature_that_matters_most(made, answer):
-    words = ["validity", str(made / "s.rankstudio"), "--run", "2", "--fold", "1"]
+def test_a_ranker_begins_with_the_feature_that_matters_most(study_folder, answer):
+    words = [
+        "validity",
+        str(study_folder / "s.rankstudio"),
+        "--run",
+        "2",
+        "--fold",
+        "1",
+    ]
     (fold,) = answer([*words, "--json"])["folds"]
     alone = [
         answer([*words, "--features", str(feature), "--json"])["folds"][0]["sets"][0]
         for feature in fold["sets"][-1]["kept"]
     ]
-    effects = [found["mean_completeness"] for found in alone]
+    effects = [feature_set["mean_completeness"] for feature_set in alone]
     assert effects == sorted(effects, reverse=True)
     assert fold["sets"][-1]["mean_validity"] == pytest.approx(1)
 
 
-def test_while_sealed_the_documents_are_those_of_validation(made, answer, tmp_path):
+def test_while_sealed_the_documents_are_those_of_validation(
+    study_folder, answer, tmp_path
+):
     copy = tmp_path / "sealed.rankstudio"
-    copy.write_bytes((made / "s.rankstudio").read_bytes())
+    copy.write_bytes((study_folder / "s.rankstudio").read_bytes())
     with Study.open(copy) as study:
         study.note_seal(SealMark.now(sealed=True))
     (fold, _) = answer(["validity", str(copy), "--run", "1", "--json"])["folds"]
     assert fold["part"] == "validation"
 
 
-def test_tables_name_what_is_masked_and_list_queries_of_one_set(made, done):
-    words = ["validity", str(made / "s.rankstudio"), "--run", "1"]
+def test_tables_name_what_is_masked_and_list_queries_of_one_set(study_folder, done):
+    words = ["validity", str(study_folder / "s.rankstudio"), "--run", "1"]
     text = " ".join(done(words).out.split())
     assert "training mean in all documents" in text
     assert "Queries with the least validity" not in text
@@ -96,9 +105,9 @@ def test_tables_name_what_is_masked_and_list_queries_of_one_set(made, done):
     assert "Queries with the least validity" in text
 
 
-def test_features_that_the_model_does_not_use_are_named(made, done):
-    study = str(made / "s.rankstudio")
-    with Study.open(made / "s.rankstudio", reading=True) as opened:
+def test_features_that_the_model_does_not_use_are_named(study_folder, done):
+    study = str(study_folder / "s.rankstudio")
+    with Study.open(study_folder / "s.rankstudio", reading=True) as opened:
         first, _ = opened.result(opened.runs()[0].key).folds
     unused = next(i for i in range(1, 20) if i not in first.selected)
     words = ["validity", study, "--run", "1", "--fold", "1", "--features", str(unused)]
@@ -106,8 +115,8 @@ def test_features_that_the_model_does_not_use_are_named(made, done):
     assert f"does not use the features {unused}" in " ".join(printed.err.split())
 
 
-def test_what_cannot_be_is_refused(made, refused):
-    words = ["validity", str(made / "s.rankstudio"), "--run", "1"]
+def test_what_cannot_be_is_refused(study_folder, refused):
+    words = ["validity", str(study_folder / "s.rankstudio"), "--run", "1"]
     refused([*words, "--fold", "3"], "fold")
     refused([*words, "--features", "999"], "features")
     refused([*words, "--features", "1", "--keep", "2"], "keep")
@@ -115,11 +124,11 @@ def test_what_cannot_be_is_refused(made, refused):
     refused([*words, "--base", "median"], "base")
 
 
-def test_python_has_the_tables(made):
-    with Study.open(made / "s.rankstudio", reading=True) as opened:
+def test_python_has_the_tables(study_folder):
+    with Study.open(study_folder / "s.rankstudio", reading=True) as opened:
         run = opened.result(opened.runs()[0].key)
     means, queries = analyse(
-        "validity", run, open_dataset(made / "Made"), keep=2, n_queries=3
+        "validity", run, open_dataset(study_folder / "Made"), keep=2, n_queries=3
     )
     assert len(means.rows) == 1
     assert len(queries.rows) == 3

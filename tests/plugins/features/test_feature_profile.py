@@ -71,50 +71,52 @@ def mean_average_precision(dataset, scores):
 def test_correlations_are_pearsons_of_query_centred_columns(monkeypatch, block):
     monkeypatch.setattr(inspection, "_BLOCK_ROWS", block)
     dataset = make()
-    found = Inspector(dataset).correlations
+    profile_of_feature = Inspector(dataset).correlations
     for i, j in [(0, 1), (0, 4), (1, 4)]:
-        assert found[i, j] == pytest.approx(
+        assert profile_of_feature[i, j] == pytest.approx(
             np.corrcoef(centred(dataset, i), centred(dataset, j))[0, 1]
         )
-    assert not found[2].any()
-    assert not found[:, 3].any()
+    assert not profile_of_feature[2].any()
+    assert not profile_of_feature[:, 3].any()
 
 
 def test_closest_feature_is_named_with_its_signed_correlation():
-    found = profile(make(), 0)
-    assert (found.feature_id, found.name) == (10, "a")
-    assert (found.closest_id, found.closest_name) == (20, "b")
-    assert found.correlation < -0.99
+    profile_of_feature = profile(make(), 0)
+    assert (profile_of_feature.feature_id, profile_of_feature.name) == (10, "a")
+    assert (profile_of_feature.closest_id, profile_of_feature.closest_name) == (20, "b")
+    assert profile_of_feature.correlation < -0.99
 
 
 def test_alone_is_the_better_direction():
     dataset = make()
     for column in range(4):
-        found = profile(dataset, column)
+        profile_of_feature = profile(dataset, column)
         down = mean_average_precision(dataset, dataset.X[:, column])
         up = mean_average_precision(dataset, -dataset.X[:, column])
-        assert found.alone["MAP"] == pytest.approx(max(down, up))
-        assert found.ascending == (up > down)
-        assert set(found.alone) == {"MAP", "NDCG@10"}
+        assert profile_of_feature.alone["MAP"] == pytest.approx(max(down, up))
+        assert profile_of_feature.ascending == (up > down)
+        assert set(profile_of_feature.alone) == {"MAP", "NDCG@10"}
 
 
 def test_densities_are_those_of_the_relevance_classes():
     dataset = make()
-    found = profile(dataset, 0)
-    assert [c.label for c in found.classes] == [
+    profile_of_feature = profile(dataset, 0)
+    assert [c.label for c in profile_of_feature.classes] == [
         "not relevant",
         "relevant",
         "highly relevant",
     ]
-    assert found.grid.size == 128
-    assert (found.grid[0], found.grid[-1]) == (
+    assert profile_of_feature.grid.size == 128
+    assert (profile_of_feature.grid[0], profile_of_feature.grid[-1]) == (
         dataset.X[:, 0].min(),
         dataset.X[:, 0].max(),
     )
-    for label, part in enumerate(found.classes):
+    for label, part in enumerate(profile_of_feature.classes):
         values = dataset.X[dataset.y == label, 0]
         assert part.n_documents == values.size
-        assert np.array_equal(part.density, gaussian_density(values, found.grid))
+        assert np.array_equal(
+            part.density, gaussian_density(values, profile_of_feature.grid)
+        )
 
 
 def test_a_constant_feature_has_a_defined_profile():
@@ -150,23 +152,25 @@ def test_a_constant_feature_has_a_defined_profile():
 )
 def test_classes_follow_the_labels(labels, expected):
     y = np.resize(np.array(labels, dtype=np.float64), 20)
-    found = profile(make(y), 0)
-    assert [c.label for c in found.classes] == expected
-    assert sum(c.n_documents for c in found.classes) == 20
+    profile_of_feature = profile(make(y), 0)
+    assert [c.label for c in profile_of_feature.classes] == expected
+    assert sum(c.n_documents for c in profile_of_feature.classes) == 20
 
 
 def test_the_profile_goes_with_the_selected_features_as_least_squares_says():
     dataset = make(seed=3)
-    found = Inspector(dataset).profile(0, (1, 4, 0))
-    assert [one.feature_id for one in found.with_selected] == [20, 50]
+    profile_of_feature = Inspector(dataset).profile(0, (1, 4, 0))
+    assert [one.feature_id for one in profile_of_feature.with_selected] == [20, 50]
     target, others = (
         centred(dataset, 0),
         np.column_stack([centred(dataset, c) for c in (1, 4)]),
     )
-    for one, column in zip(found.with_selected, others.T, strict=True):
+    for one, column in zip(profile_of_feature.with_selected, others.T, strict=True):
         assert one.correlation == pytest.approx(np.corrcoef(target, column)[0, 1])
     left = target - others @ np.linalg.lstsq(others, target, rcond=None)[0]
-    assert found.explained == pytest.approx(1.0 - (left @ left) / (target @ target))
+    assert profile_of_feature.explained == pytest.approx(
+        1.0 - (left @ left) / (target @ target)
+    )
 
 
 def test_a_feature_given_twice_and_a_constant_one_explain_what_one_does():
@@ -179,11 +183,11 @@ def test_a_feature_given_twice_and_a_constant_one_explain_what_one_does():
 
 def test_alone_it_is_measured_on_every_part_in_the_direction_of_the_training_part():
     train, test = make(seed=1), make(seed=2)
-    found = Inspector(train, "letor4", {"test": test}).profile(0)
-    assert list(found.parts) == ["train", "test"]
-    assert found.parts["train"] == found.alone
-    sign = -1.0 if found.ascending else 1.0
-    assert found.parts["test"]["MAP"] == pytest.approx(
+    profile_of_feature = Inspector(train, "letor4", {"test": test}).profile(0)
+    assert list(profile_of_feature.parts) == ["train", "test"]
+    assert profile_of_feature.parts["train"] == profile_of_feature.alone
+    sign = -1.0 if profile_of_feature.ascending else 1.0
+    assert profile_of_feature.parts["test"]["MAP"] == pytest.approx(
         mean_average_precision(test, sign * test.X[:, 0])
     )
 
@@ -199,15 +203,15 @@ def test_another_convention_shares_the_correlations():
 def test_the_measure_in_use_is_named_first_and_chooses_the_direction():
     dataset = make()
     for name, better in (("AUC", max), ("SquaredError", min)):
-        found = Inspector(dataset, measure=name).profile(0)
+        profile_of_feature = Inspector(dataset, measure=name).profile(0)
         both = [
             evaluate(dataset.y, s * dataset.X[:, 0], qid=dataset.qid, measures=[name])[
                 name
             ]
             for s in (1.0, -1.0)
         ]
-        assert found.alone[name] == pytest.approx(better(both))
-        assert list(found.alone) == [name, "MAP"]
+        assert profile_of_feature.alone[name] == pytest.approx(better(both))
+        assert list(profile_of_feature.alone) == [name, "MAP"]
 
 
 def test_many_zeros_are_told_apart_from_the_other_values():
@@ -215,15 +219,20 @@ def test_many_zeros_are_told_apart_from_the_other_values():
     X = dataset.X.copy()
     X[:, 0] = np.abs(X[:, 0]) + 0.5
     X[::2, 0] = 0.0
-    found = profile(replace(dataset, X=X), 0)
+    profile_of_feature = profile(replace(dataset, X=X), 0)
     rest = X[X[:, 0] > 0, 0]
-    assert (found.grid[0], found.grid[-1]) == (rest.min(), rest.max())
-    for label, one in zip(np.unique(dataset.y), found.classes, strict=True):
+    assert (profile_of_feature.grid[0], profile_of_feature.grid[-1]) == (
+        rest.min(),
+        rest.max(),
+    )
+    for label, one in zip(
+        np.unique(dataset.y), profile_of_feature.classes, strict=True
+    ):
         values = X[dataset.y == label, 0]
         assert one.zeros == pytest.approx(np.mean(values == 0))
         assert one.n_documents == values.size
         np.testing.assert_allclose(
-            one.density, gaussian_density(values[values > 0], found.grid)
+            one.density, gaussian_density(values[values > 0], profile_of_feature.grid)
         )
 
 

@@ -49,31 +49,31 @@ def test_outputs_are_learned_as_each_alone(
     parameters |= {"n_basis": n_basis, "pairs": pairs}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DependentBasisWarning)
-        several = KernelRankRLS(**parameters).fit(X, labels, qid=qid)
-        each = [
+        joint_model = KernelRankRLS(**parameters).fit(X, labels, qid=qid)
+        single_models = [
             KernelRankRLS(**parameters).fit(X, labels[:, v], qid=qid) for v in range(3)
         ]
-    assert several.dual_coef_.shape == (3, several.basis_.size)
-    assert several.coef_.shape == (3, X.shape[1])
-    for v, single in enumerate(each):
+    assert joint_model.dual_coef_.shape == (3, joint_model.basis_.size)
+    assert joint_model.coef_.shape == (3, X.shape[1])
+    for v, single in enumerate(single_models):
         column = labels[:, v]
-        close(several.predict(X)[:, v], single.predict(X), column)
-        close(several.coef_[v], single.coef_, column)
+        close(joint_model.predict(X)[:, v], single.predict(X), column)
+        close(joint_model.coef_[v], single.coef_, column)
         scale = float(column @ column)
-        assert several.criterion_[v] == pytest.approx(
+        assert joint_model.criterion_[v] == pytest.approx(
             single.criterion_, rel=1e-8, abs=1e-8 * scale, nan_ok=True
         )
     grid = [regularization, 2.0 * regularization]
     if np.unique(qid).size > 1:
-        left_out = several.leave_query_out(X, labels, qid=qid, regularization=grid)
+        left_out = joint_model.leave_query_out(X, labels, qid=qid, regularization=grid)
         assert left_out.shape == (2, *labels.shape)
-        for v, single in enumerate(each):
+        for v, single in enumerate(single_models):
             column = labels[:, v]
             expected = single.leave_query_out(X, column, qid=qid, regularization=grid)
             close(left_out[:, :, v], expected, column)
     if pairs == "pointwise" and len(X) > 1:
-        left_out = several.leave_one_out(X, labels)
-        for v, single in enumerate(each):
+        left_out = joint_model.leave_one_out(X, labels)
+        for v, single in enumerate(single_models):
             column = labels[:, v]
             close(left_out[:, v], single.leave_one_out(X, column), column)
 
@@ -91,13 +91,20 @@ def test_one_decomposition_serves_all_outputs_of_queries_that_stand_apart(
     monkeypatch.setattr("numpy.linalg.eigh", lambda a: sizes.append(len(a)) or eigh(a))
     named = KernelRankRLS("rbf", gamma=2.0).fit(X, labels, qid=qid)
     assert sizes == [60]
-    given = KernelRankRLS("precomputed").fit(gram, labels, qid=qid)
-    np.testing.assert_allclose(given.predict(gram), named.predict(X), rtol=1e-8)
-    np.testing.assert_allclose(given.coef_[:, given.basis_], given.dual_coef_)
-    alone = KernelRankRLS("rbf", gamma=2.0).fit(X, labels[:, 2], qid=qid)
-    np.testing.assert_allclose(named.predict(X)[:, 2], alone.predict(X), rtol=1e-8)
+    precomputed_model = KernelRankRLS("precomputed").fit(gram, labels, qid=qid)
+    np.testing.assert_allclose(
+        precomputed_model.predict(gram), named.predict(X), rtol=1e-8
+    )
+    np.testing.assert_allclose(
+        precomputed_model.coef_[:, precomputed_model.basis_],
+        precomputed_model.dual_coef_,
+    )
+    single_model = KernelRankRLS("rbf", gamma=2.0).fit(X, labels[:, 2], qid=qid)
+    np.testing.assert_allclose(
+        named.predict(X)[:, 2], single_model.predict(X), rtol=1e-8
+    )
     left_out = named.leave_query_out(X, labels, qid=qid)[:, 2]
-    expected = alone.leave_query_out(X, labels[:, 2], qid=qid)
+    expected = single_model.leave_query_out(X, labels[:, 2], qid=qid)
     np.testing.assert_allclose(left_out, expected, rtol=1e-7)
     # A single output is learned as before.
     assert named.fit(X, labels[:, :1].ravel(), qid=qid).predict(X).shape == (60,)

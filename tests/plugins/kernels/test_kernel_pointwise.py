@@ -41,22 +41,22 @@ def fitted(method: KernelRankRLS, problem: Problem, qid: np.ndarray) -> KernelRa
 def regressed(
     features: np.ndarray,
     y: np.ndarray,
-    kept: np.ndarray,
+    is_training: np.ndarray,
     regularization: float,
     basis: np.ndarray | None,
 ) -> np.ndarray:
     """Predict all labels by regression with an intercept on some documents and their basis vectors."""
     if basis is not None:
-        features = spanned(features, basis[kept[basis]])
-    mean = features[kept].mean(axis=0)
-    offset = y[kept].mean()
-    w = ridge(features[kept] - mean, y[kept] - offset, regularization)
+        features = spanned(features, basis[is_training[basis]])
+    mean = features[is_training].mean(axis=0)
+    offset = y[is_training].mean()
+    w = ridge(features[is_training] - mean, y[is_training] - offset, regularization)
     return (features - mean) @ w + offset
 
 
-def close(found: np.ndarray, expected: np.ndarray, y: np.ndarray) -> None:
+def close(scores: np.ndarray, expected: np.ndarray, y: np.ndarray) -> None:
     scale = float(np.abs(y).max())
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * scale)
+    np.testing.assert_allclose(scores, expected, rtol=1e-8, atol=1e-8 * scale)
 
 
 def learned(
@@ -97,8 +97,8 @@ def test_documents_are_left_out_as_by_retraining_without_them_and_their_basis_ve
     method, features, basis = learned(problem, settings, n_basis, np.zeros(y.size))
     expected = np.empty(y.size)
     for i in range(y.size):
-        kept = np.arange(y.size) != i
-        expected[i] = regressed(features, y, kept, regularization, basis)[i]
+        is_training = np.arange(y.size) != i
+        expected[i] = regressed(features, y, is_training, regularization, basis)[i]
     close(method.leave_one_out(X, y), expected, y)
     (_, second) = method.leave_one_out(X, y, regularization=[7.0, regularization])
     close(second, expected, y)
@@ -115,9 +115,11 @@ def test_queries_are_left_out_as_by_retraining_without_them_and_their_basis_vect
     method, features, basis = learned(problem, settings, n_basis, qid)
     expected = np.empty(y.size)
     for query in np.unique(qid):
-        kept = qid != query
-        predicted = regressed(features, y, kept, regularization, basis)[~kept]
-        expected[~kept] = predicted - predicted.mean()
+        is_training = qid != query
+        predicted = regressed(features, y, is_training, regularization, basis)[
+            ~is_training
+        ]
+        expected[~is_training] = predicted - predicted.mean()
     close(method.leave_query_out(X, y, qid=qid), expected, y)
     errors = centred_by_loops(y, qid) - expected
     scale = float(np.abs(y).max()) ** 2 * y.size
@@ -145,12 +147,12 @@ def test_the_linear_kernel_is_pointwise_rankrls(
     )
     if y.size > 2:
         sets = [[0], [0, 2]]
-        for found, left in zip(
+        for scores, left in zip(
             method.leave_sets_out(X, y, sets),
             linear.leave_sets_out(X, y, sets),
             strict=True,
         ):
-            close(found, left, y)
+            close(scores, left, y)
 
 
 def test_what_needs_pairs_is_refused() -> None:

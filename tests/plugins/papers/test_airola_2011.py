@@ -73,18 +73,18 @@ def weight(cost: str, everything: bool, regularization: float) -> float:
 
 @pytest.mark.parametrize("regularization", [1.0, 2.0**-10])
 def test_irrelevant_pairs_turn_the_sign_with_each_cost(regularization: float) -> None:
-    found = irrelevant_pairs(regularization)
-    assert [row[0] for row in found.rows] == [
+    tables = irrelevant_pairs(regularization)
+    assert [row[0] for row in tables.rows] == [
         "RankRLS (20)",
         "RankRLS (21)",
         "RankRLS (22)",
     ]
-    for (_, relevant, every), cost in zip(found.rows, COSTS.values(), strict=True):
+    for (_, relevant, every), cost in zip(tables.rows, COSTS.values(), strict=True):
         assert relevant == pytest.approx(weight(cost, False, regularization), rel=1e-12)
         assert every == pytest.approx(weight(cost, True, regularization), rel=1e-12)
         assert relevant < 0 < every
-    assert found.said[0].endswith("reverse its sign, as printed.")
-    assert found.as_dict()["rows"][1]["cost"] == "RankRLS (21)"
+    assert tables.said[0].endswith("reverse its sign, as printed.")
+    assert tables.as_dict()["rows"][1]["cost"] == "RankRLS (21)"
 
 
 PRINTED_TIMES = {
@@ -95,12 +95,12 @@ PRINTED_TIMES = {
 
 
 def test_a_row_a_size_with_what_is_printed() -> None:
-    found = training_growth(PRINTED_TIMES, (60, 90))
-    assert [row[0] for row in found.rows] == [60, 90]
-    assert [(row[2], row[4]) for row in found.rows] == [(1, 4), (None, None)]
-    assert all(row[1] > 0 and row[3] > 0 for row in found.rows)
-    assert naming("RankRLS 3.0").search(found.said[1])
-    assert found.text_rows()[1][2] == ""
+    tables = training_growth(PRINTED_TIMES, (60, 90))
+    assert [row[0] for row in tables.rows] == [60, 90]
+    assert [(row[2], row[4]) for row in tables.rows] == [(1, 4), (None, None)]
+    assert all(row[1] > 0 and row[3] > 0 for row in tables.rows)
+    assert naming("RankRLS 3.0").search(tables.said[1])
+    assert tables.text_rows()[1][2] == ""
 
 
 def test_growth_is_the_slope_between_large_sizes() -> None:
@@ -114,7 +114,7 @@ PRINTED = {"BioInfer": {REFERENCE: 0.222}, "Jester": {"RankSVM": 0.371}}
 
 def results(data: FoldedDataset) -> dict[str, RunResult]:
     """The shipped rows, each with two values of its grid."""
-    found = {}
+    tables = {}
     for name, values in load_reproduction("airola-2011").runs.items():
         grid = GRIDS.get(values["method"], {"regularization": "2^0 2^8"})
         told = {name: value for name, value in values.items() if name != "datasets"}
@@ -122,8 +122,8 @@ def results(data: FoldedDataset) -> dict[str, RunResult]:
         plan = plan_from_dict(
             {"data": "nowhere", "measures": (MEASURE,), "convention": "letor4", **told}
         )
-        found[name] = ended(run(plan, data))
-    return found
+        tables[name] = ended(run(plan, data))
+    return tables
 
 
 @pytest.fixture(scope="module")
@@ -149,8 +149,8 @@ def runs(every: dict[str, RunResult]) -> dict[str, RunResult]:
 def test_every_row_is_tested_against_the_magnitudes_by_wilcoxon(
     runs: dict[str, RunResult],
 ) -> None:
-    found = cost_rows(runs, PRINTED)
-    rows = {row[0]: row for row in found.rows}
+    tables = cost_rows(runs, PRINTED)
+    rows = {row[0]: row for row in tables.rows}
     assert list(rows) == list(runs)
     assert rows[REFERENCE][1:] == (
         0.222,
@@ -173,7 +173,7 @@ def test_every_row_is_tested_against_the_magnitudes_by_wilcoxon(
     change = runs["RankRLS (20)" + ALL_PAIRS].per_query(MEASURE) - runs[
         "RankRLS (20)"
     ].per_query(MEASURE)
-    assert f"(20) {np.nanmean(change):+.4f} (p " in found.said[1]
+    assert f"(20) {np.nanmean(change):+.4f} (p " in tables.said[1]
 
 
 def test_table_3_tests_the_greatest_label_against_the_others(
@@ -200,18 +200,18 @@ def test_table_3_tests_the_greatest_label_against_the_others(
     # Its all pairs have those of equal labels, too (section 5.3), which those of Table 2 do not.
     given = {**runs, "RankRLS All pairs": every["RankRLS All pairs"]}
     assert every["RankRLS All pairs"].plan.parameters["ties"] is True
-    found = ohsumed_rows(given, small, printed)
-    assert found.rows[0] == (
+    tables = ohsumed_rows(given, small, printed)
+    assert tables.rows[0] == (
         "RankRLS",
         0.34,
         bipartite_error(runs[REFERENCE], small),
         None,
     )
-    assert found.rows[1][2] == bipartite_error(every["RankRLS All pairs"], small)
+    assert tables.rows[1][2] == bipartite_error(every["RankRLS All pairs"], small)
     assert ohsumed_rows(runs, small, printed).rows[1][2] is None
-    assert found.rows[2][2:] == (None, None)
-    assert found.agrees == ()
-    assert naming("6 data").search(found.said[0])
+    assert tables.rows[2][2:] == (None, None)
+    assert tables.agrees == ()
+    assert naming("6 data").search(tables.said[0])
 
 
 def test_rankboost_is_measured_at_the_rounds_that_validation_chose(
@@ -236,12 +236,12 @@ def test_rankboost_is_measured_at_the_rounds_that_validation_chose(
                 ]
             )
         )
-    found = ohsumed_rows(every, small, {"RankBoost": 0.351})
-    assert found.rows == (
+    tables = ohsumed_rows(every, small, {"RankBoost": 0.351})
+    assert tables.rows == (
         ("RankBoost", 0.351, pytest.approx(np.mean(errors), abs=1e-12), None),
     )
-    assert naming("20").search(found.said[3])
-    assert found.said[3].endswith(f" {', '.join(rounds)} in the folds.")
+    assert naming("20").search(tables.said[3])
+    assert tables.said[3].endswith(f" {', '.join(rounds)} in the folds.")
 
 
 def test_cells_agree_on_data_with_the_features_of_letor_2() -> None:
@@ -249,10 +249,10 @@ def test_cells_agree_on_data_with_the_features_of_letor_2() -> None:
     data = FoldedDataset("OHSUMED", None, (Fold(1, *parts),))
     runs = results(data)
     ours = bipartite_error(runs[REFERENCE], data)
-    found = ohsumed_rows(runs, data, {"RankRLS": round(ours, 3), "RankSVM": 2.0})
-    assert found.agrees == (True, False)
-    assert [row[3] for row in found.rows] == ["✓", None]
-    assert replace(found, rows=()).text_rows() == []
+    tables = ohsumed_rows(runs, data, {"RankRLS": round(ours, 3), "RankSVM": 2.0})
+    assert tables.agrees == (True, False)
+    assert [row[3] for row in tables.rows] == ["✓", None]
+    assert replace(tables, rows=()).text_rows() == []
 
 
 GAMMA = 4.0
@@ -299,9 +299,9 @@ def test_kept_basis_vectors_raise_the_error_at_small_regularization_alone() -> N
     ratio = errors["kept"] / errors["removed"]
     assert ratio[:3].min() > 1.5
     np.testing.assert_allclose(ratio[-3:], 1.0, atol=1e-3)
-    found = removal_error(alike(), "Made")
-    assert [row[3] for row in found.rows] == pytest.approx(ratio)
-    assert f"is {ratio[0]:,.3g} times the correct one" in found.said[1]
+    tables = removal_error(alike(), "Made")
+    assert [row[3] for row in tables.rows] == pytest.approx(ratio)
+    assert f"is {ratio[0]:,.3g} times the correct one" in tables.said[1]
 
 
 def test_times_are_of_some_hold_outs_and_scaled_to_all() -> None:
@@ -327,17 +327,17 @@ def test_times_are_of_some_hold_outs_and_scaled_to_all() -> None:
 
 
 def test_every_conclusion_holds_here() -> None:
-    found = auc_estimates(0.3)
-    assert len(found.rows) == len(SIMULATIONS) * len(ESTIMATORS)
-    assert [text.split(":")[0] for text in found.said[1:]] == ["Holds here"] * 5
+    tables = auc_estimates(0.3)
+    assert len(tables.rows) == len(SIMULATIONS) * len(ESTIMATORS)
+    assert [text.split(":")[0] for text in tables.said[1:]] == ["Holds here"] * 5
 
 
 def test_rows_of_estimates_are_those_of_the_simulation() -> None:
-    found = auc_estimates(0.02, seed=3)
+    tables = auc_estimates(0.02, seed=3)
     first = finish(simulate_auc(n_examples=30, shift=0.0, repetitions=200, seed=3))
-    assert [row[2] for row in found.rows[:6]] == first.bias.tolist()
-    assert [row[4] for row in found.rows[:6]] == first.conditional_sd.tolist()
-    assert [row[1] for row in found.rows[:6]] == list(ESTIMATORS)
+    assert [row[2] for row in tables.rows[:6]] == first.bias.tolist()
+    assert [row[4] for row in tables.rows[:6]] == first.conditional_sd.tolist()
+    assert [row[1] for row in tables.rows[:6]] == list(ESTIMATORS)
 
 
 def of_their_query(n_queries: int = 40, size: int = 10) -> FoldedDataset:
@@ -353,15 +353,15 @@ def of_their_query(n_queries: int = 40, size: int = 10) -> FoldedDataset:
 
 def test_splitting_queries_is_optimistic_where_a_query_tells_of_itself_alone() -> None:
     data = of_their_query()
-    found = split_queries(data, n_queries=8, repetitions=3)
-    assert [row[0] for row in found.rows] == list(learners())
-    linear = found.rows[0]
+    tables = split_queries(data, n_queries=8, repetitions=3)
+    assert [row[0] for row in tables.rows] == list(learners())
+    linear = tables.rows[0]
     assert linear[1] == pytest.approx(0.5, abs=0.05)
     assert linear[2] == pytest.approx(0.5, abs=0.05)
     assert linear[3] == pytest.approx(0.5, abs=0.1)
     assert linear[4] > 0.9
     assert linear[5] == pytest.approx(linear[4] - linear[3])
-    assert naming("0 queries").search(found.said[1])
+    assert naming("0 queries").search(tables.said[1])
 
 
 def test_rows_of_split_queries_are_those_of_the_simulation() -> None:
@@ -390,11 +390,11 @@ def test_fifths_are_ranked_by_the_scores_of_folds_of_queries() -> None:
     first = of_their_query(20).folds[0].train
     data = group(first.X, first.y, first.qid)
     rng = [np.random.default_rng(0) for _ in range(2)]
-    found = finish(folds_of_queries_in_fifths(SelectedRankRLS(None), data, rng[0]))
+    tables = finish(folds_of_queries_in_fifths(SelectedRankRLS(None), data, rng[0]))
     same = finish(folds_of_queries(SelectedRankRLS(None), data, rng[1]))
-    np.testing.assert_array_equal(found.scores, same.scores)
-    assert found.fold is not None
-    assert np.bincount(found.fold).tolist() == [40] * 5
+    np.testing.assert_array_equal(tables.scores, same.scores)
+    assert tables.fold is not None
+    assert np.bincount(tables.fold).tolist() == [40] * 5
 
 
 SMALL = airola_2011.Effort((30, 40), (1, 2), 0.005, 2)
@@ -418,9 +418,9 @@ TABLE_3 = {"RankBoost", "RankRLS All pairs"}
     "name", ["Paper I, Table 1", "Paper III, Figure 1", "Paper III, Tables 1 and 2"]
 )
 def test_experiments_need_no_runs(name: str) -> None:
-    found = airola_2011.experiments({}, dataset(), SMALL)[name]()
-    assert all(one.rows and one.said for one in found)
-    assert len(found) == (2 if name.endswith("2") else 1)
+    tables = airola_2011.experiments({}, dataset(), SMALL)[name]()
+    assert all(one.rows and one.said for one in tables)
+    assert len(tables) == (2 if name.endswith("2") else 1)
 
 
 def test_rankboost_is_run_for_table_3_alone_and_changes_no_other_table() -> None:

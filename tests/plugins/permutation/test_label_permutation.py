@@ -71,15 +71,15 @@ def test_criteria_are_those_of_fitting_to_permuted_labels(
         RankRLS(regularization=regularization, weighting="pairs"),
         RankRLS(regularization=regularization, cost="unit"),
     ):
-        found = permutation_test(method, X, y, qid, n_permutations=2, seed=seed)
+        permuted_path = permutation_test(method, X, y, qid, n_permutations=2, seed=seed)
         expected = by_fitting(method, problem, 2, seed)
         # Paths of tied features may part; the first step's error is the same whichever is taken.
         np.testing.assert_allclose(
-            found.permuted[:, 0], expected[:, 0], rtol=eps[0], atol=eps[1]
+            permuted_path.permuted[:, 0], expected[:, 0], rtol=eps[0], atol=eps[1]
         )
         observed = [step.criterion for step in method.steps(X, y, qid=qid)]
         np.testing.assert_allclose(
-            found.observed[0], observed[0], rtol=eps[0], atol=eps[1]
+            permuted_path.observed[0], observed[0], rtol=eps[0], atol=eps[1]
         )
 
 
@@ -115,17 +115,20 @@ def ranked(
 def test_whole_paths_are_repeated_with_all_rules(options: dict[str, object]) -> None:
     X, y, qid = ranked()
     method = GreedyRankRLS(**options)
-    found = permutation_test(method, X, y, qid, n_permutations=6, seed=1)
+    permuted_path = permutation_test(method, X, y, qid, n_permutations=6, seed=1)
     observed = [step.criterion for step in method.steps(X, y, qid=qid)]
-    np.testing.assert_allclose(found.observed, observed, rtol=1e-9)
+    np.testing.assert_allclose(permuted_path.observed, observed, rtol=1e-9)
     for number in range(6):
         order = permuted_rows(group(X, y, qid).ptr, 1, number)
         path = [step.criterion for step in method.steps(X, y[order], qid=qid)][
             : len(observed)
         ]
-        np.testing.assert_allclose(found.permuted[number, : len(path)], path, rtol=1e-9)
+        np.testing.assert_allclose(
+            permuted_path.permuted[number, : len(path)], path, rtol=1e-9
+        )
         assert (
-            found.permuted[number, len(path) :] == found.permuted[number, len(path) - 1]
+            permuted_path.permuted[number, len(path) :]
+            == permuted_path.permuted[number, len(path) - 1]
         ).all()
 
 
@@ -153,9 +156,9 @@ def test_other_methods_learn_anew() -> None:
     X, y, qid = ranked()
     for method in (RankSVM(C=0.1), RankRLS(solver="cg")):
         *_, last = method.steps(X, y, qid=qid)
-        found = permutation_test(method, X, y, qid, n_permutations=3)
-        assert found.observed == pytest.approx([last.criterion], rel=1e-6)
-        np.testing.assert_array_equal(found.p_values, [0.25])
+        permuted_path = permutation_test(method, X, y, qid, n_permutations=3)
+        assert permuted_path.observed == pytest.approx([last.criterion], rel=1e-6)
+        np.testing.assert_array_equal(permuted_path.p_values, [0.25])
 
 
 def test_what_features_say_is_told_from_chance() -> None:
@@ -176,10 +179,10 @@ def test_what_features_say_is_told_from_chance() -> None:
 
 def test_labels_that_cannot_change_give_one() -> None:
     X, _, qid = ranked()
-    found = permutation_test(
+    permuted_path = permutation_test(
         GreedyRankRLS(n_features_to_select=2), X, qid.astype(float), qid, 9
     )
-    np.testing.assert_array_equal(found.p_values, 1.0)
+    np.testing.assert_array_equal(permuted_path.p_values, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -189,11 +192,13 @@ def test_neither_threads_nor_blocks_change_the_bits(
     method: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y, qid = ranked()
-    found = []
+    permuted_path = []
     for threads in ("1", "3"):
         monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        found.append(permutation_test(method, X, y, qid, n_permutations=70).permuted)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(*found)
+        permuted_path.append(
+            permutation_test(method, X, y, qid, n_permutations=70).permuted
+        )  # type: ignore[arg-type]
+    np.testing.assert_array_equal(*permuted_path)
     sizes = [
         t.permuted.shape[0]
         for t in permutation_steps(method, group(X, y, qid), 70)
@@ -209,12 +214,12 @@ def test_what_is_shared_has_the_bits_of_one_blas_thread() -> None:
         np.sort(np.random.default_rng(1).integers(0, 40, 3000)),
     )
     X, y = rng.random((3000, 136)), rng.integers(0, 3, 3000).astype(float)
-    found = []
+    permuted_path = []
     for count in (1, 2):
         with blas().limit(limits=count):
-            found.append(permutation_test(RankRLS(), X, y, qid, 17))
-    np.testing.assert_array_equal(found[0].permuted, found[1].permuted)
-    np.testing.assert_array_equal(found[0].observed, found[1].observed)
+            permuted_path.append(permutation_test(RankRLS(), X, y, qid, 17))
+    np.testing.assert_array_equal(permuted_path[0].permuted, permuted_path[1].permuted)
+    np.testing.assert_array_equal(permuted_path[0].observed, permuted_path[1].observed)
 
 
 def test_what_is_free_just_now_changes_no_bit_but_may_refuse(
@@ -269,13 +274,15 @@ def test_what_makes_no_sense_is_refused() -> None:
 def test_one_ranking_is_learned_anew_from_permuted_labels(method: LinearRanker) -> None:
     X, y, _ = ranked()
     one = np.zeros(y.size)
-    found = permutation_test(method, X, y, one, n_permutations=3)
+    permuted_path = permutation_test(method, X, y, one, n_permutations=3)
     fitted = type(method)(**method.get_params()).fit(X, y, qid=one)
     criterion = getattr(fitted, "criterion_path_", None)
     np.testing.assert_allclose(
-        found.observed, fitted.criterion_ if criterion is None else criterion
+        permuted_path.observed, fitted.criterion_ if criterion is None else criterion
     )
-    assert (found.permuted > found.observed).all()  # nothing else orders labels as well
+    assert (
+        permuted_path.permuted > permuted_path.observed
+    ).all()  # nothing else orders labels as well
 
 
 def test_several_shards_learn_by_sums_of_each_permutation_wherever_they_are(
@@ -291,15 +298,15 @@ def test_several_shards_learn_by_sums_of_each_permutation_wherever_they_are(
     ):
         shards = TrainingData(data.X, data.y, data.ptr, documents=70)
         mapped = replace(shards, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
-        (*_, found), (*_, other) = (
+        (*_, permuted_path), (*_, other) = (
             permutation_steps(method, rows, 5) for rows in (shards, mapped)
         )
-        assert np.array_equal(found.permuted, other.permuted)
-        assert np.array_equal(found.observed, other.observed)
+        assert np.array_equal(permuted_path.permuted, other.permuted)
+        assert np.array_equal(permuted_path.observed, other.observed)
         whole = permutation_test(method, X, y, qid, n_permutations=5)
         # Sums of 240 terms in another order, of systems that λ = 1 keeps well conditioned.
-        np.testing.assert_allclose(found.permuted, whole.permuted, rtol=1e-9)
-        np.testing.assert_allclose(found.observed, whole.observed, rtol=1e-9)
+        np.testing.assert_allclose(permuted_path.permuted, whole.permuted, rtol=1e-9)
+        np.testing.assert_allclose(permuted_path.observed, whole.observed, rtol=1e-9)
 
 
 def ranked_anew(m: int = 120, n: int = 5) -> RankingDataset:
@@ -341,14 +348,14 @@ def test_criteria_are_those_of_fitting_to_exchanged_documents(
         GreedyRankRLS(regularization=regularization, cost=cost, n_features_to_select=1),
         RankRLS(regularization=regularization, cost=cost, weighting="pairs"),
     ):
-        found = permutation_test(
+        permuted_path = permutation_test(
             method, X, qid=qid, n_permutations=3, seed=seed, preferences=preferences
         )
         for number in range(3):
             other = exchanged(preferences, qid, seed, number)
             step = next(iter(method.steps(X, qid=qid, preferences=other)))
             near = pytest.approx(step.criterion, rel=eps[0], abs=eps[1] * (1.0 + scale))
-            assert found.permuted[number, 0] == near
+            assert permuted_path.permuted[number, 0] == near
 
 
 @pytest.mark.parametrize(
@@ -435,7 +442,11 @@ def test_the_first_step_is_the_test_of_the_whole_path(
     X, _, qid = planted(0)
     y = np.round(0.15 * X[:, 3] + np.random.default_rng(1).normal(size=640))
     method = GreedyRankRLS(1, **options)  # type: ignore[arg-type]
-    found = engine.step_significance(method, X, y, qid=qid, n_permutations=30, seed=4)
+    permuted_path = engine.step_significance(
+        method, X, y, qid=qid, n_permutations=30, seed=4
+    )
     whole = permutation_test(method, X, y, qid, n_permutations=30, seed=4)
-    np.testing.assert_allclose(found.empty - found.permuted, whole.permuted, rtol=1e-10)
-    assert found.p_values == whole.p_values
+    np.testing.assert_allclose(
+        permuted_path.empty - permuted_path.permuted, whole.permuted, rtol=1e-10
+    )
+    assert permuted_path.p_values == whole.p_values

@@ -140,7 +140,7 @@ def test_the_position_of_a_value_is_where_the_figure_has_it() -> None:
     """The line of a series goes through the points that the axes of the script give."""
     svg = ReportFigure(CURVES).svg
     curves = points_of(CURVES, svg)
-    left, top, width, height = curves["box"]
+    left_edge, top, width, height = curves["box"]
     # The first path of the series is its band, the second one its line.
     _, line = re.findall(r'data-series="0">.*?d="([^"]*)"', svg, re.DOTALL)[:2]
     drawn = [
@@ -149,7 +149,7 @@ def test_the_position_of_a_value_is_where_the_figure_has_it() -> None:
     x, y = curves["x"], curves["y"]
     expected = [
         (
-            left + width * (k - x["low"]) / (x["high"] - x["low"]),
+            left_edge + width * (k - x["low"]) / (x["high"] - x["low"]),
             top + height * (1 - (value - y["low"]) / (y["high"] - y["low"])),
         )
         for k, value in zip(CURVES.series[0].x, CURVES.series[0].y, strict=True)
@@ -238,11 +238,11 @@ def test_values_on_logarithmic_axes_are_found(browser: Browser, page: Path) -> N
 def test_the_arrow_keys_go_through_the_values(browser: Browser, page: Path) -> None:
     browser.open(page)
     browser.get("document.querySelector('figure[data-curves] svg').focus()")
-    shown = []
+    visible_values = []
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
         browser.press(key)
-        shown.append(values(browser)[0])
-    assert shown == [f"features, k {k}" for k in (1, 2, 3, 3, 2)]
+        visible_values.append(values(browser)[0])
+    assert visible_values == [f"features, k {k}" for k in (1, 2, 3, 3, 2)]
     browser.press("Escape")
     assert values(browser) == []
 

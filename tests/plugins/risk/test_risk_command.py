@@ -59,13 +59,13 @@ def test_a_measure_of_which_less_is_better_has_no_georisk(three_runs, answer):
 def test_a_sealed_test_part_stays_sealed(three_runs, tmp_path, answer):
     copy = tmp_path / "sealed.rankstudio"
     shutil.copy(three_runs, copy)
-    (shown,) = answer(["risk", str(copy), "--json"])
-    assert shown["scope"].startswith("test")
+    (risk_table,) = answer(["risk", str(copy), "--json"])
+    assert risk_table["scope"].startswith("test")
     with Study.open(copy) as study:
         study.note_seal(SealMark.now(sealed=True))
     (sealed,) = answer(["risk", str(copy), "--json"])
     assert "cross-fitted" in sealed["scope"]
-    assert sealed["runs"][0]["mean"] != shown["runs"][0]["mean"]
+    assert sealed["runs"][0]["mean"] != risk_table["runs"][0]["mean"]
 
 
 def test_files_are_written_and_not_overwritten(three_runs, tmp_path, done, refused):

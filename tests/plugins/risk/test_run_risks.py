@@ -69,8 +69,8 @@ def test_the_best_run_is_the_baseline_unless_one_is_named():
 
 
 def test_runs_of_other_queries_are_never_compared():
-    others = [run("gas", GAS, digest="other"), run("rankrls", GAS, "B")]
-    groups = run_risks([*three(), *others, run("gas", GAS[:2])], baseline=1)
+    other_runs = [run("gas", GAS, digest="other"), run("rankrls", GAS, "B")]
+    groups = run_risks([*three(), *other_runs, run("gas", GAS[:2])], baseline=1)
     assert [sorted(group.group.runs) for group in groups] == [[1, 2, 3], [4], [6], [5]]
     assert [group.baseline for group in groups] == [1, None, None, None]
     for group in groups[1:]:

@@ -43,15 +43,19 @@ def slow_elimination(
     data: tuple[np.ndarray, ...], importance: str, share: float
 ) -> list[int]:
     X, y, qid = data
-    left, dropped = list(range(X.shape[1])), list[int]()
-    while len(left) > 1:
-        scores = importances(X[:, left], y, qid, importance).tolist()
-        worst_first = sorted(range(len(left)), key=lambda i: (scores[i], -i))
-        n_dropped = min(max(1, int(share * len(left))), len(left) - 1)
-        worst = [left[i] for i in worst_first[:n_dropped]]
+    remaining_columns, dropped = list(range(X.shape[1])), list[int]()
+    while len(remaining_columns) > 1:
+        scores = importances(X[:, remaining_columns], y, qid, importance).tolist()
+        worst_first = sorted(
+            range(len(remaining_columns)), key=lambda i: (scores[i], -i)
+        )
+        n_dropped = min(
+            max(1, int(share * len(remaining_columns))), len(remaining_columns) - 1
+        )
+        worst = [remaining_columns[i] for i in worst_first[:n_dropped]]
         dropped += worst
-        left = [j for j in left if j not in worst]
-    return [*left, *dropped[::-1]]
+        remaining_columns = [j for j in remaining_columns if j not in worst]
+    return [*remaining_columns, *dropped[::-1]]
 
 
 @pytest.mark.parametrize("share", [None, 0.34, 0.6, 1.0])
@@ -81,11 +85,11 @@ def test_every_size_is_lambdamart_of_the_first_features(share: float | None) -> 
     for step in steps:
         assert isinstance(step, Narrowed)
         first = sorted(step.selected)
-        alone = LambdaMART(**QUICK).fit(X[:, first], y, qid=qid)
+        single_model = LambdaMART(**QUICK).fit(X[:, first], y, qid=qid)
         np.testing.assert_array_equal(
-            step.scores(documents), alone.predict(X[:, first])
+            step.scores(documents), single_model.predict(X[:, first])
         )
-        np.testing.assert_array_equal(step.coef[first], alone.coef_)
+        np.testing.assert_array_equal(step.coef[first], single_model.coef_)
     fitted = method.fit(X, y, qid=qid)
     np.testing.assert_array_equal(fitted.predict(X), steps[-1].scores(documents))
 
@@ -134,8 +138,8 @@ def test_without_a_split_the_columns_keep_their_order() -> None:
     fitted = LambdaMARTElimination(**QUICK).fit(X, np.zeros(len(qid)), qid=qid)
     assert fitted.selection_order_.tolist() == list(range(X.shape[1]))
     assert np.ptp(fitted.predict(X)) == 0
-    alone = LambdaMARTElimination(**QUICK).fit(X[:, :1], qid % 2, qid=qid)
-    assert alone.selection_order_.tolist() == [0]
+    single_model = LambdaMARTElimination(**QUICK).fit(X[:, :1], qid % 2, qid=qid)
+    assert single_model.selection_order_.tolist() == [0]
 
 
 def test_wrong_parameters_are_refused_before_the_trees_grow() -> None:
@@ -163,11 +167,11 @@ def test_rounds_drop_the_least_of_what_is_left(
     values: list[int], share: float, k: int
 ) -> None:
     """Importances that do not change give the same order in one round and in many."""
-    asked = []
+    requests = []
 
     def fixed(columns: np.ndarray) -> Waiting[np.ndarray]:
         yield from ()
-        asked.append(columns.size)
+        requests.append(columns.size)
         return np.array(values, dtype=float)[columns]
 
     n = len(values)
@@ -175,11 +179,11 @@ def test_rounds_drop_the_least_of_what_is_left(
         eliminate(fixed, np.arange(n), n, min(k, n), tie=0.0, share=share)
     )
     assert order.tolist() == sorted(range(n), key=lambda j: (-values[j], j))
-    sizes = [*asked, 1] if n > 1 else [1]
+    sizes = [*requests, 1] if n > 1 else [1]
     for size, next_size in pairwise(sizes):
         assert size - next_size == min(max(1, int(share * size)), size - 1)
     for position, row in enumerate(compared[1:], start=1):
         expected = np.full(n, np.nan)
-        kept = order[: position + 1]
-        expected[kept] = np.array(values)[kept]
+        selected_columns = order[: position + 1]
+        expected[selected_columns] = np.array(values)[selected_columns]
         np.testing.assert_array_equal(row, expected)

@@ -290,8 +290,8 @@ def run_of(number: int, runs: Runs) -> RunRecord:
 
 
 @step(5)
-def open_data(stage: Stage, which: int) -> None:
-    stage.window.open_path(of(which, stage.places.data[:-1]))
+def open_data(stage: Stage, choice: int) -> None:
+    stage.window.open_path(of(choice, stage.places.data[:-1]))
 
 
 @step(1)
@@ -300,9 +300,9 @@ def load_sample(stage: Stage) -> None:
 
 
 @step(1)
-def read_again(stage: Stage, which: int) -> None:
+def read_again(stage: Stage, choice: int) -> None:
     name, value = of(
-        which,
+        choice,
         (("normalize", "query_minmax"), ("normalize", "none"), ("missing", "zero")),
     )
     entries = stage.window.commands.submenus[name].actions()
@@ -321,11 +321,11 @@ def name_judges(stage: Stage) -> None:
 
 
 @step(1)
-def other_judge(stage: Stage, which: int) -> None:
+def other_judge(stage: Stage, choice: int) -> None:
     box = stage.window.sections.contributed.controllers["judges"].panel.label
     if not box.isVisible() or not box.count():
         raise ImpossibleStepError
-    box.setCurrentIndex(which % box.count())
+    box.setCurrentIndex(choice % box.count())
     box.activated.emit(box.currentIndex())
 
 
@@ -335,15 +335,15 @@ def new_study(stage: Stage) -> None:
 
 
 @step(2)
-def save_study(stage: Stage, which: int) -> None:
+def save_study(stage: Stage, choice: int) -> None:
     stage.window.study_files.save_as(
-        str(stage.folder / f"{of(which, 'ab')}.rankstudio")
+        str(stage.folder / f"{of(choice, 'ab')}.rankstudio")
     )
 
 
 @step(3)
-def open_study(stage: Stage, which: int) -> None:
-    path = stage.folder / f"{of(which, 'ab')}.rankstudio"
+def open_study(stage: Stage, choice: int) -> None:
+    path = stage.folder / f"{of(choice, 'ab')}.rankstudio"
     if not path.exists():
         raise ImpossibleStepError
     stage.window.open_path(str(path))
@@ -359,35 +359,35 @@ def close_and_open(stage: Stage) -> None:
 
 
 @step(16)
-def choose_method(stage: Stage, which: int) -> None:
+def choose_method(stage: Stage, choice: int) -> None:
     bare: dict[str, Any] = {"parameters": {}, "ranker": "", "ranker_parameters": {}}
     there = {entry.key for entry in methods() if not entry.lacking}
     kinds = [kind for kind in KINDS.values() if kind["method"] in there]
-    change(stage, **{**bare, **of(which, kinds)})
+    change(stage, **{**bare, **of(choice, kinds)})
 
 
 @step(6)
-def change_parameter(stage: Stage, which: int) -> None:
+def change_parameter(stage: Stage, choice: int) -> None:
     plan = stage.window.session.plan
     fitting = [one for one in _CHANGES if set(one) <= set(plan.parameters)]
-    change(stage, parameters={**plan.parameters, **of(which, fitting)})
+    change(stage, parameters={**plan.parameters, **of(choice, fitting)})
 
 
 @step(4)
-def change_plan(stage: Stage, which: int) -> None:
-    change(stage, **of(which, _OTHERS))
+def change_plan(stage: Stage, choice: int) -> None:
+    change(stage, **of(choice, _OTHERS))
 
 
 @step(3)
-def choose_protocol(stage: Stage, which: int) -> None:
-    change(stage, protocol=of(which, _PROTOCOLS))
+def choose_protocol(stage: Stage, choice: int) -> None:
+    change(stage, protocol=of(choice, _PROTOCOLS))
 
 
 @step(2)
-def pin_or_ban(stage: Stage, which: int, verb: int) -> None:
+def pin_or_ban(stage: Stage, choice: int, verb: int) -> None:
     features = stage.window.sections.features.features
     seen(stage, "select", features)
-    row = of(which, features.table.rows())
+    row = of(choice, features.table.rows())
     if not features._pins:
         raise ImpossibleStepError
     features.table.select(row)
@@ -405,13 +405,13 @@ def preferences(stage: Stage) -> None:
 
 
 @step(2)
-def import_costs(stage: Stage, which: int) -> None:
+def import_costs(stage: Stage, choice: int) -> None:
     dataset = stage.window.session.dataset
     if dataset is None or dataset.n_features > _MOST_FEATURES:
         raise ImpossibleStepError
     path = stage.places.preferences.parent / "costs-of-features.csv"
     rows = [
-        f"{i},{0.01 * (i % 3)},{1 + (i + which) % 4}"
+        f"{i},{0.01 * (i % 3)},{1 + (i + choice) % 4}"
         for i in dataset.feature_ids.tolist()
     ]
     path.write_text("\n".join(["feature,per_document,per_query", *rows]))
@@ -479,9 +479,9 @@ def stop_all(stage: Stage) -> None:
 
 
 @step(1)
-def go_on(stage: Stage, which: int) -> None:
+def go_on(stage: Stage, choice: int) -> None:
     left = [record for record in stage.window.runs.records if record.can_go_on]
-    stage.window.restorer.go_on(of(which, left))
+    stage.window.restorer.go_on(of(choice, left))
 
 
 @step(3)
@@ -525,8 +525,8 @@ def given_scores(stage: Stage) -> None:
 
 
 @step(4)
-def remove_run(stage: Stage, which: int) -> None:
-    stage.window.sections.compare.changes.ask_removal(run_of(which, stage.window.runs))
+def remove_run(stage: Stage, choice: int) -> None:
+    stage.window.sections.compare.changes.ask_removal(run_of(choice, stage.window.runs))
 
 
 @step(1)
@@ -541,9 +541,9 @@ def act_on_message(stage: Stage) -> None:
 
 
 @step(14)
-def look_at_run(stage: Stage, which: int, by: int) -> None:
+def look_at_run(stage: Stage, choice: int, by: int) -> None:
     window = stage.window
-    record = run_of(which, window.runs)
+    record = run_of(choice, window.runs)
     if of(by, ("table", "strip", "line")) == "table":
         window.sections.compare.panel.selected.emit(record.key)
     elif of(by, ("table", "strip", "line")) == "strip":
@@ -553,11 +553,11 @@ def look_at_run(stage: Stage, which: int, by: int) -> None:
 
 
 @step(10)
-def look_at_fold(stage: Stage, which: int, by: int) -> None:
+def look_at_fold(stage: Stage, choice: int, by: int) -> None:
     window = stage.window
     if window.session.dataset is None:
         raise ImpossibleStepError
-    fold = of(which, [*(fold.number for fold in window.session.dataset.folds), None])
+    fold = of(choice, [*(fold.number for fold in window.session.dataset.folds), None])
     if of(by, ("data", "line", "next", "previous")) == "data":
         window.sections.data.panel.foldChosen.emit(fold)
     elif of(by, ("data", "line", "next", "previous")) == "line":
@@ -577,10 +577,10 @@ def move_slider(stage: Stage, first: int, second: int) -> None:
 
 
 @step(12)
-def pick_point(stage: Stage, which: int, curve: int, point: int) -> None:
+def pick_point(stage: Stage, choice: int, curve: int, point: int) -> None:
     plots = stage.window.sections.select.curves.plots()
     plot = of(
-        which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()]
+        choice, [plots[name] for name in sorted(plots) if not plots[name].isHidden()]
     )
     seen(stage, "select", plot)
     curves = [
@@ -592,10 +592,10 @@ def pick_point(stage: Stage, which: int, curve: int, point: int) -> None:
 
 
 @step(3)
-def move_on_plot(stage: Stage, which: int, direction: int) -> None:
+def move_on_plot(stage: Stage, choice: int, direction: int) -> None:
     plots = stage.window.sections.select.curves.plots()
     plot = of(
-        which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()]
+        choice, [plots[name] for name in sorted(plots) if not plots[name].isHidden()]
     )
     seen(stage, "select", plot)
     with inspecting(stage):
@@ -634,10 +634,10 @@ def choose_inspected(stage: Stage, by: int) -> None:
 
 
 @step(4)
-def follow_chip(stage: Stage, which: int, link: int) -> None:
+def follow_chip(stage: Stage, choice: int, link: int) -> None:
     """Take a way out that a chip offers."""
     chips = stage.window.chips
-    chip = of(which, [one for one in (chips.choice, chips.form) if one.text()])
+    chip = of(choice, [one for one in (chips.choice, chips.form) if one.text()])
     QTest.mouseClick(of(link, chip.links()), Qt.MouseButton.LeftButton)
 
 
@@ -650,15 +650,15 @@ def see_as(stage: Stage, view: str) -> None:
 
 
 @step(2)
-def switch_view(stage: Stage, which: int) -> None:
-    see_as(stage, of(which, ("curves", "map")))
+def switch_view(stage: Stage, choice: int) -> None:
+    see_as(stage, of(choice, ("curves", "map")))
 
 
 @step(2)
-def switch_inspector(stage: Stage, which: int) -> None:
+def switch_inspector(stage: Stage, choice: int) -> None:
     switch = stage.window.sections.features.inspector.switch
     seen(stage, "select", switch)
-    of(which, switch._buttons()).click()
+    of(choice, switch._buttons()).click()
 
 
 @step(4)
@@ -674,17 +674,17 @@ def pick_cell(stage: Stage, row: int, column: int) -> None:
 
 
 @step(2)
-def choose_map(stage: Stage, which: int) -> None:
+def choose_map(stage: Stage, choice: int) -> None:
     views = stage.window.sections.select.heat.views
     see_as(stage, "map")
     seen(stage, "select", views)
-    views.setCurrentIndex(which % views.count())
+    views.setCurrentIndex(choice % views.count())
     views.activated.emit(views.currentIndex())
 
 
 @step(8)
-def move_in_table(stage: Stage, which: int, key: int, times: int) -> None:
-    page, table = of(which, _pages_with_tables(stage)[:-1])
+def move_in_table(stage: Stage, choice: int, key: int, times: int) -> None:
+    page, table = of(choice, _pages_with_tables(stage)[:-1])
     seen(stage, page, table)
     if not table.rows():
         raise ImpossibleStepError
@@ -711,10 +711,10 @@ def _pages_with_tables(stage: Stage) -> tuple[tuple[str, TableView], ...]:
 
 @step(10)
 def click_in_table(
-    stage: Stage, which: int, scrolled: int, height: int, several: int
+    stage: Stage, choice: int, scrolled: int, height: int, several: int
 ) -> None:
     """Scroll a table and click on a row, which has to be highlighted and to stay under the mouse."""
-    page, table = of(which, _pages_with_tables(stage))
+    page, table = of(choice, _pages_with_tables(stage))
     seen(stage, page, table)
     bar = table.verticalScrollBar()
     bar.setValue(round(bar.maximum() * (scrolled % 11) / 10))
@@ -780,14 +780,14 @@ def best(stage: Stage) -> None:
 
 
 @step(5)
-def show_measure(stage: Stage, which: int) -> None:
+def show_measure(stage: Stage, choice: int) -> None:
     names = [
         entry.data()
         for entry in stage.window.commands.submenus["measure"].actions()
         if entry.data()
     ]
     wanted = of(
-        which, [name for name in names if name in OFFERED or name in ("MAP", "P@5")]
+        choice, [name for name in names if name in OFFERED or name in ("MAP", "P@5")]
     )
     next(
         e
@@ -797,8 +797,8 @@ def show_measure(stage: Stage, which: int) -> None:
 
 
 @step(4)
-def show_convention(stage: Stage, which: int) -> None:
-    wanted = of(which, sorted(CONVENTIONS))
+def show_convention(stage: Stage, choice: int) -> None:
+    wanted = of(choice, sorted(CONVENTIONS))
     next(
         e
         for e in stage.window.commands.submenus["convention"].actions()
@@ -817,13 +817,13 @@ def seal(stage: Stage) -> None:
 
 
 @step(3)
-def unseal(stage: Stage, which: int) -> None:
+def unseal(stage: Stage, choice: int) -> None:
     covered = [
         button
         for button in stage.window.findChildren(CoveredNumber)
         if button.isVisible()
     ]
-    of(which, covered).click()
+    of(choice, covered).click()
 
 
 @step(3)
@@ -856,7 +856,7 @@ def flip_labels(stage: Stage) -> None:
 
 
 @step(2)
-def gather_evidence(stage: Stage, which: int) -> None:
+def gather_evidence(stage: Stage, choice: int) -> None:
     """Begin a package of the evidence, or stop what is gathered."""
     page = stage.window.sections.evidence
     seen(stage, "evidence", page.panel)
@@ -867,11 +867,11 @@ def gather_evidence(stage: Stage, which: int) -> None:
         for button in (row.button, row.stop)
         if button.isVisible()
     ]
-    of(which, buttons).click()
+    of(choice, buttons).click()
 
 
 @step(2)
-def use_evidence(stage: Stage, which: int) -> None:
+def use_evidence(stage: Stage, choice: int) -> None:
     """Move the threshold, ask for a feature in the sets, or use or compare the best set."""
     page = stage.window.sections.evidence
     seen(stage, "evidence", page.panel)
@@ -879,40 +879,40 @@ def use_evidence(stage: Stage, which: int) -> None:
         button for button in (page.best.use, page.best.compare) if button.isVisible()
     ]
     buttons += page.stop.view._group.buttons() if page.stop.view.isVisible() else []
-    if which % 3 == 0:
-        page.panel.table.thresholdMoved.emit(0.51 + (which % 50) / 100)
-    elif which % 3 == 1:
-        page.sets.plot.picked.emit(of(which, page.sets.plot.columns).feature)
+    if choice % 3 == 0:
+        page.panel.table.thresholdMoved.emit(0.51 + (choice % 50) / 100)
+    elif choice % 3 == 1:
+        page.sets.plot.picked.emit(of(choice, page.sets.plot.columns).feature)
     else:
-        of(which, buttons).click()
+        of(choice, buttons).click()
 
 
 @step(12)
-def show_page(stage: Stage, which: int) -> None:
-    trigger(stage, f"page_{of(which, PAGES).key}")
+def show_page(stage: Stage, choice: int) -> None:
+    trigger(stage, f"page_{of(choice, PAGES).key}")
 
 
 @step(3)
-def choose_view(stage: Stage, which: int) -> None:
+def choose_view(stage: Stage, choice: int) -> None:
     views = stage.window.sections.compare.views
     seen(stage, "compare", views)
-    of(which, views._choice._group.buttons()).click()
+    of(choice, views._choice._group.buttons()).click()
     parts = views._part._group.buttons()
     if views._part.isVisible():
-        of(which // 4, parts).click()
+        of(choice // 4, parts).click()
 
 
 @step(2)
-def tick_run(stage: Stage, which: int) -> None:
+def tick_run(stage: Stage, choice: int) -> None:
     panel = stage.window.sections.compare.panel
     seen(stage, "compare", panel)
-    panel.ticked.emit(run_of(which, stage.window.runs).key)
+    panel.ticked.emit(run_of(choice, stage.window.runs).key)
 
 
 @step(2)
-def choose_models(stage: Stage, which: int, entry: int) -> None:
+def choose_models(stage: Stage, choice: int, entry: int) -> None:
     bar = stage.window.sections.queries.bar
-    box = of(which, (bar.a, bar.b))
+    box = of(choice, (bar.a, bar.b))
     seen(stage, "queries", box)
     if not box.count():
         raise ImpossibleStepError
@@ -921,11 +921,13 @@ def choose_models(stage: Stage, which: int, entry: int) -> None:
 
 
 @step(3)
-def inspect_feature(stage: Stage, which: int) -> None:
+def inspect_feature(stage: Stage, choice: int) -> None:
     dataset = stage.window.session.dataset
     if dataset is None:
         raise ImpossibleStepError
-    stage.window.sections.features.inspect(int(of(which, dataset.feature_ids.tolist())))
+    stage.window.sections.features.inspect(
+        int(of(choice, dataset.feature_ids.tolist()))
+    )
 
 
 # The window
@@ -942,23 +944,23 @@ def redo(stage: Stage) -> None:
 
 
 @step(2)
-def maximise(stage: Stage, which: int) -> None:
+def maximise(stage: Stage, choice: int) -> None:
     if stage.window.session.dataset is None:
         raise ImpossibleStepError
     pages = stage.window.workspace._pages
     page = pages[stage.window.workspace.page]
     page.toggle(
-        of(which, [panel for panel in page.findChildren(Panel) if panel.isVisible()])
+        of(choice, [panel for panel in page.findChildren(Panel) if panel.isVisible()])
     )
 
 
 @step(2)
-def pop_out(stage: Stage, which: int) -> None:
+def pop_out(stage: Stage, choice: int) -> None:
     if stage.window.session.dataset is None:
         raise ImpossibleStepError
     page = stage.window.workspace._pages[stage.window.workspace.page]
     page.pop_out(
-        of(which, [panel for panel in page.findChildren(Panel) if panel.isVisible()])
+        of(choice, [panel for panel in page.findChildren(Panel) if panel.isVisible()])
     )
 
 
@@ -973,12 +975,12 @@ def other_theme(stage: Stage) -> None:
 
 
 @step(1)
-def copy_plan(stage: Stage, which: int) -> None:
-    trigger(stage, of(which, ("copy_command", "copy_python")))
+def copy_plan(stage: Stage, choice: int) -> None:
+    trigger(stage, of(choice, ("copy_command", "copy_python")))
 
 
 @step(1)
-def sort_table(stage: Stage, which: int, column: int) -> None:
+def sort_table(stage: Stage, choice: int, column: int) -> None:
     if stage.window.session.dataset is None:
         raise ImpossibleStepError
     tables = [
@@ -986,7 +988,7 @@ def sort_table(stage: Stage, which: int, column: int) -> None:
         for table in stage.window.workspace.findChildren(TableView)
         if table.isVisible()
     ]
-    table = of(which, tables)
+    table = of(choice, tables)
     table.horizontalHeader().sectionClicked.emit(
         column % max(1, table.model().columnCount())
     )

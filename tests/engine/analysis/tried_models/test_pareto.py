@@ -58,17 +58,17 @@ def every_model(
 def test_every_size_has_its_best_setting_and_the_front_is_what_nothing_beats(
     runs: list[RunResult], name: str
 ) -> None:
-    found = pareto_front_of(runs, name)
-    assert found is not None
+    front = pareto_front_of(runs, name)
+    assert front is not None
     tried = every_model(runs, name)
-    for model in found.models:
+    for model in front.models:
         kin = [m for m in tried if m[0] == model.run and m[2] == model.size]
         at = max(kin, key=lambda m: m[3])
         assert (model.values[0], model.step) == (at[1], at[2])
         assert (model.mean, model.error) == pytest.approx(at[3:])
-    assert len(found.models) == len({(m[0], m[2]) for m in tried})
-    on_front = [found.models[i] for i in found.optimal]
-    for model in found.models:
+    assert len(front.models) == len({(m[0], m[2]) for m in tried})
+    on_front = [front.models[i] for i in front.optimal]
+    for model in front.models:
         beaten = any(m[2] <= model.size and m[3] > model.mean + 1e-12 for m in tried)
         assert not (model in on_front and beaten)
     assert [m.size for m in on_front] == sorted(m.size for m in on_front)
@@ -77,19 +77,19 @@ def test_every_size_has_its_best_setting_and_the_front_is_what_nothing_beats(
 def test_the_smallest_model_within_a_standard_error_is_suggested(
     runs: list[RunResult],
 ) -> None:
-    found = pareto_front_of(runs, "MAP")
-    assert found is not None
+    front = pareto_front_of(runs, "MAP")
+    assert front is not None
     tried = every_model(runs, "MAP")
     top = max(m[3] for m in tried)
     best = min((m for m in tried if m[3] == top), key=lambda m: m[2])
-    assert (found.models[found.best].size, found.models[found.best].mean) == (
+    assert (front.models[front.best].size, front.models[front.best].mean) == (
         best[2],
         pytest.approx(top),
     )
-    assert found.levels == pytest.approx([best[3] - best[4]] * len(found.optimal))
-    assert not found.paired
+    assert front.levels == pytest.approx([best[3] - best[4]] * len(front.optimal))
+    assert not front.paired
     smallest = min(m[2] for m in tried if m[3] >= best[3] - best[4] - 1e-12)
-    assert found.models[found.suggested].size == smallest
+    assert front.models[front.suggested].size == smallest
 
 
 @pytest.mark.parametrize("milliseconds", [True, False])
@@ -119,8 +119,8 @@ def test_by_cost_the_front_is_what_no_model_at_all_beats(
         for folds in zip(*(f.paths for f in one.folds), strict=True)
         for k in range(len(folds[0].steps))
     ]
-    found = pareto_front_of(priced, "MAP", by="cost")
-    assert found is not None and found.by == (
+    front = pareto_front_of(priced, "MAP", by="cost")
+    assert front is not None and front.by == (
         "milliseconds" if milliseconds else "cost"
     )
     expected = {
@@ -131,52 +131,52 @@ def test_by_cost_the_front_is_what_no_model_at_all_beats(
             for a, b in tried
         )
     }
-    on_front = [found.models[i] for i in found.optimal]
+    on_front = [front.models[i] for i in front.optimal]
     assert {(round(m.x, 9), round(m.mean, 9)) for m in on_front} == expected
     assert [m.x for m in on_front] == sorted(m.x for m in on_front)
-    assert found.models[found.best].mean == pytest.approx(max(y for _, y in tried))
+    assert front.models[front.best].mean == pytest.approx(max(y for _, y in tried))
     paired = pareto_front_of(priced, "MAP", [DATA, DATA], "cost")
-    assert paired is not None and paired.paired and paired.optimal == found.optimal
+    assert paired is not None and paired.paired and paired.optimal == front.optimal
     assert pareto_front_of(runs, "MAP", by="cost") is None
 
 
 def by_query(one: RunResult, model: ParetoModel, name: str) -> list[np.ndarray]:
     """A model's measure in each validation query, by retraining nothing and trusting no path."""
     at = [c.values for c in one.plan.combinations].index(model.values)
-    found = []
+    front = []
     for done, data in zip(one.folds, DATA.folds, strict=True):
         path_there = done.paths[at]
         step = path_there.steps[path_there.x_values.tolist().index(model.step)]
         measuring = Evaluator(
             data.vali.y, data.vali.query_ptr, one.plan.convention, (name,)
         )
-        found.append(
+        front.append(
             measuring.per_query(step.scores(np.ascontiguousarray(data.vali.X.T)))[name]
         )
-    return found
+    return front
 
 
 @pytest.mark.parametrize("name", ["MAP", "MeanNDCG"])
 def test_with_documents_the_smallest_model_not_distinguished_from_the_best_is_suggested(
     runs: list[RunResult], name: str
 ) -> None:
-    found = pareto_front_of(runs, name, [DATA, DATA])
-    assert found is not None
-    assert found.paired
-    best = found.models[found.best]
+    front = pareto_front_of(runs, name, [DATA, DATA])
+    assert front is not None
+    assert front.paired
+    best = front.models[front.best]
     top = by_query(runs[best.run], best, name)
     close = []
-    for position, level in zip(found.optimal, found.levels, strict=True):
-        model = found.models[position]
+    for position, level in zip(front.optimal, front.levels, strict=True):
+        model = front.models[position]
         own = by_query(runs[model.run], model, name)
         less = mean_intervals([(a - b)[None] for a, b in zip(top, own, strict=True)])
         assert level == pytest.approx(best.mean - less.half[0])
         if less.low[0] <= 0:
             close.append(position)
-    assert found.suggested == close[0]
+    assert front.suggested == close[0]
     without = pareto_front_of(runs, name)
     assert without is not None
-    assert (without.optimal, without.best) == (found.optimal, found.best)
+    assert (without.optimal, without.best) == (front.optimal, front.best)
 
 
 def test_with_a_model_that_is_not_stored_of_each_fold_folds_are_compared() -> None:
@@ -247,26 +247,26 @@ def test_of_an_error_the_front_goes_down() -> None:
     for one in folds:
         for p in one.paths:
             p.validation["Disagreement"] = p.validation["MAP"]  # type: ignore[index]
-    found = pareto_front_of([result(folds)], "Disagreement")
-    assert found is not None
-    assert [found.models[i].mean for i in found.optimal] == pytest.approx(
+    front = pareto_front_of([result(folds)], "Disagreement")
+    assert front is not None
+    assert [front.models[i].mean for i in front.optimal] == pytest.approx(
         [0.45, 0.325, 0.31]
     )
-    assert found.levels[0] == pytest.approx(0.31 + stdev([0.32, 0.3]) / sqrt(2))
+    assert front.levels[0] == pytest.approx(0.31 + stdev([0.32, 0.3]) / sqrt(2))
 
 
 def test_one_fold_has_no_standard_error_so_the_best_is_suggested() -> None:
-    found = pareto_front_of(
+    front = pareto_front_of(
         [result([fold(1, [0.5], paths=(path(1, [0.4, 0.6, 0.6]),))])], "MAP"
     )
-    assert found is not None
-    assert np.isnan(found.models[0].error)
-    assert (found.best, found.suggested, found.levels) == (1, 1, (0.6, 0.6))
+    assert front is not None
+    assert np.isnan(front.models[0].error)
+    assert (front.best, front.suggested, front.levels) == (1, 1, (0.6, 0.6))
 
 
 def test_folds_in_which_a_measure_is_not_defined_do_not_count() -> None:
     values = ([0.4, np.nan], [0.6, np.nan], [np.nan, np.nan])
-    found = pareto_front_of(
+    front = pareto_front_of(
         [
             result(
                 [fold(i, [0.5], paths=(path(i, v),)) for i, v in enumerate(values, 1)]
@@ -274,8 +274,8 @@ def test_folds_in_which_a_measure_is_not_defined_do_not_count() -> None:
         ],
         "MAP",
     )
-    assert found is not None
-    [model] = found.models
+    assert front is not None
+    [model] = front.models
     assert (model.size, model.mean) == (1, pytest.approx(0.5))
     assert model.error == pytest.approx(stdev([0.4, 0.6]) / sqrt(2))
 
@@ -285,9 +285,9 @@ def test_an_optimiser_s_last_iteration_is_its_model_though_folds_have_unequal_ma
 ):
     plan = Plan("small", "ranksvm", {"C": 1.0, "max_iter": 40})
     one = ended(run(plan, dataset()))
-    found = pareto_front_of([one], "MAP")
-    assert found is not None
-    [model] = found.models
+    front = pareto_front_of([one], "MAP")
+    assert front is not None
+    [model] = front.models
     assert model.size == 6
     assert model.mean == pytest.approx(
         mean(float(f.paths[0].validation["MAP"][-1]) for f in one.folds)

@@ -78,7 +78,7 @@ def test_without_the_ability_it_is_named(logs: Path, name: str) -> None:
         ("a", b"ARROW1\0\0aa", "tables"),
         ("a.feather", b"x y z\n", "tables"),
         ("a.jsonl", b'{"qid": 1}\n', "tables"),
-        ("train.jsonl.gz", gzip.compress(b'{"qid": 1}\n'), "tables"),
+        ("train.jsonl.gz", gzip.compress(b'{"qid": 1}\n', mtime=0), "tables"),
     ],
 )
 def test_without_an_ability_tables_are_told(

@@ -95,9 +95,12 @@ def test_fsmranks_are_those_of_numpy_and_scipy(
     X, y, qid = documents()
     fitted = method(importance=importance, similarity=similarity, max_iter=5)
     fitted.fit(X, y, qid=qid)
-    for found, sign in ((fitted.importance_, 1), (fitted.importance_of_negative_, -1)):
+    for penalties, sign in (
+        (fitted.importance_, 1),
+        (fitted.importance_of_negative_, -1),
+    ):
         expected = plain_importance(X, y, qid, importance, sign)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=OFF)
+        np.testing.assert_allclose(penalties, expected, rtol=0, atol=OFF)
     np.testing.assert_allclose(
         fitted.similarity_, plain_similarity(X, qid, similarity), rtol=0, atol=OFF
     )
@@ -226,8 +229,8 @@ def test_shards_and_sparse_documents_have_the_same(method: Any) -> None:
     )
     expected = kept(method, training_data(data))
     for other in (cut(data, 30), sparse):
-        for found, whole in zip(kept(method, other), expected, strict=True):
-            np.testing.assert_allclose(found, whole, rtol=0, atol=OFF)
+        for penalties, whole in zip(kept(method, other), expected, strict=True):
+            np.testing.assert_allclose(penalties, whole, rtol=0, atol=OFF)
 
 
 @pytest.mark.parametrize("key", ["fsmrank", "fsmrank-top", "fsmsvm", "gas"])
@@ -244,7 +247,7 @@ def test_the_penalties_of_a_run_are_those_of_the_fitted_method(
     fitted = type(method)(**{name: parameters[name] for name in names})
     fitted.fit(train.X, train.y, qid=train.qid)
     columns = range(len(data.feature_ids))
-    found = feature_penalties(
+    penalties = feature_penalties(
         plan,
         parameters,
         group_training(data.folds[0]),
@@ -253,11 +256,11 @@ def test_the_penalties_of_a_run_are_those_of_the_fitted_method(
         columns,
     )
     of_negative = getattr(fitted, "importance_of_negative_", fitted.importance_)
-    np.testing.assert_array_equal(found.importance, fitted.importance_)
-    np.testing.assert_array_equal(found.of_negative, of_negative)
+    np.testing.assert_array_equal(penalties.importance, fitted.importance_)
+    np.testing.assert_array_equal(penalties.of_negative, of_negative)
     compared = ~np.isnan(fitted.similarity_)
     np.testing.assert_array_equal(
-        found.similarity[compared], fitted.similarity_[compared]
+        penalties.similarity[compared], fitted.similarity_[compared]
     )
     # Most pairs are known, also of GAS with Kendall's τ.
     assert compared.mean() > 0.5
@@ -267,20 +270,22 @@ def test_documents_without_queries_or_relevance() -> None:
     X, y, _ = documents()
     fitted = FSMRank(max_iter=3).fit(X, np.zeros_like(y), qid=np.zeros(200))
     np.testing.assert_array_equal(fitted.importance_, np.zeros(6))
-    one = GAS(importance="loss").fit(X, y, qid=np.zeros(200))
+    first_method = GAS(importance="loss").fit(X, y, qid=np.zeros(200))
     np.testing.assert_allclose(
-        one.similarity_, plain_similarity(X, np.zeros(200), "kendall"), atol=OFF
+        first_method.similarity_,
+        plain_similarity(X, np.zeros(200), "kendall"),
+        atol=OFF,
     )
 
 
 def test_equal_data_share_the_similarities() -> None:
     data = training_data(QueryData(*_grouped()))
-    one, other = FSMRank(max_iter=2), GAS(2, similarity="pearson")
-    for method in (one, other):
+    first_method, other = FSMRank(max_iter=2), GAS(2, similarity="pearson")
+    for method in (first_method, other):
         list(method.learn(data))
-    assert np.shares_memory(one.similarity_, other.similarity_)
-    assert one.similarity_.base is not None
-    assert finish(one.similarities(data)).flags.writeable
+    assert np.shares_memory(first_method.similarity_, other.similarity_)
+    assert first_method.similarity_.base is not None
+    assert finish(first_method.similarities(data)).flags.writeable
 
 
 def _grouped() -> tuple[Array, Array, Any]:

@@ -42,15 +42,15 @@ def test_runs_are_cited_together_and_alone_copied_and_saved(
     finish(window)
     dialog = shown(window)
     assert dialog.choice.count() == 2
-    everything = dialog.view.toPlainText()
-    assert "pahikkala2010greedy" in keys(everything)
+    all_entries = dialog.view.toPlainText()
+    assert "pahikkala2010greedy" in keys(all_entries)
     dialog.choice.setCurrentIndex(1)
-    alone = dialog.view.toPlainText()
-    assert {*keys(alone)} <= {*keys(everything)}
+    program_entry = dialog.view.toPlainText()
+    assert {*keys(program_entry)} <= {*keys(all_entries)}
     dialog.copy.click()
-    assert QGuiApplication.clipboard().text() == alone
+    assert QGuiApplication.clipboard().text() == program_entry
     path = tmp_path / "references.bib"
     dialog.save_to(path)
-    assert path.read_text(encoding="utf-8") == alone
+    assert path.read_text(encoding="utf-8") == program_entry
     assert str(path) in dialog.message.text()
     dialog.reject()
