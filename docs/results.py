@@ -14,7 +14,7 @@ from rankstudio.engine.analysis.reported_runs import ReportSource, read_study
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.escaping import markdown_escaped
-from rankstudio.plugins.benchmark.benchmark_tables import result_table
+from rankstudio.plugins.benchmark.commands.benchmark_tables import result_table
 from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking, study_ranking
 
 PAGE = Path(__file__).parent / "results.md"

@@ -17,7 +17,7 @@ _NAMES = """
     MAP MRR NDCG NDCG@k MeanNDCG P@k ERR RR Recall AUC Disagreement StrictDisagreement Tau
     MaxF RPrecision SquaredError
     RankStudio LETOR MSLR RankLib Solr
-    CSV JSON TOML PNG SVG PDF LaTeX Markdown Inter Qt Jaccard Nogueira Holm Fisher Student HTML dpi
+    CSV JSON TOML PNG SVG PDF LaTeX BibTeX Markdown Inter Qt Jaccard Nogueira Holm Fisher Student HTML dpi
     Ctrl Shift Alt Home Esc MB
 """
 _NAME = re.compile(r"[^\W\d_]+@\d+|\b(?:" + "|".join(_NAMES.split()) + r")\b")

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.selection.single_feature import (
         SingleFeatureRanking as SingleFeatureRanking,
     )
+    from rankstudio.engine.methods.selection.sparse_ranksvm import (
+        SparseRankSVM as SparseRankSVM,
+    )
     from rankstudio.engine.metrics.evaluation import evaluate as evaluate
 
 _HOMES = {

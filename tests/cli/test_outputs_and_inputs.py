@@ -27,6 +27,7 @@ READS = {
         "studies",
     ),
     "thresholds",
+    "validity",
 }
 """Commands that write no file."""
 

@@ -151,6 +151,7 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
         "cluster": [one for one in backend if one.isCheckable()][-1].trigger,
         "about": window.help.about,
         "plug-ins": window.help.show_plugins,
+        "cite": window.commands["cite"].trigger,
         "measure": window.measurement.ask_measure,
         "removal": lambda: window.sections.compare.changes.ask_removal(waiting),
     }

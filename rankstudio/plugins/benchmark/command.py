@@ -173,7 +173,7 @@ def _planned(
     """
     from dataclasses import replace
 
-    from rankstudio.plugins.benchmark.benchmark_tables import skipped_text
+    from rankstudio.plugins.benchmark.commands.benchmark_tables import skipped_text
     from rankstudio.plugins.benchmark.dataset_search import DatasetSearch
     from rankstudio.plugins.benchmark.planned_benchmark import planned_benchmark
 
@@ -209,7 +209,7 @@ def _print_planning(
     benchmark: PlannedBenchmark, *, json: bool, file: TextIO | None = None
 ) -> None:
     """Print datasets, times, and what is skipped."""
-    from rankstudio.plugins.benchmark.benchmark_tables import (
+    from rankstudio.plugins.benchmark.commands.benchmark_tables import (
         benchmark_as_dict,
         planning_tables,
         skipped_text,
@@ -317,7 +317,7 @@ def _print_results(
     args: argparse.Namespace, benchmark: PlannedBenchmark, ranking: MethodRanking | None
 ) -> None:
     """Print the table of methods and datasets, the tests of pairs, and what is left out."""
-    from rankstudio.plugins.benchmark.benchmark_tables import (
+    from rankstudio.plugins.benchmark.commands.benchmark_tables import (
         benchmark_as_dict,
         result_table,
         skipped_text,

@@ -192,7 +192,8 @@ def validity_steps(
 
         # The ranking by all features, with which each other one is compared.
         scores = check_scores(score(X), len(X))
-        evaluator = Evaluator(scores, local_ptr, DEFAULT, [measure(_TAU)])
+        # The labels are scores, which have no greatest grade.
+        evaluator = Evaluator(scores, local_ptr, DEFAULT, [measure(_TAU)], grading=None)
         is_ordered = ~np.isnan(evaluator.per_query(scores)[_TAU])
         for index, columns in enumerate(sets):
             # The set alone, then everything but the set.

@@ -252,5 +252,5 @@ def test_what_is_wrong_is_refused(changes: dict[str, Any], name: str) -> None:
 
 def test_one_query_is_not_enough() -> None:
     X, y, _ = graded(9)
-    with pytest.raises(DatasetError, match="at least 2 queries"):
+    with pytest.raises(DatasetError, match="all documents are one ranking"):
         permutation_importance(bent, X, y, qid=np.zeros(640))

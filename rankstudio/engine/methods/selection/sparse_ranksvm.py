@@ -99,8 +99,9 @@ class SparseRankSVM(PathSelector):
     --------
     >>> from rankstudio.engine.data.synthetic import make_ranking
     >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
-    >>> SparseRankSVM(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
-    array([0, 1, 3])
+    >>> method = SparseRankSVM(n_features_to_select=3).fit(train.X, train.y, qid=train.qid)
+    >>> sorted(method.selection_order_.tolist())
+    [0, 1, 3]
     """
 
     entry = SPARSE_RANKSVM

@@ -53,7 +53,7 @@ def minimum(D: np.ndarray, costs: np.ndarray) -> np.ndarray:
         slopes = np.concatenate((gradient + costs, costs - gradient))
         return loss + float(costs @ (uv[:n] + uv[n:])), slopes
 
-    minimum = minimize(
+    optimum = minimize(
         both,
         np.zeros(2 * n),
         jac=True,
@@ -61,7 +61,7 @@ def minimum(D: np.ndarray, costs: np.ndarray) -> np.ndarray:
         bounds=[(0.0, None)] * (2 * n),
         options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 10_000},
     )
-    return np.asarray(minimum.x[:n] - minimum.x[n:])
+    return np.asarray(optimum.x[:n] - optimum.x[n:])
 
 
 def problem_of(data: tuple[np.ndarray, ...], pairs: object) -> SparseProblem:
@@ -82,24 +82,24 @@ def test_the_weighted_l1_minimum_is_that_of_a_general_optimiser(
         np.testing.assert_allclose(
             np.abs(finish(problem.gradient_at_zero())).max(), largest, rtol=1e-12
         )
-        minimum = finish(problem.minimise_weighted_l1(costs, np.zeros(6)))
-    loss, gradient = loss_and_gradient(D, minimum.w)
+        fitted = finish(problem.minimise_weighted_l1(costs, np.zeros(6)))
+    loss, gradient = loss_and_gradient(D, fitted.w)
     np.testing.assert_allclose(
-        minimum.objective, loss + costs @ abs(minimum.w), rtol=1e-12
+        fitted.objective, loss + costs @ abs(fitted.w), rtol=1e-12
     )
     # The conditions of the optimum, up to the tolerance and the rounding of sums over pairs.
     limit = TOL * costs.max() + 1e-12
-    active = minimum.w != 0
+    active = fitted.w != 0
     np.testing.assert_allclose(
-        gradient[active], -costs[active] * np.sign(minimum.w[active]), atol=limit
+        gradient[active], -costs[active] * np.sign(fitted.w[active]), atol=limit
     )
     assert (np.abs(gradient[~active]) <= costs[~active] + limit).all()
     # F is convex: it exceeds its minimum by at most the violation times the distance.
     w = minimum(D, costs)
     expected = loss_and_gradient(D, w)[0] + float(costs @ np.abs(w))
-    assert minimum.objective <= expected + limit * np.abs(minimum.w - w).sum() + 1e-12
+    assert fitted.objective <= expected + limit * np.abs(fitted.w - w).sum() + 1e-12
     # F exceeds that minimum, too, by what L-BFGS-B leaves: its gradient of 1e-10.
-    assert expected <= minimum.objective + 1e-6
+    assert expected <= fitted.objective + 1e-6
 
 
 @pytest.mark.parametrize("name", ["mcp", "log", "lp"])
@@ -111,18 +111,18 @@ def test_reweighting_never_increases_the_objective(name: str, seed: int) -> None
     with pairs_of(training_data(group(*data))) as pairs:
         problem = problem_of(data, pairs)
         lam = 0.1 * float(np.abs(finish(problem.gradient_at_zero())).max())
-        minimum = finish(problem.minimise(penalty, lam, np.zeros(6)))
-    assert len(minimum.rounds) > 2
-    for value, next_value in pairwise(minimum.rounds):
+        fitted = finish(problem.minimise(penalty, lam, np.zeros(6)))
+    assert len(fitted.rounds) > 2
+    for value, next_value in pairwise(fitted.rounds):
         assert next_value <= value + 1e-12
-    assert minimum.rounds[-1] < minimum.rounds[0]
-    first = loss_and_gradient(D, minimum.l1_minimum)[0]
+    assert fitted.rounds[-1] < fitted.rounds[0]
+    first = loss_and_gradient(D, fitted.l1_minimum)[0]
     np.testing.assert_allclose(
-        minimum.rounds[0], first + penalty.value(minimum.l1_minimum, lam), rtol=1e-12
+        fitted.rounds[0], first + penalty.value(fitted.l1_minimum, lam), rtol=1e-12
     )
-    last = loss_and_gradient(D, minimum.w)[0] + penalty.value(minimum.w, lam)
-    np.testing.assert_allclose(minimum.objective, last, rtol=1e-12)
-    assert np.count_nonzero(minimum.w) <= np.count_nonzero(minimum.l1_minimum)
+    last = loss_and_gradient(D, fitted.w)[0] + penalty.value(fitted.w, lam)
+    np.testing.assert_allclose(fitted.objective, last, rtol=1e-12)
+    assert np.count_nonzero(fitted.w) <= np.count_nonzero(fitted.l1_minimum)
 
 
 @given(
