@@ -1,1 +1,1 @@
-"""What the command prints."""
+"""Tables that the command prints."""
