@@ -30,13 +30,13 @@ import numpy as np
 from record import Record, parser
 
 from rankstudio.engine import (
-    Evaluator,
     GreedyRankRLS,
     KernelRankRLS,
     LambdaMART,
     load_sample,
 )
 from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support.threads import STEADY, at_most
 
 LAMBDA = 1.0
@@ -155,7 +155,7 @@ def measure_rows() -> Iterator[Row]:
     _, y, qid = documents(200_000, 1, 2000)
     scores = np.random.default_rng(1).random(y.size)
     ptr = np.append(np.flatnonzero(np.diff(qid, prepend=-1)), y.size)
-    evaluator = Evaluator(y, ptr, "letor", ("MAP", "NDCG@10", "P@10"))
+    evaluator = Evaluator(y, ptr, "letor4", ("MAP", "NDCG@10", "P@10"))
 
     def sort() -> None:
         for first, last in pairwise(ptr):

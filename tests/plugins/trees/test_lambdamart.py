@@ -14,7 +14,6 @@ from sklearn.base import clone
 from rankstudio.engine import LambdaMART, RankRLS, evaluate
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.plugins.trees import lambdamart
 from rankstudio.plugins.trees.lambdamart import LONGEST_QUERY, TreeStep, defined
 
 SMALL = {"n_rounds": 12, "num_leaves": 5, "min_data_in_leaf": 3}
@@ -175,7 +174,6 @@ def hard_problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, qid = hard_problem()
-    monkeypatch.setattr(lambdamart, "worthwhile", lambda *_, **__: True)
     found = []
     for threads in ("1", "3"):
         monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
