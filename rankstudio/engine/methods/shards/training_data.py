@@ -203,6 +203,16 @@ class _Session:
         return state.step(data, message)
 
 
+@dataclass
+class _ShardCaches:
+    """Caches of the shards of some data, shared by all :class:`TrainingData` made from the same documents.
+
+    The key is the maximum number of documents per shard, and the shard's index.
+    """
+
+    by_shard: dict[tuple[int, int], SharedResults] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingData:
     """Training data with the documents of each query in consecutive rows, as shards of whole queries.
@@ -254,9 +264,6 @@ class TrainingData:
     given: QueryData | SparseQueryData | None = None
     sharing: InitVar[SharedResults | None] = None
     shared: SharedResults = field(init=False, repr=False)
-    _of_shards: dict[int, SharedResults] = field(
-        default_factory=dict, init=False, repr=False
-    )
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
@@ -319,12 +326,14 @@ class TrainingData:
         shard = self.shards[index]
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
         grading = self.grading.taken(shard.rows)
+        # The division into shards depends on the greatest number of documents.
+        caches = self.shared.of(_ShardCaches).by_shard
         return QueryData(
             self._rows(index),
             self.y[shard.rows],
             ptr,
             part_of=grading,
-            sharing=self._of_shards.setdefault(index, SharedResults()),
+            sharing=caches.setdefault((self.documents, index), SharedResults()),
         )
 
     @cached_property
