@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from windows import finish, press_keys, settle
 
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.shell.pages import PAGES
 
 if TYPE_CHECKING:
     from rankstudio.plugins.queries.window.controller import QueriesController
@@ -23,7 +24,10 @@ def run_with(window: MainWindow, **changes: object) -> None:
 def look(window: MainWindow) -> QueriesController:
     """Go to the page as the keyboard does, and wait for all that is computed there."""
     pytest.importorskip("rankstudio.plugins.queries")  # its folder may be absent
-    press_keys(window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
+    # The number of the page's key depends on the pages of the other abilities.
+    number = [page.key for page in PAGES].index("queries") + 1
+    key = Qt.Key(Qt.Key.Key_0 + number)
+    press_keys(window, key, Qt.KeyboardModifier.ControlModifier)
     assert window.workspace.page == "queries"
     settle(window)
     return window.sections.queries

@@ -23,8 +23,11 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import choice_of, look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.page.page_controller import PageController
+from rankstudio.ui.process.turns import PacedUpdate
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
+
+_ROWS_AT_ONCE = 40  # each takes up to a millisecond
 
 
 class CompareController(PageController):
@@ -106,7 +109,11 @@ class CompareController(PageController):
         runs.added.connect(self._name)
         for signal in (runs.added, runs.changed, runs.eventNoted, runs.ended):
             signal.connect(self._note)
-        for signal in (runs.added, runs.ended, runs.removed, runs.cleared):
+        self._paced_update = PacedUpdate(self._show_and_mark, self)
+        for signal in (runs.added, runs.ended):
+            signal.connect(self._paced_update.ask)
+        # Removed runs disappear at once, so that they cannot be chosen in the table.
+        for signal in (runs.removed, runs.cleared):
             signal.connect(self._show)
         for signal in (session.choiceChanged, runs.shownChanged):
             signal.connect(self._note_choice)
@@ -120,8 +127,7 @@ class CompareController(PageController):
     def update(self) -> None:
         """Show the changes since the last time."""
         if self._changed_keys:
-            self._show()
-            self._mark()
+            self._show_and_mark()
         for feeder in self._feeders:
             feeder.update()
 
@@ -132,22 +138,38 @@ class CompareController(PageController):
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
         self._changed_keys.update(record.key for record in records)
+        self._paced_update.ask()
+
+    @Slot()
+    def _show_and_mark(self) -> None:
         self._show()
         self._mark()
 
     @Slot()
     def _show(self) -> None:
-        """List the runs, with new rows for those that have changed."""
-        old_rows = {
-            row.key: row
-            for row in self.panel.rows()
-            if row.key not in self._changed_keys
+        """List the runs, with new rows for those that have changed.
+
+        Among hundreds of new runs, as in a study that has just been opened, some get
+        their rows now and the others in later turns of the event loop. Rows that are
+        out of date are never shown beside those that are not.
+        """
+        rows_by_key = {row.key: row for row in self.panel.rows()}
+        records = self._runs.records
+        new = [record for record in records if record.key not in rows_by_key]
+        changed = [
+            record
+            for record in records
+            if record.key in self._changed_keys and record.key in rows_by_key
+        ]
+        rows_by_key |= {
+            record.key: self._row(record) for record in [*changed, *new[:_ROWS_AT_ONCE]]
         }
         self._changed_keys.clear()
+        if len(new) > _ROWS_AT_ONCE:
+            self._paced_update.ask_later()
         self._show_ticks()
         rows = [
-            old_rows.get(record.key) or self._row(record)
-            for record in self._runs.records
+            rows_by_key[record.key] for record in records if record.key in rows_by_key
         ]
         datasets = {record.key: record.dataset for record in self._runs.records}
         measured = [row for row in rows if row.summary.means]
@@ -155,10 +177,17 @@ class CompareController(PageController):
             datasets[row.key] is self._session.dataset for row in measured
         )
         self._covered.setVisible(self._session.sealed and is_on_open_data)
+        # Few datasets have many runs, so each is asked once.
+        is_sealed = {
+            id(dataset): self._session.is_sealed(dataset)
+            for dataset in {
+                id(dataset): dataset for dataset in datasets.values()
+            }.values()
+        }
         sealed = {
             row.key: datasets[row.key].name
             for row in measured
-            if self._session.is_sealed(datasets[row.key])
+            if is_sealed[id(datasets[row.key])]
         }
         dataset = self._session.dataset
         self._covered.name_data(

@@ -43,7 +43,10 @@ from rankstudio.ui.process.turns import single_shot
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 
-_MAX_MEASURED_RUNS = 400  # measured runs; the paths in them are the runs' own
+# Values of measured runs that are kept; the paths in them are the runs' own. With more
+# runs than half of this, those of two measurements of each run are kept: the tables
+# show all runs, and would request the dropped values again and again.
+_MAX_MEASURED_RUNS = 400
 # the measures of a run wait this long for the measures of other runs
 _MAX_SECONDS_TO_COLLECT = 0.3
 _MAX_WAIT_SECONDS = 0.05  # ranking in advance delays other tasks by about this time
@@ -333,7 +336,8 @@ class MeasuredRuns(QObject):
         self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun
     ) -> MeasuredRun:
         """Keep a measured run and return it; the runs that were kept first are dropped if there are many."""
-        while len(self._known) >= _MAX_MEASURED_RUNS:
+        limit = max(_MAX_MEASURED_RUNS, 2 * len(self._runs.records))
+        while len(self._known) >= limit:
             del self._known[next(iter(self._known))]
         self._known[key] = state, measured
         return measured

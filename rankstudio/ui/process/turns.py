@@ -141,3 +141,55 @@ class RefreshTimer(QObject):
     def _end(self) -> None:
         pause = round(_REST * 1000 * (time.thread_time() - self._began))
         self._timer.setInterval(min(max(_REFRESH_MILLISECONDS, pause), _LONGEST_REST))
+
+
+# Faster updates do not wait: the pause would be longer than the update.
+_UNNOTICED = 0.01  # seconds
+
+
+class PacedUpdate(QObject):
+    """Updates a part of the window at once, but rests after a slow update, for three times its duration.
+
+    What is requested during the rest is served by one update at its end. So hundreds of
+    requests within a second, one for each measured run, cost a few updates of a large
+    table, and a request on its own costs no delay.
+
+    Parameters
+    ----------
+    update : callable
+        Updates the part.
+    parent : QObject
+    """
+
+    def __init__(self, update: Callable[[], None], parent: QObject) -> None:
+        super().__init__(parent)
+        self._update = update
+        self._is_asked = False  # during the rest
+        self._timer = single_shot(0, self._end_rest, self)
+
+    @Slot()
+    def ask(self) -> None:
+        """Request an update."""
+        if self._timer.isActive():
+            self._is_asked = True
+        else:
+            self._run()
+
+    def ask_later(self) -> None:
+        """Request an update in a later turn of the event loop, as an update does that has left work undone."""
+        self._is_asked = True
+        if not self._timer.isActive():
+            self._timer.start(0)
+
+    def _run(self) -> None:
+        began = time.thread_time()
+        self._update()
+        seconds = time.thread_time() - began
+        if seconds > _UNNOTICED:
+            self._timer.start(min(round(1000 * _REST * seconds), _LONGEST_REST))
+
+    @Slot()
+    def _end_rest(self) -> None:
+        if self._is_asked:
+            self._is_asked = False
+            self._run()

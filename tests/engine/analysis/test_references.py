@@ -79,6 +79,7 @@ def test_every_convention_dataset_and_plug_in_can_be_cited() -> None:
             assert parse_bibtex(entry.text) == (entry,), loaded.plugin.name
 
 
+@pytest.mark.shipped
 def test_every_keyword_is_of_something_that_exists() -> None:
     """A misspelt keyword would leave an entry out, silently."""
     expected = {f"method:{entry.key}" for entry in methods()}

@@ -421,6 +421,8 @@ def test_chance_is_chance_where_preferences_come_of_labels() -> None:
     assert np.mean(np.array(p) <= 0.05) < 0.1 < np.mean(np.array(turned) <= 0.05)
 
 
+@pytest.mark.ability("kernels")
+@pytest.mark.ability("trees")
 def test_any_method_of_preferences_and_no_other() -> None:
     data = ranked_anew(40)
     some = sample_preferences(data, share=0.8, noise=0.2)

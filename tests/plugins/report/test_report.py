@@ -476,6 +476,7 @@ def test_a_figure_is_recoloured_in_the_dark_by_the_colours_that_it_is_drawn_in()
     assert not re.search(r"url\(|@import|https?:", style)
 
 
+@pytest.mark.ability("features")
 def test_groups_are_told_as_they_are_swapped() -> None:
     data = dataset(3)
     ids = data.feature_ids.tolist()

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from rankstudio.ui.process.turns import RefreshTimer, Turns, turns
+from rankstudio.ui.process.turns import PacedUpdate, RefreshTimer, Turns, turns
 
 
 @pytest.fixture
@@ -154,3 +154,23 @@ def test_nothing_is_drawn_once_it_was_stopped(app: QApplication) -> None:
     assert drawn == ["run"]
     assert not timer.is_active
     parent.deleteLater()
+
+
+def test_a_paced_update_rests_after_a_slow_update_and_serves_all_requests_at_once(
+    app: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter([0.0, 0.001, 0.0, 0.1, 0.0, 0.001])  # before and after each update
+    monkeypatch.setattr(
+        "rankstudio.ui.process.turns.time.thread_time", lambda: next(seconds)
+    )
+    calls: list[int] = []
+    paced = PacedUpdate(lambda: calls.append(len(calls)), parent=app)
+    paced.ask()
+    paced.ask()  # the first one was fast
+    assert len(calls) == 2
+    for _ in range(100):
+        paced.ask()
+    assert len(calls) == 2
+    wait_until(lambda: len(calls) > 2)
+    assert len(calls) == 3
+    paced.deleteLater()
