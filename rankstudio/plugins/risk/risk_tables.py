@@ -85,7 +85,7 @@ def risk_notes(risk: GroupRisk) -> list[str]:
         return list(risk.notes)
     text = tr(
         "Baseline: {baseline}. A loss counts {weight:g} times as much as a gain (alpha = {alpha:g}), over "
-        "{n} queries. GeoRisk compares each run with all {n_runs} runs of the table. p is not corrected for "
+        "{n} queries. GeoRisk compares each run with the {n_runs} runs of the table. p is not corrected for "
         "several runs."
     )
     sentences = text.format(

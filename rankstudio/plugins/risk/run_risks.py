@@ -277,10 +277,12 @@ def _why_no_risk(group: ComparableGroup[int], n_measured: int) -> str:
 def _why_no_georisk(table: Floats, name: str) -> str:
     """Return why the values of a measure have no GeoRisk, as a sentence; "" if they have."""
     if not len(table):
-        text = tr("{measure} is not defined in any query for all runs.")
+        text = tr("No query has a value of {measure} for every run.")
         return text.format(measure=name)
     if not measure_of(name).higher_is_better:
-        return tr("No GeoRisk: less {measure} is better.").format(measure=name)
+        return tr("No GeoRisk: smaller values of {measure} are better.").format(
+            measure=name
+        )
     if (table < 0).any():
         return tr("No GeoRisk: {measure} has negative values.").format(measure=name)
     return ""

@@ -127,20 +127,24 @@ class ResultsPanel(Panel):
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
         self._view_tools = QWidget()
+        self._tools_are_in_header = True
+        self._add_tools()
+        self.set_content(self._stack)
+        self._choice.chosen.connect(self._show_tab)
+        self._part.chosen.connect(self.show_view)
+        self.show_view("pareto")
+
+    def _add_tools(self) -> None:
+        """Put the choice of the view and the tools of all views into the panel's header."""
         layout = fill(
             QHBoxLayout(self._view_tools), self._part, margins=(0, 0, 0, 0), spacing=16
         )
         for view in self._views.values():
             for tool in view.tools:
                 layout.addWidget(tool)
-        self._tools_are_in_header = True
         self.tools.addWidget(self._view_tools)
         self.tools.addSpacing(8)
         self.tools.addWidget(self._choice)
-        self.set_content(self._stack)
-        self._choice.chosen.connect(self._show_tab)
-        self._part.chosen.connect(self.show_view)
-        self.show_view("pareto")
 
     def view(self) -> View:
         """Return the view that is shown."""

@@ -173,14 +173,14 @@ def _columns(measure: str) -> tuple[Column, ...]:
             tr("gain"),
             ".4f",
             64,
-            tr("Mean of the improvements over the reference, over all queries"),
+            tr("Mean over all queries of what the run is better than the reference"),
         ),
         _risk_column(
             "loss",
             tr("loss"),
             ".4f",
             64,
-            tr("Mean of the deteriorations from the reference, over all queries"),
+            tr("Mean over all queries of what the run is worse than the reference"),
         ),
         _risk_column(
             "urisk",
