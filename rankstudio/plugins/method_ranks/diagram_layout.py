@@ -6,7 +6,7 @@ Paper, window and TikZ draw what :func:`laid_out` returns.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -14,8 +14,7 @@ from rankstudio.engine.support.escaping import one_line
 
 Point = tuple[float, float]
 
-MAX_NAME_SHARE = 0.34
-"""Share of the width that the names of one side may have."""
+_MAX_NAME_SHARE = 0.34  # of the width that names have at one side, on average of both
 
 _NAME_GAP = 0.5  # between a line and the name at its end
 _ROW = 1.45  # height of a name
@@ -51,12 +50,15 @@ class DiagramText:
     x, y : float
         Middle of its height; `x` is its end at the side of `align`, or its middle.
     align : {"left", "center", "right"}
+    max_width : float
+        Who draws the text shortens it to this width.
     """
 
     text: str
     x: float
     y: float
     align: Literal["left", "center", "right"]
+    max_width: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,9 @@ def laid_out(
     width : float
         In sizes of the text.
     text_width : callable
-        Returns the width of a text, in sizes of the text. Names have at most a third of
-        the diagram: whoever draws a wider one shortens it.
+        Returns the width of a text, in sizes of the text. The names of both sides have
+        at most two thirds of the diagram; short names at one side leave more to the
+        other side.
 
     Returns
     -------
@@ -121,13 +124,13 @@ def laid_out(
         right.
     """
     n_left = (len(diagram.methods) + 1) // 2
-    limit = MAX_NAME_SHARE * width
-    sides = (diagram.methods[:n_left], diagram.methods[n_left:])
-    left, right = (
-        min(max((text_width(one_line(name)) for name in names), default=0.0), limit)
-        + 1.0
-        for names in sides
+    left_names, right_names = _name_widths(
+        [text_width(one_line(name)) for name in diagram.methods],
+        n_left,
+        _MAX_NAME_SHARE * width,
     )
+    left = left_names + 1.0
+    right = right_names + 1.0
     axis = _RankAxis(left, max(width - right, left + 1.0), max(2, len(diagram.methods)))
     strokes: list[Stroke] = []
     texts: list[DiagramText] = []
@@ -146,10 +149,38 @@ def laid_out(
         strokes.append(Stroke(((x, axis_y), (x, y), (end, y)), "stem"))
         name_x = end - 0.3 if is_left else end + 0.3
         texts.append(
-            DiagramText(one_line(name), name_x, y, "right" if is_left else "left")
+            DiagramText(
+                one_line(name),
+                name_x,
+                y,
+                "right" if is_left else "left",
+                # A little wider, so that rounding shortens no name that fits.
+                max_width=(left_names if is_left else right_names) + 0.1,
+            )
         )
     return DiagramLayout(
         width, below + 0.6 + n_left * _ROW, tuple(strokes), tuple(texts)
+    )
+
+
+def _name_widths(
+    widths: Sequence[float], n_left: int, limit: float
+) -> tuple[float, float]:
+    """Return the width of the names at the left and at the right side.
+
+    Parameters
+    ----------
+    widths : sequence of float
+        Widths of the methods' names, the first ``n_left`` of which are at the left.
+    n_left : int
+    limit : float
+        What each side may have; a side gets more if the other side needs less.
+    """
+    left = max(widths[:n_left], default=0.0)
+    right = max(widths[n_left:], default=0.0)
+    return (
+        min(left, max(limit, 2.0 * limit - right)),
+        min(right, max(limit, 2.0 * limit - left)),
     )
 
 

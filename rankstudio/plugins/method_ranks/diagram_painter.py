@@ -7,7 +7,6 @@ from matplotlib.figure import Figure as Paper
 from rankstudio.engine.export.figures.page import FigurePage, Look
 from rankstudio.engine.export.figures.style import FigureStyle
 from rankstudio.plugins.method_ranks.diagram_layout import (
-    MAX_NAME_SHARE,
     DrawnRanks,
     laid_out,
 )
@@ -45,7 +44,7 @@ def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
             clip_on=False,
         )
     for text in layout.texts:
-        written = page.elided(text.text, MAX_NAME_SHARE * width * em)
+        written = page.elided(text.text, text.max_width * em)
         look: Look = {"ha": text.align, "va": "center_baseline", "color": style.text}
         area.text(text.x, text.y, written, **look)
     return page.finish(lambda _: layout.height * em)

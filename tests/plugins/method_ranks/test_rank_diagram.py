@@ -93,6 +93,21 @@ class TestLayout:
         )
         assert {stroke.kind for stroke in layout.strokes} == {"axis", "stem"}
 
+    def test_long_names_at_one_side_have_what_short_ones_at_the_other_leave(self):
+        names = ("expected divergence of pairs", "b", "c", "d")  # 14 and .5 wide
+        diagram = RankDiagram("d", "", "", names, (1.0, 2.0, 3.0, 4.0))
+        layout = laid_out(diagram, 30, text_width)
+        [name] = [text for text in layout.texts if text.text == names[0]]
+        assert name.max_width >= text_width(names[0])
+        assert name.x - text_width(names[0]) >= 0
+        # Names that are long at both sides share the width.
+        names = (names[0], "b", "c", names[0])
+        layout = laid_out(
+            RankDiagram("d", "", "", names, diagram.ranks), 30, text_width
+        )
+        widths = {text.max_width for text in layout.texts if text.text == names[0]}
+        assert max(widths) < 11
+
     def test_numbers_of_many_ranks_do_not_touch(self):
         names = tuple(map(str, range(200)))
         layout = laid_out(

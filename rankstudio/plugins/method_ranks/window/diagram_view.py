@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.engine.support.escaping import one_line
 from rankstudio.plugins.method_ranks.diagram_layout import (
-    MAX_NAME_SHARE,
     DiagramText,
     Stroke,
     laid_out,
@@ -88,8 +87,8 @@ class DiagramView(QWidget):
     def _draw_text(
         self, painter: QPainter, text: DiagramText, em: float, metrics: QFontMetricsF
     ) -> None:
-        room = MAX_NAME_SHARE * self.width()
-        written = metrics.elidedText(text.text, Qt.TextElideMode.ElideRight, room)
+        max_width = min(text.max_width * em, self.width())
+        written = metrics.elidedText(text.text, Qt.TextElideMode.ElideRight, max_width)
         wide = metrics.horizontalAdvance(written) + 1.0
         x = text.x * em - {"left": 0.0, "center": wide / 2, "right": wide}[text.align]
         box = QRectF(x, text.y * em - metrics.height() / 2, wide, metrics.height())
