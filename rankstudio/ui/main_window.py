@@ -139,7 +139,13 @@ class MainWindow(QMainWindow):
         self.resplit = ResplitController(
             self.session, self.runs, self.models.loader, self
         )
-        self.comparison = ComparisonRuns(self.models, self._settings, self._theme, self)
+        self.comparison = ComparisonRuns(
+            self.models,
+            self._settings,
+            self._theme,
+            self.open_controller.choose_data,
+            self,
+        )
         self.waiting = WaitingRuns(
             self.runs, self.comparison, self._settings, self.notice, self
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
@@ -94,7 +94,14 @@ class ComparisonDialog(QDialog):
         Path of the comparison that is listed first; "" for the finished runs and the
         current plan.
     parent : QWidget, optional
+
+    Attributes
+    ----------
+    dataAsked : Signal()
+        The user asks to add data that are not in the list.
     """
+
+    dataAsked = Signal()
 
     def __init__(
         self,
@@ -141,6 +148,11 @@ class ComparisonDialog(QDialog):
         self.table.placeholder = tr("Select methods on the left and press Add.")
         self.remove = named(QPushButton(tr("Re&move")), "comparison-remove")
         self.data = tick_list("comparison-data", tr("Data"), offers.data)
+        self.add_data = named(
+            QPushButton(tr("Add data…")),
+            "comparison-add-data",
+            tip=tr("Compare also on other data: a folder with folds, or a file"),
+        )
         self.labels = tick_list("comparison-labels", tr("Labels"), offers.labels)
         self._work = named(PlainLabel(), "comparison-work", role="muted")
         self._run = named(QPushButton(), "comparison-run", role="primary")
@@ -165,6 +177,26 @@ class ComparisonDialog(QDialog):
         ticked_runs = {row.run for row in self.rows()}
         return {key: key in ticked_runs for key in sorted(self._listed_runs)}
 
+    def tick_data(self, offer: Offer) -> None:
+        """Tick an entry of the data; one that is not in the list yet is added at its end."""
+        keys = [
+            self.data.item(row).data(Qt.ItemDataRole.UserRole)
+            for row in range(self.data.count())
+        ]
+        if offer.key in keys:
+            item = self.data.item(keys.index(offer.key))
+            item.setCheckState(Qt.CheckState.Checked)
+        else:
+            item = _tick_item(offer, self.data)
+            self._set_list_heights()
+        self.data.setCurrentItem(item)
+        self.data.scrollToItem(item)
+        self._update()
+
+    def show_problem(self, text: str) -> None:
+        """Show a text in place of the amount of work, until the next change."""
+        self._work.setText(text)
+
     def work(self) -> str:
         """Return the text on the amount of work."""
         return self._work.text()
@@ -182,17 +214,16 @@ class ComparisonDialog(QDialog):
             named(PlainLabel(text), role="title") for text in titles
         )
         data_and_labels = QHBoxLayout()
-        for text, ticks, stretch in (
-            (tr("Data"), self.data, 3),
-            (tr("Labels"), self.labels, 2),
+        for text, ticks, tool, stretch in (
+            (tr("Data"), self.data, self.add_data, 3),
+            (tr("Labels"), self.labels, None, 2),
         ):
             if ticks.count():
-                section = fill(
-                    QVBoxLayout(),
-                    named(PlainLabel(text), role="title"),
-                    ticks,
-                    spacing=6,
-                )
+                title = named(PlainLabel(text), role="title")
+                header = fill(QHBoxLayout(), (title, 1), spacing=12)
+                if tool is not None:
+                    header.addWidget(tool)
+                section = fill(QVBoxLayout(), header, ticks, spacing=6)
                 fill(data_and_labels, (section, stretch), spacing=12)
         fill(
             left_column,
@@ -211,9 +242,7 @@ class ComparisonDialog(QDialog):
         fill(right_column, table_header, (frame, 1), data_and_labels, spacing=6)
         for widget in (self.methods, self.ranker, self.add):
             widget.setFixedWidth(scaled(_LEFT_COLUMN_WIDTH))
-        n_rows = max(2, self.data.count(), self.labels.count())
-        for ticks in (self.data, self.labels):
-            ticks.setFixedHeight(min(_VISIBLE_DATA_ROWS, n_rows) * 28 + 2)
+        self._set_list_heights()
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
         lists = fill(QHBoxLayout(), left_column, (right_column, 1), spacing=16)
@@ -226,6 +255,12 @@ class ComparisonDialog(QDialog):
         self._run.setDefault(True)
         self.resize(*_DIALOG_SIZE)
 
+    def _set_list_heights(self) -> None:
+        """Give the lists of data and of labels the height of the longer one, up to a few rows."""
+        n_rows = max(2, self.data.count(), self.labels.count())
+        for ticks in (self.data, self.labels):
+            ticks.setFixedHeight(min(_VISIBLE_DATA_ROWS, n_rows) * 28 + 2)
+
     def _connect(self) -> None:
         """Connect the widgets of the dialog to their actions."""
         self.methods.itemChanged.connect(self._update)
@@ -233,6 +268,7 @@ class ComparisonDialog(QDialog):
         self.add.clicked.connect(self._add)
         self.plan.currentIndexChanged.connect(self._begin)
         self.data.itemChanged.connect(self._update)
+        self.add_data.clicked.connect(self.dataAsked)
         self.labels.itemChanged.connect(self._update)
         self.table.toggled.connect(self._tick)
         self.table.failed.connect(self._work.setText)
@@ -410,21 +446,25 @@ def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QList
     """Return a list of entries that the user ticks."""
     ticks = named(_Ticks(), name, accessible_name)
     for offer in offers:
-        item = QListWidgetItem(offer.label, ticks)
-        item.setData(Qt.ItemDataRole.UserRole, offer.key)
-        item.setToolTip(plain(offer.hint))
-        item.setSizeHint(QSize(0, 28))
-        flags = Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable
-        item.setFlags(
-            flags | Qt.ItemFlag.ItemIsEnabled
-            if offer.enabled
-            else Qt.ItemFlag.NoItemFlags
-        )
-        item.setCheckState(
-            Qt.CheckState.Checked if offer.ticked else Qt.CheckState.Unchecked
-        )
+        _tick_item(offer, ticks)
     ticks.setCurrentRow(0)
     return ticks
+
+
+def _tick_item(offer: Offer, ticks: QListWidget) -> QListWidgetItem:
+    """Add an entry to the end of a list, and return it."""
+    item = QListWidgetItem(offer.label, ticks)
+    item.setData(Qt.ItemDataRole.UserRole, offer.key)
+    item.setToolTip(plain(offer.hint))
+    item.setSizeHint(QSize(0, 28))
+    flags = Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable
+    item.setFlags(
+        flags | Qt.ItemFlag.ItemIsEnabled if offer.enabled else Qt.ItemFlag.NoItemFlags
+    )
+    item.setCheckState(
+        Qt.CheckState.Checked if offer.ticked else Qt.CheckState.Unchecked
+    )
+    return item
 
 
 def _columns(

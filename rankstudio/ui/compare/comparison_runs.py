@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
@@ -48,6 +49,8 @@ class ComparisonRuns(Controller):
     settings : Settings
         Contains the paths of recently opened data.
     theme : Theme
+    choose_data : callable
+        Asks for data, over a widget; returns their paths and why others are no data.
     parent : QWidget
         Window over which the dialog opens.
     """
@@ -58,10 +61,16 @@ class ComparisonRuns(Controller):
     """An interrupted run of the comparison is to be resumed (RunRecord)."""
 
     def __init__(
-        self, models: Models, settings: Settings, theme: Theme, parent: QWidget
+        self,
+        models: Models,
+        settings: Settings,
+        theme: Theme,
+        choose_data: Callable[[QWidget], tuple[Sequence[str], str]],
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._choose_data = choose_data
         self._models = models
         self._settings = settings
         self._window = parent
@@ -126,7 +135,17 @@ class ComparisonRuns(Controller):
         labels = self._labels(every_label)
         offers = Offers(self._methods(), self._rankers(), data, labels)
         pipelines = Pipelines(self._models.session, self._models.runs, comparisons)
-        return ComparisonDialog(self._theme, offers, pipelines, path, self._window)
+        dialog = ComparisonDialog(self._theme, offers, pipelines, path, self._window)
+        dialog.dataAsked.connect(partial(self._ask_data, dialog))
+        return dialog
+
+    def _ask_data(self, dialog: ComparisonDialog) -> None:
+        """Ask for data, and tick them in the dialog; they are opened when their runs begin."""
+        paths, problem = self._choose_data(dialog)
+        for path in paths:
+            dialog.tick_data(_offer(path, is_known=True, is_chosen=True))
+        if problem:
+            dialog.show_problem(problem)
 
     def start(self, plans: Sequence[Plan]) -> None:
         """Run the plans, beginning with the plans on the open data."""

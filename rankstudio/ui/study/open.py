@@ -45,7 +45,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.study_store import READING_SAMPLE, is_study, read_sample_run
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
+from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog, kind_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.notice import Question
 
@@ -130,14 +130,43 @@ class OpenController(Controller):
     @Slot()
     def ask(self) -> None:
         """Ask for a file or folder, and open it."""
-        recent = [path for path in self._settings.recent if not is_study(path)]
-        self._ask_in(str(Path(recent[0]).parent) if recent else str(Path.home()))
+        self._ask_in(self._folder())
 
     def _ask_in(self, folder: str) -> None:
-        dialog = OpenDialog(self._theme, self._window, folder)
-        if dialog.exec():
-            self.open_paths(dialog.paths())
+        paths = self._choose(self._window, folder)
+        if paths:
+            self.open_paths(paths)
+
+    def choose_data(self, parent: QWidget) -> tuple[list[str], str]:
+        """Ask for data without opening them.
+
+        Returns
+        -------
+        paths : list of str
+            The chosen folders with folds and files of documents.
+        problem : str
+            Why the other chosen paths are not data, as a sentence; "" if all are.
+        """
+        paths = self._choose(parent, self._folder())
+        kinds = {path: kind_of(Path(path)) for path in paths}
+        others = [path for path in paths if kinds[path] in ("", "study", "plan")]
+        text = tr(
+            "{file} is not data: choose a folder with folds, or a file of documents."
+        )
+        problem = text.format(file=Path(others[0]).name) if others else ""
+        return [path for path in paths if path not in others], problem
+
+    def _folder(self) -> str:
+        """Return the folder of the data that were opened last, or the home folder."""
+        recent = [path for path in self._settings.recent if not is_study(path)]
+        return str(Path(recent[0]).parent if recent else Path.home())
+
+    def _choose(self, parent: QWidget, folder: str) -> list[str]:
+        """Return the paths that the user chooses; empty if the dialog is cancelled."""
+        dialog = OpenDialog(self._theme, parent, folder)
+        paths = dialog.paths() if dialog.exec() else []
         dialog.deleteLater()
+        return paths
 
     @property
     def commands(self) -> dict[str, Callable[[], object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from threading import Semaphore
 
@@ -17,6 +18,7 @@ from rankstudio.engine.experiment.results.events import UnitStarted
 from rankstudio.ui.compare.comparison_dialog import ComparisonDialog, ticked
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.study.dialogs import OpenDialog
 from rankstudio.ui.style.theme import Theme
 
 
@@ -172,6 +174,41 @@ def test_finished_runs_are_compared_as_they_are_and_only_the_others_are_run(
     wait_until(lambda: len(window.runs.records) == 3 and not window.runs.busy)
     settle(window)
     assert window.runs.records[2].plan.method == "gas"
+
+
+def test_data_are_added_in_the_dialog_and_what_is_not_data_is_refused(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folds(tmp_path / "Other")
+    plan = tmp_path / "plan.toml"
+    plan.write_text("", encoding="utf-8")
+    chosen = [[str(tmp_path / "Other"), str(plan)], [], [str(tmp_path / "Other")]]
+    monkeypatch.setattr(OpenDialog, "exec", lambda _: 1)
+    monkeypatch.setattr(OpenDialog, "paths", lambda _: chosen.pop(0))
+
+    def answer(dialog: ComparisonDialog) -> int:
+        n = dialog.data.count()
+        click_add = partial(
+            QTest.mouseClick, dialog.add_data, Qt.MouseButton.LeftButton
+        )
+        click_add()
+        assert keys(dialog.data)[n:] == [str(tmp_path / "Other")]
+        assert naming("plan.toml").search(dialog.work())
+        click_add()  # nothing chosen
+        tick(dialog.data)
+        assert not ticked(dialog.data)
+        click_add()  # in the list already
+        assert dialog.data.count() == n + 1
+        assert ticked(dialog.data) == (str(tmp_path / "Other"),)
+        assert naming("1 run").search(dialog.work())
+        return int(QDialog.DialogCode.Accepted)
+
+    monkeypatch.setattr(ComparisonDialog, "exec", answer)
+    window.commands["comparison"].trigger()
+    wait_until(lambda: len(window.runs.records) == 1 and not window.runs.busy)
+    settle(window)
+    assert window.runs.records[0].dataset.name == "Other"
+    assert not chosen
 
 
 @pytest.mark.thorough
