@@ -516,13 +516,16 @@ def draw_point_names(
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
     places = apart([min(max(points[i].y(), low), high) for i in order], row, low, high)
+    # The names of the other runs, if there are any, are at the right of the plot area.
+    has_end_names = len(numbers) < len(plot.curves)
+    right_edge = frame.area.right() if has_end_names else frame.outer.right()
     for i, y in zip(order, places, strict=True):
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=True))
         text = _end_name(curve)
         width = painter.fontMetrics().horizontalAdvance(text) + 4.0
         left_edge = points[i].x() + _LONE_MODEL_RADIUS + 5
-        if left_edge + width > frame.outer.right():
+        if left_edge + width > right_edge:
             left_edge = max(
                 frame.area.left(), points[i].x() - _LONE_MODEL_RADIUS - 5 - width
             )
