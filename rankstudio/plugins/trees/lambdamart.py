@@ -24,7 +24,7 @@ from rankstudio.engine.methods.shards.training_data import (
 )
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.lightgbm_library import lightgbm_library
-from rankstudio.engine.support.threads import available, worthwhile
+from rankstudio.engine.support.threads import available, is_busy, worthwhile
 from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.trees.entries import LAMBDAMART
 
@@ -38,21 +38,26 @@ _SAMPLED_DOCUMENTS = 200_000  # LightGBM finds the bins from a sample of this si
 # LightGBM keeps each sampled value in its row and in its column, with its position in
 # the column.
 _BYTES_PER_SAMPLED_VALUE = 20.0
+_SMALL_TREE = 5e7  # nanoseconds
 _BYTES_PER_DOCUMENT = 80.0  # for scores, slopes, leaves and labels
 
 # LightGBM writes each tree as lines "key=value"; these keys follow the number of
 # leaves.
 _UNDEFINED_LEAF_WEIGHT = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
+# A parameter that changes no bit of the trees, and depends on the machine.
+_THREADS_LINE = re.compile(r"(?m)^\[num_threads: \d+\]$")
 _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 
 
 def defined(text: str) -> str:
-    """Return LightGBM's text of a model with weight 0 for every leaf that is a whole tree.
+    """Return LightGBM's text of a model so that equal models have equal texts.
 
-    LightGBM does not initialize this weight, so the texts of equal models could differ.
-    The weight is never used. The head of the text lists the sizes of the trees in
-    bytes, which change with the weights.
+    Every leaf that is a whole tree gets the weight 0, which LightGBM does not
+    initialize, and never uses. The head of the text lists the sizes of the trees in
+    bytes, which change with the weights. The number of threads, which follows the load
+    of the machine and changes no bit of the trees, becomes 0.
     """
+    text = _THREADS_LINE.sub("[num_threads: 0]", text)
     if "\nnum_leaves=1\n" not in text:
         return text
     before, ending, after = text.partition("end of trees")
@@ -412,9 +417,13 @@ def threads_for(X: Floats) -> int:
 
     The number of threads changes no bit of the result.
     """
-    # Measured on two cores: on one thread, a small fit takes 15 to 50 % longer when the
-    # machine is quiet, and no less beside other programs.
-    return available() if worthwhile(20.0 * X.size) else 1
+    one_tree = 20.0 * X.size  # nanoseconds, approximately
+    # LightGBM's threads wait for each other at every split. Measured on two cores with
+    # small trees: two threads are up to 30 % faster on a quiet machine, and one thread
+    # takes half the time of two beside other programs.
+    if one_tree < _SMALL_TREE and is_busy():
+        return 1
+    return available() if worthwhile(one_tree) else 1
 
 
 def _features_by_gain(gains: Floats) -> list[int]:

@@ -139,3 +139,24 @@ def test_no_limit_is_taken_back_while_others_hold_theirs() -> None:
         if "blas().limit" in path.read_text(encoding="utf-8")
     ]
     assert own == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.20 0.18 0.12 1/80 11206\n", False),  # this thread alone
+        ("0.20 0.18 0.12 2/80 11206\n", False),  # one processor is free
+        ("0.20 0.18 0.12 3/80 11206\n", True),
+        ("", False),
+        ("not a load", False),
+    ],
+)
+def test_a_machine_is_busy_if_others_use_all_processors(
+    text: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "loadavg"
+    monkeypatch.setattr(threads, "_LOAD_FILE", file)
+    monkeypatch.setattr(threads, "processors", lambda: 2)
+    assert not threads.is_busy()  # no such file
+    file.write_text(text, encoding="ascii")
+    assert threads.is_busy() is expected

@@ -1,6 +1,7 @@
 """LambdaMART against LightGBM called plainly, and what is added to it."""
 
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -14,7 +15,13 @@ from sklearn.base import clone
 from rankstudio.engine import LambdaMART, RankRLS, evaluate
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.plugins.trees.lambdamart import LONGEST_QUERY, TreeStep, defined
+from rankstudio.plugins.trees import lambdamart
+from rankstudio.plugins.trees.lambdamart import (
+    LONGEST_QUERY,
+    TreeStep,
+    defined,
+    threads_for,
+)
 
 SMALL = {"n_rounds": 12, "num_leaves": 5, "min_data_in_leaf": 3}
 
@@ -174,17 +181,30 @@ def hard_problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, qid = hard_problem()
-    found = []
-    for threads in ("1", "3"):
-        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
+    texts = []
+    for threads in (1, 3):
+        monkeypatch.setattr(lambdamart, "threads_for", lambda _, n=threads: n)
         method = LambdaMART(n_rounds=20, learning_rate=1.0)
         steps = steps_of(method, X, y, qid)
-        assert f"[num_threads: {threads}]" in steps[-1].model_text()
-        trees = steps[-1].model_text().split("parameters:")[0]
-        found.append(
-            (trees, [s.criterion for s in steps], steps[-1].scores(X.T).tolist())
+        texts.append(
+            (
+                steps[-1].model_text(),
+                [step.criterion for step in steps],
+                steps[-1].scores(X.T).tolist(),
+            )
         )
-    assert found[0] == found[1]
+    assert texts[0] == texts[1]
+
+
+def test_small_trees_have_one_thread_on_a_busy_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RANKSTUDIO_THREADS", "3")
+    small, large = np.empty((20_000, 6)), np.empty((500_000, 6))
+    for is_busy, counts in ((False, (3, 3)), (True, (1, 3))):
+        monkeypatch.setattr(lambdamart, "is_busy", lambda busy=is_busy: busy)
+        assert tuple(map(threads_for, (small, large))) == counts
+    assert threads_for(np.empty((10, 6))) == 1
 
 
 def test_the_seed_decides_and_nothing_else() -> None:
@@ -346,7 +366,8 @@ def test_a_tree_of_one_leaf_has_the_same_bytes_whatever_was_in_memory(
 def test_trees_with_splits_keep_the_bytes_that_lightgbm_writes() -> None:
     X, y, qid = ranking_problem()
     step = steps_of(LambdaMART(**SMALL), X, y, qid)[-1]
-    assert step.model_text() == step.booster.model_to_string(num_iteration=step.number)
+    text = step.booster.model_to_string(num_iteration=step.number)
+    assert step.model_text() == re.sub(r"(num_threads: )\d+", r"\g<1>0", text)
     # of trees with and without splits the sizes are said anew, and those with splits are the same
     one = step.model_text().replace(
         "end of trees",
