@@ -3,10 +3,10 @@
     python benchmarks/limit.py [--busy 4] [--large] [--cold]
 
 Each row of the table has our time, the time of the least work that any program has to do for the same answer
-(products of matrices, one sort per query), and the ratio of both. Ours and the limit take turns, and the least
-time of each counts. ``--busy`` starts loops that keep processors busy, as other programs do. ``--large`` adds a
-million documents, which need 4 GB of memory. ``--cold`` adds what runs with an empty cache of kernels, in new
-processes.
+(products of matrices, one sort per query), the ratio of both, and the ratio that is our goal. Ours and the limit
+take turns, and the least time of each counts. ``--busy`` starts loops that keep processors busy, as other programs
+do. ``--large`` adds a million documents, which need 4 GB of memory, and the memory that a path needs beside them.
+``--cold`` adds what runs with an empty cache of kernels, in new processes.
 
 Rows of the window, of memory and of what shards send are those of ``window_gaps.py``, ``memory.py`` and
 ``scale.py``.
@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from record import Record, parser
@@ -54,12 +55,15 @@ class Row:
         Each does the work once.
     work : str
         What the limit is.
+    goal : float
+        The greatest ratio of ours and the limit that we want.
     """
 
     name: str
     ours: Callable[[], object]
     limit: Callable[[], object]
     work: str
+    goal: float
 
 
 def least_times(row: Row, turns: int = TURNS) -> tuple[float, float]:
@@ -107,6 +111,7 @@ def greedy_rows() -> Iterator[Row]:
         partial(path, problem, 10, 1),
         partial(products_by_query, problem),
         "X_q'X_q of each query",
+        goal=2.5,
     )
     small_problem = group(*documents(20_000, 64, 400))
     yield Row(
@@ -114,6 +119,7 @@ def greedy_rows() -> Iterator[Row]:
         partial(path, small_problem, 64, 1),
         partial(path, small_problem, 32, 1),
         "half the features",
+        goal=2.1,
     )
 
 
@@ -125,29 +131,34 @@ def large_rows() -> Iterator[Row]:
         partial(path, problem, 10, 2),
         lambda: problem.X.T @ problem.X,
         "X'X",
+        goal=5.4,
     )
 
 
 def lambda_rows() -> Iterator[Row]:
-    """Yield another λ on documents that one λ has prepared, above and below the border of shards."""
-    for m in (65_000, 66_000):
-        problem = group(*documents(m, 46, 1000))
-        first = GreedyRankRLS(n_features_to_select=10, regularization=4.0)
-        for _ in first.work(problem):
-            pass
-        X = problem.centred[0]
+    """Yield another λ on documents that one λ has prepared: in two shards, beside almost as many in one."""
 
-        def another(problem: QueryData = problem) -> None:
-            method = GreedyRankRLS(n_features_to_select=10, regularization=LAMBDA)
+    def another_path(m: int) -> Callable[[], None]:
+        """Return the work for another λ on m documents."""
+        problem = group(*documents(m, 46, 1000))
+
+        def select(regularization: float = LAMBDA) -> None:
+            method = GreedyRankRLS(
+                n_features_to_select=10, regularization=regularization
+            )
             for _ in method.work(problem):
                 pass
 
-        yield Row(
-            f"another λ, k = 10, {m:,} × 46",
-            another,
-            lambda X=X: [X.T @ X[:, 0] for _ in range(3)],
-            "three products X'x",
-        )
+        select(4.0)
+        return select
+
+    yield Row(
+        "another λ, k = 10, 66,000 × 46, two shards",
+        another_path(66_000),
+        another_path(65_000),
+        "65,000 × 46, one shard",
+        goal=1.2,
+    )
 
 
 def measure_rows() -> Iterator[Row]:
@@ -166,6 +177,7 @@ def measure_rows() -> Iterator[Row]:
         lambda: evaluator.per_query(scores),
         sort,
         "one argsort per query",
+        goal=2.0,
     )
 
 
@@ -183,6 +195,7 @@ def small_rows() -> Iterator[Row]:
         partial(trees, os.cpu_count() or 1),
         partial(trees, 1),
         "the same on one thread",
+        goal=1.2,
     )
     X, y, qid_of_few = documents(800, 20, 40)
     kernel = X @ X.T + np.eye(800)
@@ -196,18 +209,58 @@ def small_rows() -> Iterator[Row]:
         lambda: KernelRankRLS(kernel="rbf").fit(X, y, qid=qid_of_few),
         decompose,
         "one eigh on one thread",
+        goal=2.7,
     )
 
 
+# Name: code, and the seconds of processor that are our goal.
 COMMANDS = {
-    "first run of the sample": "from rankstudio.cli import main; main(['run', '--sample', '--folds', '1'])",
-    "first best subset": """
+    "first run of the sample": (
+        "from rankstudio.cli import main; main(['run', '--sample', '--folds', '1'])",
+        6.0,
+    ),
+    "first best subset": (
+        """
 import numpy as np
 from rankstudio.engine import best_subset
 X, y = np.random.default_rng(0).random((400, 12)), np.arange(400.0) % 3
 best_subset(X, y, qid=np.repeat(np.arange(20), 20), n_features=4, regularization=1.0)
 """,
+        4.0,
+    ),
 }
+
+_GOAL_GIGABYTES = 0.5  # beside the documents, for a million of them
+_PEAK = """
+import resource, sys
+sys.path.insert(0, {folder!r})
+from limit import documents, group, path_by
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+problem = group(*documents(1_000_000, 136, 10_000))
+before = peak()
+path_by({algorithm!r}, problem)
+print(peak() - before)
+"""
+
+
+def path_by(algorithm: str, problem: QueryData) -> None:
+    """Select 10 features by an algorithm."""
+    method = GreedyRankRLS(
+        n_features_to_select=10, regularization=LAMBDA, algorithm=algorithm
+    )
+    for _ in method.work(problem):
+        pass
+
+
+def gigabytes_beside(algorithm: str) -> float:
+    """Return the memory that a path needs beside a million documents, in a new process."""
+    folder = str(Path(__file__).parent)
+    code = _PEAK.format(folder=folder, algorithm=algorithm)
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    return float(run.stdout)
 
 
 def cold_seconds(code: str) -> tuple[float, float]:
@@ -267,18 +320,31 @@ def main() -> int:
             for row in rows():
                 ours, limit = least_times(row)
                 print(
-                    f"{row.name:<55} {ours:8.3f} s {limit:8.3f} s {ours / limit:6.2f} × {row.work}",
+                    f"{row.name:<55} {ours:8.3f} s {limit:8.3f} s {ours / limit:6.2f} × {row.work}"
+                    f" (goal {row.goal:g} ×)",
                     flush=True,
                 )
                 record.add(
-                    table, row.name, ours_s=ours, limit_s=limit, ratio=ours / limit
+                    table,
+                    row.name,
+                    ours_s=ours,
+                    limit_s=limit,
+                    ratio=ours / limit,
+                    goal_ratio=row.goal,
                 )
-        for name, code in COMMANDS.items() if args.cold else ():
+        for algorithm in ("auto", "rows") if args.large else ():
+            used = gigabytes_beside(algorithm)
+            name = f"memory beside 1,000,000 × 136, algorithm {algorithm}"
+            print(f"{name:<55} {used:8.2f} GB (goal {_GOAL_GIGABYTES:g} GB)")
+            record.add(table, name, gigabytes=used, goal_gigabytes=_GOAL_GIGABYTES)
+        for name, (code, goal) in COMMANDS.items() if args.cold else ():
             cold, warm = cold_seconds(code)
             print(
-                f"{name:<55} {cold:8.2f} s {warm:8.2f} s {cold / warm:6.2f} × with kernels (processor)"
+                f"{name:<55} {cold:8.2f} s {warm:8.2f} s {cold / warm:6.2f} × with kernels (processor; goal {goal:g} s)"
             )
-            record.add(table, name, ours_s=cold, limit_s=warm, ratio=cold / warm)
+            record.add(
+                table, name, ours_s=cold, limit_s=warm, ratio=cold / warm, goal_s=goal
+            )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"most memory of this process: {peak:,.0f} MiB")
     record.save()
