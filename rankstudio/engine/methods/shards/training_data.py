@@ -12,6 +12,8 @@ which raises an error if these are larger than the memory limit.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
@@ -120,6 +122,17 @@ IN_PROCESS = InProcess()
 """Default executor of sharded data."""
 
 
+@dataclass
+class _AnswerTimes:
+    """Seconds of processor for the last answers of all shards, by the classes of work and message.
+
+    Kept for all sessions of the same data: another λ finds what the first one has
+    computed, and its messages take a hundredth of the time.
+    """
+
+    seconds: dict[tuple[type, type], float] = field(default_factory=dict)
+
+
 class _Session:
     """Session in this process: keeps the state of each shard, and adds up the shards' results."""
 
@@ -137,6 +150,7 @@ class _Session:
         self._workers = workers
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
+        self._last_seconds = data.shared.of(_AnswerTimes).seconds
 
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         if not self._data.several:
@@ -160,8 +174,12 @@ class _Session:
         results are in memory.
         """
         indices = range(len(self._states))
-        # Without threads or processes, one shard after the other.
-        if self._executor is None:
+        kind = type(self._work), type(message)
+        last_seconds = self._last_seconds.get(kind, math.inf)
+        self._last_seconds[kind] = 0.0
+        # One shard after the other without threads, or if the last answers to such a
+        # message took less time than threads need to begin.
+        if self._executor is None or not threads.worthwhile(1e9 * last_seconds):
             yield from (self._step(index, message) for index in indices)
             return
         waiting = [
@@ -187,8 +205,13 @@ class _Session:
 
     def _step(self, index: int, message: Any) -> Sums:
         """Return the summands of one of several shards, and release its memory pages afterwards."""
+        began = time.thread_time()
         with threads.STEADY, threads.at_most(1):
             summands = self._answer(index, message)
+        # Two threads may lose a summand here, which only changes whether there are
+        # threads for the next message.
+        kind = type(self._work), type(message)
+        self._last_seconds[kind] += time.thread_time() - began
         self._scratch[index].release()
         self._data.release(index)
         return summands
