@@ -82,10 +82,14 @@ def leading_digits(word: np.uint64) -> int:
 
 @inlined
 def digits_value(word: np.uint64, count: int) -> np.uint64:
-    """Return the number that the first ``count`` bytes (1 to 8 digits) of a word spell."""
-    # zeros before the digits
+    """Return the number that the first ``count`` bytes (1 to 8 digits) of a word spell.
+
+    ``word`` holds eight bytes of text, the first one in its lowest bits.
+    """
+    # Turn "0" … "9" into 0 … 9 and shift out the bytes behind the digits: the number is
+    # now of eight digits, with zeros in front.
     digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)
-    # every second byte: the value of two digits
+    # Every second byte becomes the value of two digits.
     pairs = digits * np.uint64(10) + (digits >> _U8)
     # Multiply the four pairs by 10^6, 10^4, 100 and 1, two at a time, and add them in
     # the upper half.
@@ -96,7 +100,10 @@ def digits_value(word: np.uint64, count: int) -> np.uint64:
 
 @inlined
 def next_newline(i: int) -> int:
-    """Return the address of the first newline at or behind an address."""
+    """Return the address of the first newline at or behind the address ``i``.
+
+    The text is searched in words of eight bytes; it must contain a newline.
+    """
     while True:
         word = word_at(i) ^ _NEWLINES
         # The high bit of the lowest zero byte of the word, that is, of the first
