@@ -120,7 +120,7 @@ class DataColumns:
 
     @classmethod
     def of(cls, values: Any) -> DataColumns:
-        """Return the columns from plain values: a mapping of a field's name to its value.
+        """Return the columns from plain values, a mapping of names of fields to values.
 
         The fields are the attributes of the class; those that are left out have their
         defaults. Existing columns are checked, too.
@@ -178,8 +178,8 @@ class DataColumns:
         Fields with their default value are left out.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        # All defaults are false. But ids_from = 0, which is false, too, differs from its
-        # default None.
+        # All defaults are false. But ids_from = 0, which is false, too, differs from
+        # its default None.
         specified = {
             name: value
             for name, value in values.items()

@@ -158,8 +158,8 @@ def _costs_by_name(
     A cost is (milliseconds per document, milliseconds per query). Names that the data
     do not have are skipped. Raise DatasetError for two different costs of a feature.
     """
-    # Later entries replace earlier ones: a name counts before an id, as a feature may be
-    # called "12", and the user's names before those in the data.
+    # Later entries replace earlier ones: a name counts before an id, as a feature may
+    # be called "12", and the user's names before those in the data.
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {
@@ -360,8 +360,8 @@ def _costs_from_profiles(
 ) -> list[tuple[float, float]]:
     """Return the costs of the features of a feature set, in order, from profiles.
 
-    A cost is (mean milliseconds per document, mean milliseconds per request). ``answers``
-    are responses of a search engine, each with a profile.
+    A cost is (mean milliseconds per document, mean milliseconds per request).
+    ``answers`` are responses of a search engine, each with a profile.
 
     Elasticsearch and OpenSearch document the profile:
     ``profile.shards[].searches[].query[]`` is a tree with ``type``, ``breakdown`` in
@@ -396,7 +396,8 @@ def _costs_from_profiles(
             "{path}: found no RankerQuery with features in the profile, expected a request with sltr."
         )
         raise DatasetError(text.format(path=path))
-    # Divide by at least one document: a request without hits has costs per request only.
+    # Divide by at least one document: a request without hits has costs per request
+    # only.
     return [
         (1e-6 * per_document / max(documents, 1.0), 1e-6 * per_request / requests)
         for per_document, per_request in totals

@@ -145,8 +145,8 @@ class RankingDataset:
         -----
         O(mn + m log m). The arrays are copied.
         """
-        # Copy the arrays and check that they belong together. Without qid, all documents
-        # get the same query id, 0.
+        # Copy the arrays and check that they belong together. Without qid, all
+        # documents get the same query id, 0.
         features = np.array(X, dtype=np.float64, order="C", ndmin=2)
         labels = np.array(y, dtype=np.float64)
         m, n = features.shape
@@ -314,8 +314,8 @@ class RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
         Unlike `dataclasses.replace`, it accepts training parts that assemble their rows
-        on demand (leave-query-out), and returns a plain dataset. ``values`` are new values
-        by the names of attributes.
+        on demand (leave-query-out), and returns a plain dataset. ``values`` are new
+        values by the names of attributes.
         """
         unchanged = {
             f.name: getattr(self, f.name)
@@ -328,8 +328,8 @@ class RankingDataset:
         """Return the same documents with the features of some columns.
 
         ``columns`` are column numbers of X, from 0. If X lies in a file that is mapped
-        into memory, the chosen columns are written to a temporary file, which is mapped,
-        too.
+        into memory, the chosen columns are written to a temporary file, which is
+        mapped, too.
         """
         if in_file(self.X):
             X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
@@ -583,7 +583,7 @@ class FoldedDataset:
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
-        """Return folded data unchanged; make a single part the training part of one fold.
+        """Return folded data unchanged; make other data the training part of a fold.
 
         The name of the new dataset is that of its file up to the first dot.
 

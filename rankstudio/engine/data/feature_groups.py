@@ -71,8 +71,8 @@ def checked_groups(values: Any) -> Groups:
     Parameters
     ----------
     values : Mapping of str to iterable of int, or str
-        Ids of features, 1-based, by the name of their group; or all groups as a text such
-        as "BM25: 21, 22; TF: 1, 2".
+        Ids of features, 1-based, by the name of their group; or all groups as a text
+        such as "BM25: 21, 22; TF: 1, 2".
 
     Raises
     ------
@@ -214,7 +214,7 @@ def groups_in_words(groups: Groups, max_names: int = 4) -> str:
 
 
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
-    """Return feature ids, each extended by all members of its group, without duplicates.
+    """Return feature ids, extended by all members of their groups, without duplicates.
 
     A feature in no group stays alone. The order is that of first occurrence.
     """
@@ -263,7 +263,7 @@ def among(groups: Groups, ids: Iterable[int]) -> Groups:
 
 
 def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
-    """Return the maximum number of features that a selection has after ``n_steps`` steps.
+    """Return the maximum number of features that a selection has after some steps.
 
     Each step adds a whole group or one ungrouped feature, of ``n_features`` in all. The
     maximum is reached by adding the largest groups first.

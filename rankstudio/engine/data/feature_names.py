@@ -322,7 +322,8 @@ def _with_names(
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
         # A copy has the same class, also of parts that assemble documents on demand;
-        # `dataclasses.replace` would not accept these. They are frozen, hence __setattr__.
+        # `dataclasses.replace` would not accept these. They are frozen, hence
+        # __setattr__.
         renamed_part = copy.copy(part)
         object.__setattr__(renamed_part, "feature_names", shown_names)
         return renamed_part

@@ -128,10 +128,10 @@ class FeatureSet:
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names that features have in this set, by feature id.
 
-        ``features`` are pairs (1-based id, name). If the set has all the names, features
-        are matched by name; else by position, as feature 1 is the first of the set. A
-        feature whose name stands at another position of the set is left out, as its
-        position would be wrong.
+        ``features`` are pairs (1-based id, name). If the set has all the names,
+        features are matched by name; else by position, as feature 1 is the first of the
+        set. A feature whose name stands at another position of the set is left out, as
+        its position would be wrong.
         """
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
@@ -237,8 +237,8 @@ class FeatureSet:
     def _sources(self, name: str) -> set[str]:
         """Return the names of the features that a feature is derived from directly.
 
-        Only Elasticsearch has such features: their template is an expression or a script
-        with the names of other features.
+        Only Elasticsearch has such features: their template is an expression or a
+        script with the names of other features.
         """
         if self.engine != "elasticsearch":
             return set()
@@ -273,8 +273,8 @@ def read_feature_set(path: Path) -> FeatureSet:
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """Return a search engine's feature set from a text: JSON, or lines of Vespa.
 
-    The path is for messages only. Raise DatasetError if the text is no feature set, or a
-    name occurs twice.
+    The path is for messages only. Raise DatasetError if the text is no feature set, or
+    a name occurs twice.
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
@@ -315,7 +315,7 @@ def holds_feature_set(path: Path) -> bool:
 
 
 def features_in_json(node: Any) -> tuple[list[Any], str]:
-    """Return the list of features in parsed JSON of a search engine, and the set's name.
+    """Return the features in parsed JSON of a search engine, and the name of their set.
 
     ``node`` may be the list itself, a feature store or a model of Solr, a feature set,
     or a response with one. The name is "" if there is none; without a list return
@@ -355,8 +355,8 @@ def is_rank_feature(text: str) -> bool:
     Other text is rejected, because a brace or a line end could end the expression.
     """
     # A name, then arguments in brackets, then an output of the feature after a dot; the
-    # last two are optional. ``end`` is the position behind what was recognised, 0 for an
-    # error.
+    # last two are optional. ``end`` is the position behind what was recognised, 0 for
+    # an error.
     head = _DOTTED_NAME.match(text)
     if head is None or len(text) > _MAX_LENGTH:
         return False
@@ -453,9 +453,9 @@ def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of the lists of features in a rank profile of Vespa.
 
     A list has a head such as ``match-features``, and its contents either on the same
-    line after a colon, or in braces. O(n) for n characters: the next braces are searched
-    only if the last ones found are passed, as a text may have many heads of lists before
-    one brace.
+    line after a colon, or in braces. O(n) for n characters: the next braces are
+    searched only if the last ones found are passed, as a text may have many heads of
+    lists before one brace.
     """
     end = 0  # behind the last list
     opening = -1  # the first brace after the head of the list
@@ -494,9 +494,9 @@ def _vespa_set(
 ) -> _ParsedSet:
     """Return the feature set of some of Vespa's rank features; each defines itself.
 
-    Names without arguments and outputs could be any words of any text: they are accepted
-    only if another feature has arguments or an output, or if they are ``listed`` in a
-    rank profile. Otherwise raise DatasetError, which names ``path``.
+    Names without arguments and outputs could be any words of any text: they are
+    accepted only if another feature has arguments or an output, or if they are
+    ``listed`` in a rank profile. Otherwise raise DatasetError, which names ``path``.
     """
     names = [feature.strip() for feature in features]
     has_typical_name = any(map(_ARGUMENT_OR_OUTPUT.search, names))

@@ -162,8 +162,8 @@ def without_ending(name: str) -> str:
 def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the bytes to write to a file, compressed as the ending of its name says.
 
-    ``pieces`` are the contents, in order. The compressed bytes do not depend on the time
-    of writing. The file itself is not opened.
+    ``pieces`` are the contents, in order. The compressed bytes do not depend on the
+    time of writing. The file itself is not opened.
 
     Raises
     ------
@@ -226,8 +226,8 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
             member = make(path) if packed_piece else None
         if member is not None:
             yield from _unpacked_rest(path, kind, member, packed_piece)
-            # The bytes behind the end of a member belong to the next one; use them before
-            # the next piece.
+            # The bytes behind the end of a member belong to the next one; use them
+            # before the next piece.
             if member.eof:
                 packed_piece = packed_piece[len(packed_piece) - member.unused :]
                 member = None
@@ -287,9 +287,10 @@ def _unpacked_rest(
 
 
 def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
-    """Return the first bytes of a file, at most ``max_bytes``, decompressed if necessary.
+    """Return the first bytes of a file, decompressed if necessary.
 
-    Only ``max_bytes`` are read: of a compressed file, the result is what they contain.
+    Only ``max_bytes`` are read; of a compressed file, the result is what they contain,
+    at most as many bytes.
 
     Raises
     ------

@@ -37,12 +37,12 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     """Return a dataset's fingerprint: a checksum of all its parts, and its files.
 
     The reader hashed the same bytes that it parsed, so nothing is read again, and
-    neither names nor times are trusted. Parts assembled in memory, with m documents and n
-    features, are hashed directly, in O(mn).
+    neither names nor times are trusted. Parts assembled in memory, with m documents and
+    n features, are hashed directly, in O(mn).
     """
     files: dict[str, Source] = {}
-    # Checksums of whole data that parts are selected from, by the id() of the object, so
-    # that each is computed once for all folds.
+    # Checksums of whole data that parts are selected from, by the id() of the object,
+    # so that each is computed once for all folds.
     checksums: dict[int, str] = {}
     lines = []
     for fold in dataset.folds:
@@ -65,7 +65,7 @@ def data_digest(dataset: FoldedDataset) -> str:
     identity = fingerprint(dataset)
     if identity.files and not dataset.divided_by:
         return files_digest(identity.files)
-    # "train 50 %": only the training queries were reduced.
+    # "train 50%, seed 0": only the training queries were reduced.
     if dataset.origin.whole_sources and dataset.divided_by.startswith("train "):
         return files_digest(dataset.origin.whole_sources)
     checksums: dict[int, str] = {}
@@ -124,7 +124,7 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
 
 
 def _arrays_checksum(part: RankingDataset) -> str:
-    """Return the SHA-256 checksum of a part's features, labels, queries and feature ids.
+    """Return the SHA-256 checksum of a part's features, labels, queries and ids.
 
     Names and comments do not count. Rows are hashed in blocks to save memory.
     """

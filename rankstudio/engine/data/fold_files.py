@@ -95,11 +95,11 @@ def one_of(paths: Sequence[str]) -> str:
 
 
 def _path_of_logs(files: Sequence[Path]) -> Path | None:
-    """Return the path to open for feature logs: the only log file, or the folder of all.
+    """Return the path to open for feature logs: the only log file, or the folder.
 
-    Feature logs are responses of a search engine with feature values. They may be opened
-    together with their judgments, which are found again beside the logs. Return None if
-    there are no logs, or other files among them.
+    Feature logs are responses of a search engine with feature values. They may be
+    opened together with their judgments, which are found again beside the logs. Return
+    None if there are no logs, or other files among them.
     """
     logs = [file for file in files if holds_logs(file)]
     if not logs:
@@ -271,7 +271,8 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
         candidates = [
             child_file for child_file in data if pattern.match(child_file.name)
         ]
-        # Otherwise any word of the name may be that of the part: Yahoo's set1.train.txt.
+        # Otherwise any word of the name may be that of the part: Yahoo's
+        # set1.train.txt.
         if not candidates:
             candidates = [
                 child_file
@@ -303,8 +304,8 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
-            # Names with "." or "_" in front are those of hidden files and of notes such as
-            # _SUCCESS.
+            # Names with "." or "_" in front are those of hidden files and of notes such
+            # as _SUCCESS.
             data = [
                 c
                 for c in children(child)

@@ -129,7 +129,8 @@ def read_six_decimals(i: int) -> int:
     count = leading_digits(digits)
     if count < 8:
         return -1
-    # not 8: numba would compile another version for a literal
+    # ``count`` instead of 8, which it is here: numba would compile another version for
+    # a literal number.
     return int(digits_value(digits, count))
 
 
@@ -148,7 +149,11 @@ _GREATEST_POWER = 288
 
 
 def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return 5^q for every q in range, as the two halves of 128 bits with the leading bit set."""
+    """Return a table of the powers of five, as (upper halves, lower halves).
+
+    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading bits; the power of
+    two by which the bits are shifted is not stored.
+    """
     high = []
     low = []
     for q in range(_LEAST_POWER, _GREATEST_POWER + 1):
@@ -175,12 +180,16 @@ _FRACTION = np.uint64((1 << 52) - 1)
 
 @inlined
 def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the 128 bits of a × b as (high, low)."""
+    """Return the 128 bits of the product a × b as (upper half, lower half).
+
+    Both factors are cut into halves of 32 bits, whose products fit into 64 bits.
+    """
     a1 = a >> _U32
     a0 = a & _LOW32
     b1 = b >> _U32
     b0 = b & _LOW32
     low = a0 * b0
+    # Add the two middle products one after the other, so that no sum overflows.
     middle = a1 * b0 + (low >> _U32)
     other = a0 * b1 + (middle & _LOW32)
     return a1 * b1 + (middle >> _U32) + (other >> _U32), (other << _U32) | (
@@ -190,7 +199,9 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 @subroutine
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
-    """Return the double nearest to digits × 10^power, and `OK`; or 0 and `HARD` if 128 bits do not decide.
+    """Return (the double nearest to digits × 10^power, `OK`).
+
+    Return (0, `HARD`) if 128 bits do not decide which double is the nearest.
 
     The algorithm is that of Eisel and Lemire (2021, see the module's docstring): the
     leading bits of digits × 5^power, with a tabulated power of five, are rounded to the
@@ -248,7 +259,10 @@ def _significant(begin: int, end: int) -> int:
 
 @subroutine
 def read_exponent(i: int) -> tuple[int, int]:
-    """Read an exponent: return (exponent, address behind it), the address -1 if there is none."""
+    """Read an exponent, whose sign or first digit is at the address ``i``.
+
+    Return (exponent, address behind it); the address is -1 if there are no digits.
+    """
     negative = byte_at(i) == 45  # "-"
     if negative or byte_at(i) == 43:  # "+"
         i += 1
@@ -289,6 +303,9 @@ def read_number(i: int) -> tuple[float, int, int]:
     if negative or byte_at(i) == 43:  # "+"
         i += 1
     begin = i
+    # Collect all digits, before and behind the point, as one whole number, which is
+    # later multiplied by 10^power. It may overflow: then ``count`` is too large, see
+    # below.
     digits = np.uint64(0)
     # unsigned: more than 9 for any byte that is no digit
     digit = np.uint64(byte_at(i)) - np.uint64(48)
@@ -301,6 +318,7 @@ def read_number(i: int) -> tuple[float, int, int]:
     if byte_at(i) == 46:  # "."
         i += 1
         point = i
+        # Up to eight decimals at a time; fewer than eight are the last ones.
         width = 8
         while width == 8:
             word = word_at(i)
@@ -318,9 +336,12 @@ def read_number(i: int) -> tuple[float, int, int]:
         if i < 0:
             return 0.0, end, NOT_A_NUMBER
         power += exponent
+    # Zeros in front do not count: 0.000… may have many digits and few significant ones.
     if count > _MOST_DIGITS and _significant(begin, end) > _MOST_DIGITS:
         return 0.0, i, HARD
     status = OK
+    # Both factors are exact doubles, so that one multiplication or division rounds
+    # correctly.
     if digits <= np.uint64(_LARGEST_EXACT) and -_EXACT_POWER <= power <= _EXACT_POWER:
         value = float(np.int64(digits))
         value = (

@@ -194,7 +194,10 @@ def load_trec(
     missing: Missing = "query_min",
     normalize: Normalize = False,
 ) -> RankingDataset:
-    """Read TREC judgments, with the score of each run as a feature; see `graded_documents`.
+    """Read TREC judgments, with the score of each run as a feature.
+
+    A run is a file with the ranking of a search system. Each judged document is a row
+    whose label is its grade.
 
     Parameters
     ----------
