@@ -196,8 +196,8 @@ def load_trec(
 ) -> RankingDataset:
     """Read TREC judgments, with the score of each run as a feature.
 
-    A run is a file with the ranking of a search system. Each judged document is a row
-    whose label is its grade.
+    A run is a file with the ranking of a search system. Each judged
+    document is a row whose label is its grade.
 
     Parameters
     ----------
