@@ -255,10 +255,11 @@ def _names_beside_data(
 ) -> tuple[dict[int, str], tuple[str, ...]]:
     """Return (feature names by id, warnings) from a file beside the data.
 
-    Each file before it that is named like a file of names, but has
-    none, gives a warning. If ``lists``, a file named like a search
-    engine's feature set counts, too, if it is only a list of names by
-    position; feature sets themselves are read elsewhere.
+    The first file with names counts. Each file before it that is named
+    like a file of names, but has none, gives a warning. If ``lists``, a
+    file named like a search engine's feature set counts, too, if it is
+    only a list of names by position; feature sets themselves are read
+    elsewhere.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
