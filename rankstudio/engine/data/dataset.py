@@ -218,7 +218,8 @@ class RankingDataset:
         no_queries : bool
             Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
-            Treatment of missing values; see `load_letor`.
+            Whether a missing value becomes the smallest value of the
+            feature in its query, becomes 0, or is an error.
 
         Raises
         ------
@@ -233,13 +234,13 @@ class RankingDataset:
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
         check_options(missing, False)
-        named = {
+        specified_columns = {
             "qid": qid,
             "label": label,
             "features": tuple(features or ()),
             "ignore": tuple(ignore),
         }
-        columns = DataColumns.of({**named, "no_queries": no_queries})
+        columns = DataColumns.of({**specified_columns, "no_queries": no_queries})
         return cls.of_table(
             table_of_frame(frame, columns, refuse=missing == "refuse"), missing=missing
         )
@@ -262,9 +263,12 @@ class RankingDataset:
             Parsed contents.
         source : Source, optional
             Source file of the contents.
-        missing, normalize
-            See `load_letor`; with "refuse" nothing is filled, as the reader has refused
-            missing values.
+        missing : {"query_min", "zero", "refuse"}
+            Whether a missing value becomes the smallest value of the
+            feature in its query, or 0. With "refuse" nothing is filled,
+            as the reader has refused missing values.
+        normalize : bool or str
+            Whether to scale features to [0, 1] within each query.
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """

@@ -201,6 +201,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
                     ).format(numbered=numbered[fold.number])
                 )
         return folds
+    # A file of judgments, such as qrels.txt, stands for data whose
+    # features are in other files of the folder.
     qrels = [
         child
         for child in children(folder)

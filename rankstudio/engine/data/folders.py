@@ -178,6 +178,7 @@ def _with_the_same_features(
     features. Raise DatasetError if the files do not have the same
     features.
     """
+    # The first file of a part stands for the part in messages.
     names = {
         part[0]: file_contents.table.feature_names
         for part, file_contents in tables.items()

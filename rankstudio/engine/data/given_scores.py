@@ -80,7 +80,8 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     # A folder has files for folds and parts.
     read = _scores_in_folder if path.is_dir() else _scores_in_file
     parts, checksums = read(path, dataset)
-    # Keep the folds with scores for the part that is measured.
+    # Keep the folds with scores for the part that is measured, test or
+    # vali.
     usable = {
         number: fold_scores for number, fold_scores in parts.items() if fold_scores
     }

@@ -181,6 +181,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     # ids are one less than here.
     from_zero = dataset.feature_names[0] == "id 0"
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
+    # The known list of names for the dataset "gov" does not fit all of
+    # its versions: the values decide.
     if (
         known_dataset is not None
         and unnamed

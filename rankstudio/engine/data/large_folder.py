@@ -113,6 +113,8 @@ class LargeData:
         decimals = np.array(
             [_DECIMALS[j % 3] for j in range(self.n_features)], dtype=np.int64
         )
+        # The most bytes of a feature: a blank, its id, a colon and its
+        # value.
         longest = len(str(self.n_features)) + 2 + kernels.LONGEST
         queries = self.queries(part)
         first = queries.start
@@ -184,6 +186,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
     Parameters
     ----------
     data : LargeData
+        Data that are generated while they are written.
     folder : Path
         Output folder, created if missing; files of these names are replaced.
 

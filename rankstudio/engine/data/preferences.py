@@ -221,6 +221,8 @@ def sample_preferences(
     between("seed", seed, 0)
     # Sort the documents of each query by their labels.
     order = np.lexsort((data.y, data.query_index))
+    # For each sorted document, the position of the first one of its
+    # query.
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
     positions = np.arange(order.size)

@@ -225,6 +225,7 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     Parameters
     ----------
     file : SourceFile
+        A file in memory, or one that is read from disk.
     size : float
         Approximate size of a chunk in bytes.
 

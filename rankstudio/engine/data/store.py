@@ -283,6 +283,7 @@ class StoredEntry:
                 ]
 
         def read(block: tuple[str, _FileState, int]) -> None:
+            """Read a block, compare its digest, and record that it is valid."""
             name, state, index = block
             size = min(BLOCK, self.arrays[name].n_bytes - index * BLOCK)
             self._read_block(name, index, memoryview(bytearray(size)))

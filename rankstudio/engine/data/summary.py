@@ -99,6 +99,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
+        Counts, the distribution of labels, and statistics of each
+        feature.
 
     Notes
     -----

@@ -324,9 +324,9 @@ class TableBuilder(ABC):
             Documents of the file; the caller must not use them
             afterwards.
         share : float
-            Approximate share of all documents that is read with this
-            piece, from 0 to 1, by which memory for the others is
-            reserved.
+            About the share of all documents that have been read, this
+            piece included, from 0 to 1; memory for the others is
+            reserved by it.
 
         Raises
         ------
@@ -628,7 +628,7 @@ class TableOnDisk(TableBuilder):
             order = self._order_by_query(scattered)
         # Count the missing values of each feature.
         columns = self._kept_columns(n_features)
-        # columns beyond the written ones have none
+        # Columns beyond the written ones have no missing values.
         missing = np.zeros(n_features, dtype=np.int64)
         all_counts = (
             self._missing
@@ -669,6 +669,7 @@ class TableOnDisk(TableBuilder):
             facts, ids, scattered, are_taken=bool(order.size), sources=sources
         )
         folder = self._new.finish(text, key)
+        # Nothing can stop this: the table has been written.
         table = find_mapped(folder, lambda: None)
         if table is None:
             raise OSError(f"{folder} cannot be read")
@@ -677,8 +678,8 @@ class TableOnDisk(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append documents to the files of the table.
 
-        ``share`` is the approximate share of all documents that is read
-        with this piece.
+        ``share`` is about the share of all documents that have been
+        read, this piece included.
         """
         X = piece.X
         # The first piece begins the file, and a wider piece widens it.

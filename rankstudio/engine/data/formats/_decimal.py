@@ -221,7 +221,9 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
         digits <<= _U1
         shift += _U1
     high, low = _product(digits, _FIVE_HIGH[power - _LEAST_POWER])
-    if high & _NINE_ONES == _NINE_ONES:  # the lower half of the power can still decide
+    # Nine ones at the end: a carry from the lower half of the power
+    # could still change the bits that are rounded.
+    if high & _NINE_ONES == _NINE_ONES:
         carry, _ = _product(digits, _FIVE_LOW[power - _LEAST_POWER])
         low += carry
         if low < carry:
@@ -230,7 +232,8 @@ def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     # enough for all digits.
     if low == _ALL_ONES and (power < -27 or power > 55):
         return 0.0, HARD
-    # 1 if the leading bit of the product is bit 127, 0 if it is bit 126
+    # 1 if the leading bit of the product is bit 127, 0 if it is bit
+    # 126; then the number of low bits of ``high`` to drop.
     upper = high >> np.uint64(63)
     drop = upper + np.uint64(9)
     mantissa = high >> drop  # 54 bits: the 53 of a double and one to round with

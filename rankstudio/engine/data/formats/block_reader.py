@@ -355,6 +355,7 @@ class _Shape:
             comments=comments,
             missing=missing,
             runs=runs,
+            # Messages count the rows of the file from 1.
             place_of=lambda run: row + 1 + int(starts[run]),
         )
 

@@ -273,6 +273,8 @@ def _letor_lines(
                 for column, value in zip(columns, values, strict=True)
             ]
         elif dataset.sparse:
+            # The first document has its last feature even if that is 0,
+            # so that the number of features is not lost.
             values = dataset.X[row]
             columns = _written_columns(values, is_first_row=row == 0)
             features = [

@@ -203,6 +203,7 @@ def read_letor(
         reading = _LetorText(part, builder, pool, progress)
         for number, file in enumerate(files):
             reading.read(file, number)
+    # Errors about all files name the first one.
     path = part.paths[0]
     width = reading.width
     if not builder.n_documents:
@@ -257,6 +258,7 @@ class _LetorText:
             self.empty = False
             # Parse the lines until one is invalid.
             if first_error is None:
+                # About the share of all files that has been read.
                 share = (position + file.done / max(file.size, 1)) / self._n_files
                 try:
                     lines = self._parse(file.path, text, progress, begins=number == 0)
@@ -410,6 +412,8 @@ def _parse_lines(
     # The first problem of the text is reported.
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
+        # Problems of a piece are in no order: report the earliest. In
+        # the message, the greatest id is that of the file.
         position, problem = min(problems)
         raise format_error(
             path, text, position, problem, rules.most_features - rules.shift
@@ -804,7 +808,8 @@ def format_error(
         .decode("utf-8", errors="replace")
     )
     token = token_at(text, position)
-    # the id before an invalid value
+    # The id before an invalid value, the text between a blank and a
+    # colon.
     feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}

@@ -80,15 +80,16 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether data probably exceed their share of the memory limit.
 
-    If so, they are read from disk as needed.
-    Text with mostly zeros stays in memory, where zeros are not stored: with zeros it
-    would fill the disk.
+    If so, they are read from disk as needed. Text with mostly zeros
+    stays in memory, where zeros are not stored: with zeros it would
+    fill the disk.
 
     Parameters
     ----------
     parts : sequence of tuple of Path
         The files of each part.
     specified : DataColumns
+        Specified columns and files.
 
     Raises
     ------
@@ -615,9 +616,11 @@ def read_to_disk(
     Parameters
     ----------
     part : PartFiles
+        The files, and how they are read.
     progress : ReadProgress
         Receives the progress over all bytes of the files.
     treatment : Treatment
+        How missing values are filled, and whether features are scaled.
     n_features : int
         Minimum number of columns.
 
@@ -629,7 +632,8 @@ def read_to_disk(
     Raises
     ------
     DataError
-        As in the reader, and if the mapped files cannot be written.
+        If a file cannot be read or is invalid, or the mapped files
+        cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         checksums = [store.recalled_checksum(path) for path in part.paths]
@@ -640,7 +644,8 @@ def read_to_disk(
             checksums = []
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
                 file.end()
-        # A table of the same bytes may be in the cache.
+        # If all checksums are known, a table of the same bytes may be
+        # in the cache.
         if all(checksums):
             key = _key_of_mapped_table(part, checksums, treatment, n_features)
             table = find_mapped(mapped_folder() / key, progress.check)

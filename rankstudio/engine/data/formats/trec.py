@@ -215,8 +215,9 @@ def graded_documents(
     Parameters
     ----------
     qrels : TextLines
+        Judgments: lines of query, iteration, document and grade.
     runs : Mapping of str to RunScores
-        Runs by feature name.
+        Scores of each run, by its name, which names the feature.
     refuse : bool
         Whether a missing value is an error.
 

@@ -74,6 +74,7 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
         return list(folds)
     # Replace the rows of each part with its slice.
     common = read_only(np.concatenate(shared))
+    # The first row of each part in the shared matrix.
     firsts = (starts[_index_within(order, sequence)] for sequence in sequences)
     sliced = (
         _without_buffers(part, common[first : first + part.n_documents])

@@ -45,7 +45,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided (see `whole`); existing folds are ignored.
+        Data whose documents are divided; existing folds are ignored,
+        except that documents are those of their test parts.
     k : int
         Number of folds, from 2 to the number of queries, or of documents if these are
         one ranking.

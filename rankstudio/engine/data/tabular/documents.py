@@ -81,6 +81,7 @@ def read_documents(
     Parameters
     ----------
     table : TableColumns
+        Columns of some or all rows.
     specified : DataColumns
         Specified columns.
     with_sizes : bool
@@ -133,16 +134,18 @@ def read_documents(
         if roles.qid is None
         else _query_runs(table, roles.qid)
     )
+    # All documents are one ranking: one run, whatever queries there
+    # are.
     if specified.no_queries:
         runs = one_run(table.n_rows)
     parts = _part_codes(table, roles.part)
-    X, with_values = _features(table, roles, check)
+    X, numeric_features = _features(table, roles, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     # Report the first missing value if missing values are refused.
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
-        position = roles.features[with_values[column]]
+        position = roles.features[numeric_features[column]]
         raise table.error(
             row, _cell_text(table, position, tr("nothing")), expected, True
         )
@@ -155,7 +158,7 @@ def read_documents(
         runs=runs,
         place_of=lambda run: table.line(int(starts[run])),
         parts=parts,
-        columns=with_values,
+        columns=numeric_features,
     )
     return piece, roles
 
@@ -201,13 +204,14 @@ class ColumnsReader:
     def add(self, path: Path, table: TableColumns, share: float = 1.0) -> None:
         """Add some rows of a file to the table that is built.
 
-        ``share`` is the approximate share of all documents that is read
-        with these rows.
+        ``share`` is about the share of all documents that have been
+        read, these rows included.
 
         Raises
         ------
         DataError
-            As in `read_documents`, and if the columns change.
+            If columns are ambiguous, a value is invalid for its column,
+            or the columns differ from those of earlier rows.
         """
         part = self._part
         piece, roles = read_documents(
@@ -260,6 +264,7 @@ class ColumnsReader:
             raise _no_rows(shown_path(self._part.paths[0]))
         names = header.names
         roles = header.roles
+        # The builder knows the columns that are numeric in all rows.
         feature_columns = [roles.features[i] for i in self._builder.features()]
         if not feature_columns:
             location = header.where
@@ -687,6 +692,7 @@ def frame_columns(frame: Any) -> TableColumns:
     names = column_names(frame.columns)
 
     def values(position: int) -> NDArray[Any]:
+        """Return a column; only frames of pandas have ``iloc``."""
         series = (
             frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
         )
