@@ -45,8 +45,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided; existing folds are ignored,
-        except that documents are those of their test parts.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
     k : int
         Number of folds, from 2 to the number of queries, or of documents if these are
         one ranking.
@@ -59,8 +59,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     ParameterError
         For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for memory or disk, or as
-        in `whole`.
+        For fewer than k queries or documents, folds too large for memory or disk, or
+        if the test parts do not contain each query once.
 
     Notes
     -----
@@ -102,12 +102,14 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided (see `whole`); existing folds are ignored.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
 
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or as in `whole`.
+        For fewer than two queries, data too large for memory, or if the test parts do
+        not contain each query once.
 
     Notes
     -----
@@ -135,7 +137,8 @@ def single_split(
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided (see `whole`); existing folds are ignored.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
     shares : tuple of int
         Percentages of train, vali and test that add up to 100; only vali may be 0, for
         no validation part.
@@ -147,7 +150,8 @@ def single_split(
     ParameterError
         For shares or a seed out of range.
     DatasetError
-        If a part would have no query, or as in `whole`.
+        If a part would have no query, or if the test parts do
+        not contain each query once.
 
     Notes
     -----
