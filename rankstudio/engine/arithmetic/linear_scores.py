@@ -44,6 +44,8 @@ class Queries:
         self._executor = executor
         self._workers = workers
         m = int(ptr[-1])
+        # Equidistant documents, each moved to the next query. A
+        # long query may contain several; unique leaves one.
         cuts = np.unique(
             np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))
         ).tolist()

@@ -538,12 +538,14 @@ class PreferenceViolations(Violations):
         """Write the Laplacian of the violated preferences times values to ``out``.
 
         That is, for each document, the weighted sum of its value
-        minus its partner's. Only for the documents of queries
-        first … last - 1, as :meth:`Violations.laplacian_of` does;
-        O(l).
+        minus its partner's over its violated preferences. Only
+        the documents of the queries first … last - 1 are
+        written. O(l) for l violated preferences of them.
         """
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)
+        # Preferences are sorted by query, so that those of these
+        # queries are consecutive.
         first_edge, last_edge = np.searchsorted(self.order, pairs.begins[[first, last]])
         violated = self.order[first_edge:last_edge]
         begin = int(pairs.ptr[first])

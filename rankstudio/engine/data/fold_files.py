@@ -319,6 +319,8 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
                 for c in children(child)
                 if c.is_file() and c.name[0] not in "._" and _is_data(c)
             ]
+            # Some endings of data are empty, but a name such as
+            # README with neither ending nor number is no part.
             if ordered := _numbered_files(
                 [c for c in data if c.suffix or _NUMBER.search(c.name)]
             ):

@@ -70,6 +70,7 @@ def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
     except (EntryError, KeyError, TypeError) as error:
         log.debug("%s is of no use: %s", path, error)
         return None
+    # The entries that were used last remain longest in the cache.
     entry.touch()
     return table
 
@@ -184,7 +185,11 @@ def _parsed_key(checksum: str) -> str:
 def _table_of_arrays(
     arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]
 ) -> Table:
-    """Make a table from the arrays and the other contents of an entry of the cache."""
+    """Make a table from the arrays and the other contents of an entry of the cache.
+
+    ``text["taken"]`` is whether the comments are stored in the order of
+    the file, but the documents of the table have another one.
+    """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)
     # X comes first in the list, and is stored in several forms.

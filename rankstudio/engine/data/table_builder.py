@@ -506,8 +506,8 @@ class TableInMemory(TableBuilder):
         """Append documents.
 
         The features of the first piece, usually the only one, are not
-        copied. ``share`` is the approximate share of all documents that
-        is read with this piece.
+        copied. ``share`` is about the share of all documents that have
+        been read, this piece included.
         """
         if isinstance(piece.X, Entries) or self._entries:
             # Once one piece comes as entries, all are kept as entries, those before

@@ -56,6 +56,8 @@ def entries_of(
                 try:
                     refuse_invalid(entry)
                     earlier = keys.get(entry.key.lower())
+                    # Two other packages with the same key: the user
+                    # may leave one of them out.
                     if (
                         earlier is not None
                         and earlier.package != loaded.package

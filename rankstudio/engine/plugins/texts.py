@@ -95,6 +95,7 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
         _with_double_braces(text): _with_double_braces(translated)
         for text, translated in valid.items()
     }
+    # A text itself precedes another one with doubled braces.
     return {**with_double_braces, **valid}
 
 

@@ -73,6 +73,8 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
 
     level = checked_level(level)
     mean, error, n = _means(differences)
+    # The quantile needs at least 1.
+    # One query has no interval.
     freedom = np.maximum(n - 1, 1).astype(np.float64)
     half = np.where(n > 1, stdtrit(freedom, (1.0 + level) / 2.0) * error, np.nan)
     return MeanIntervals(mean, half)

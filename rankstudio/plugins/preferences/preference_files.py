@@ -417,6 +417,8 @@ class DocumentRows:
         -----
         O(l log D).
         """
+        # Any query will do for documents without one, whose rows
+        # are replaced in the end.
         q = np.maximum(query, 0)
         first = self.ptr[q]
         size = self.ptr[q + 1] - first
@@ -424,7 +426,8 @@ class DocumentRows:
         rows = np.where(
             (number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT
         )
-        # An id takes precedence over a number; -1 is no key, for positions behind the
+        # An id takes precedence over a number. Query and name make one
+        # number, as in `keys`; -1 is no key, for positions behind the
         # last key.
         key = q * self.numbers.size + name
         position = np.searchsorted(self.keys, key)

@@ -51,6 +51,8 @@ def minimise_hinge_either_way(
     the minimum is at most the share ``tol`` of P(w), or after
     ``max_iter`` steps.
     """
+    # The best point of the planes, where Newton steps start; None
+    # if the planes gave up before the first one.
     state = None
     n_planes = 0
     for event in minimise_by_planes(

@@ -87,6 +87,8 @@ def _times_inverse_hessian(
         alpha = float(s @ out) / sy
         out -= alpha * y
         alphas.append(alpha)
+    # The usual first approximation: the curvature of the last step
+    # in all directions.
     if pairs:
         _, y, sy = pairs[-1]
         out *= sy / float(y @ y)

@@ -104,6 +104,7 @@ class FSMObjective:
         self.similarity = similarity
         self._lambda1 = lambda1
         self.allowed = importance > 0.0
+        # 1 only avoids a division by 0: such weights stay 0.
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
         # Of the gradient's Lipschitz constant, for features from 0 to 1: the squared
         # length of the 2n differences of a pair is at most 2n.
@@ -119,7 +120,8 @@ class FSMObjective:
         """Return (φ(w), the loss at the scores of w), where φ is ψ without the costs.
 
         The costs are the term that is linear in w. ``slopes`` is
-        whether the loss needs its gradient.
+        whether the loss needs its gradient. The number of pairs
+        is stored for the gradient of φ.
         """
         loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))

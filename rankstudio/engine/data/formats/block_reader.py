@@ -200,7 +200,7 @@ def read_blocks(
     for file in files:
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
-            # A builder that takes parts keeps all documents in memory.
+            # A builder that holds parts keeps all documents in memory.
             # Only entries need no check here, as they lack the zeros.
             if not isinstance(piece.X, Entries) and builder.holds_parts:
                 check_memory(

@@ -324,7 +324,8 @@ def _remarks(
     """Return remarks on the data as sentences; () if there are none.
 
     They count negative grades, and documents that a run retrieved but
-    no one judged. ``grades`` is a mapping query -> document -> grade.
+    no one judged. ``grades`` is a mapping query -> document -> grade;
+    ``runs`` is one run name -> query -> document -> score.
     """
     # Find the retrieved documents without a judgment.
     retrieved = [

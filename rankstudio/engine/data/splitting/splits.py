@@ -59,8 +59,9 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     ParameterError
         For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for memory or disk, or
-        if the test parts do not contain each query once.
+        For fewer than k queries or documents, folds too large for
+        memory or disk, or if the test parts do not contain each query
+        once.
 
     Notes
     -----
@@ -108,8 +109,8 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or if the test parts do
-        not contain each query once.
+        For fewer than two queries, data too large for memory, or if the
+        test parts do not contain each query once.
 
     Notes
     -----
@@ -511,8 +512,9 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
 def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
     """Return parts with distinct query ids.
 
-    If the ids are numbers that begin with 1 in each part, those of the
-    next parts count on. Parts with distinct ids are returned unchanged.
+    The ids are numbers that begin with 1 in each part: those of the
+    next parts count on from there. Parts whose ids are distinct already
+    are returned unchanged.
     """
     ids = [query for part in parts for query in part.query_ids]
     if len(set(ids)) == len(ids):
@@ -644,7 +646,9 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
-    # Argsort of argsort gives ranks: the positions among the selected rows of the file.
+    # Argsort of argsort gives ranks: the positions among the selected
+    # rows of the file. A grade of -1 stands for the greatest one of the
+    # selected documents.
     file_rows = (
         None
         if dataset.file_rows is None
