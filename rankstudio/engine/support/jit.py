@@ -173,6 +173,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         digest = _source_digest(function)
         self._cache_file = _CheckedFiles(self._cache_path, name, digest)
         shipped = shipped_folder(function.__module__)
+        # A file that others may have written must not be loaded.
         is_usable = shipped.is_dir() and only_ours(
             shipped, Path(inspect.getfile(function))
         )

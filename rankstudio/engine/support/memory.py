@@ -219,6 +219,7 @@ def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     for kinds, path in re.findall(r"^\d+:([^:\n]*):/(.*)$", text, re.M):
         if not kinds or "memory" in kinds.split(","):
             root, limit_file, usage_file = _V1 if kinds else _V2
+            # The last one of the parents is ".", the root itself.
             for group in (PurePosixPath(path), *PurePosixPath(path).parents):
                 groups[f"{root}/{group}".removesuffix("/."), limit_file, usage_file] = (
                     None

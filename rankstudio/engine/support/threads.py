@@ -250,6 +250,8 @@ def _set_blas_threads(counts: list[int]) -> None:
     not interfere. Here that control is cleared, because :class:`_Steady` coordinates the threads.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
+        # Cleared before and after: earlier changes may be another
+        # thread's, and so may the next one.
         take_over = getattr(library, "clear_controlling_thread", None)
         if take_over is not None:
             take_over(force=True)

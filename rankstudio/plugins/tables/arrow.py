@@ -67,6 +67,8 @@ def read_arrow(
     total_rows = sum(_ArrowFile(path).n_rows() for path in part.paths)
     reader = ColumnsReader(part, builder, progress)
     for file in files:
+        # pyarrow reads the file itself. This reports progress or, of
+        # a file not in memory, computes its checksum.
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
         if builder.holds_parts:

@@ -223,7 +223,7 @@ def _general_cost_rows(
             "magnitude or unit."
         )
     for first, last in pairwise(classes.ptr.tolist()):
-        # The degrees d_c of the module's docstring.
+        # The degree of class c is sum_d ω_cd n_d.
         weights, _ = cost.between(classes.labels[first:last])
         counts = classes.counts[first:last].astype(np.float64)
         degrees[first:last] = weights @ counts

@@ -103,7 +103,10 @@ class _LineRules:
 
     @classmethod
     def of(cls, part: PartFiles) -> _LineRules:
-        """Return the rules for the files of a part, by its format and options."""
+        """Return the rules for the files of a part, by its format and options.
+
+        Lines of a format with a file of query sizes have no query id.
+        """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
         )
@@ -231,7 +234,12 @@ class _LetorText:
         pool: Executor,
         progress: ReadProgress,
     ) -> None:
-        """Prepare to read; ``width`` and ``n_values`` grow while text is read."""
+        """Prepare to read.
+
+        While text is read, ``width`` becomes the greatest feature id,
+        ``n_values`` the number of values; ``empty`` is whether there
+        was no text.
+        """
         self._rules = _LineRules.of(part)
         self._one_ranking = part.told.no_queries
         self._n_files = len(part.paths)

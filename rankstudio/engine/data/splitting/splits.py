@@ -266,6 +266,7 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
     between("share", share, 1, PERCENT)
     folds = tuple(_reduced(dataset, fold, share, seed) for fold in dataset.folds)
     parts = (part for fold in dataset.folds for part in fold.parts.values())
+    # The files of the whole parts still identify the data.
     sources = tuple(part.source for part in parts if part.source is not None)
     how = f"train {share}%, seed {seed}"
     origin = replace(dataset.origin, whole_sources=sources)
@@ -892,6 +893,7 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     -----
     O(mn) each.
     """
+    # Subsets of numbers of queries, or of documents of one ranking.
     subsets = np.array_split(shuffled(_all_dealt(fold.train), seed, fold.number), k)
     for i, subset in enumerate(subsets):
         train = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
