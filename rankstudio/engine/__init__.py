@@ -87,7 +87,10 @@ _HOMES = {
 
 
 def _homes() -> dict[str, str]:
-    """Return the module of each name; the catalog of methods has the modules of the estimators."""
+    """Return the module of each public name of this package, by name.
+
+    Estimators are in the catalog of methods, with their modules.
+    """
     from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - see above
 
     estimators = (
@@ -109,8 +112,10 @@ def _functions() -> dict[str, str]:
 
 # type checkers do not know the functions of abilities
 def __getattr__(name: str) -> Any:
+    """Import a public name from its module when it is first needed."""
     if name == "__all__":  # for ``from rankstudio.engine import *``
         return __dir__()
+    # The catalog of methods is read only for names that are not listed.
     home = _HOMES.get(name)
     if not home and not name.startswith("_"):
         home = _functions().get(name) or _homes().get(name)

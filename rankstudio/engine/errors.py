@@ -6,28 +6,31 @@ is what the window and the terminal show, so no caller has to add to it.
 
 ::
 
-    RankStudioError
-    ├── DataError             something about a data file or folder
-    │   ├── FileAccessError   missing, a directory, no permission, vanished, unreadable archive
-    │   ├── FormatError       a place in a file that is not LETOR text
-    │   ├── ZeroIdError       a feature id 0 where ids begin at 1
-    │   ├── NoQueriesError    a document of LETOR text without its query
-    │   ├── ColumnValueError  a cell that its column of a table cannot have
-    │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
-    │   ├── DatasetError      files that are fine alone and do not belong together (also a ValueError)
-    │   ├── NoJudgmentsError  feature logs of which it is not clear what judges them
-    │   ├── SeveralDatasetsError  a folder of several datasets, of which one is to be opened
-    │   └── UnknownColumnsError  a table of which it is not clear what its columns are
-    ├── ParameterError        a parameter outside its range (also a ValueError)
-    ├── MissingExtraError     a method whose library is not installed (also an ImportError)
-    ├── PlanError             a plan that cannot be read or cannot be run
-    ├── OutputError           a result that could not be written
-    ├── WorkerError           processes or machines that should do the work and cannot
-    ├── OutOfMemoryError      work that needs more memory than there is
-    ├── StoreError            a study that cannot be opened, read or written
-    │   ├── ChangedDataError  data that are not those that a study recorded
-    │   └── StudyInUseError   another process has the study open
-    └── Cancelled             not a fault: a stop was requested
+    RankStudioError ├── DataError             something about a data
+    file or folder │   ├── FileAccessError   missing, a directory, no
+    permission, vanished, unreadable archive │   ├── FormatError       a
+    place in a file that is not LETOR text │   ├── ZeroIdError       a
+    feature id 0 where ids begin at 1 │   ├── NoQueriesError    a
+    document of LETOR text without its query │   ├── ColumnValueError  a
+    cell that its column of a table cannot have │   ├──
+    MissingValueError ``NULL`` or ``nan`` where the policy is to refuse
+    them │   ├── DatasetError      files that are fine alone and do not
+    belong together (also a ValueError) │   ├── NoJudgmentsError
+    feature logs of which it is not clear what judges them │   ├──
+    SeveralDatasetsError  a folder of several datasets, of which one is
+    to be opened │   └── UnknownColumnsError  a table of which it is not
+    clear what its columns are ├── ParameterError        a parameter
+    outside its range (also a ValueError) ├── MissingExtraError     a
+    method whose library is not installed (also an ImportError) ├──
+    PlanError             a plan that cannot be read or cannot be run
+    ├── OutputError           a result that could not be written ├──
+    WorkerError           processes or machines that should do the work
+    and cannot ├── OutOfMemoryError      work that needs more memory
+    than there is ├── StoreError            a study that cannot be
+    opened, read or written │   ├── ChangedDataError  data that are not
+    those that a study recorded │   └── StudyInUseError   another
+    process has the study open └── Cancelled             not a fault: a
+    stop was requested
 
 and five warnings: ``MissingQueryWarning`` for what is most likely forgotten,
 ``OpenClusterWarning`` for a network that has to be trusted, ``FewerThresholdsWarning``
@@ -67,7 +70,12 @@ def shown(value: object) -> str:
 
 
 def nearest(word: object, candidates: Iterable[str], alike: float = ALIKE) -> str:
-    """Return the known name that is most like a word, ignoring case; "" where no name is similar enough."""
+    """Return the candidate that is most like a word, ignoring case, or "".
+
+    "" means that none is similar enough: ``alike`` is the least
+    similarity, from 0 to 1. An underscore in the word counts as a
+    hyphen.
+    """
     by_key = {name.casefold(): name for name in candidates}
     if not isinstance(word, str):
         return ""
@@ -154,6 +162,7 @@ class FormatError(DataError):
     def __init__(
         self, path: str | Path, line: int, column: int, found: str, expected: str
     ) -> None:
+        """Write the message; line and column count from 1, 0 for none."""
         self.path = Path(path)
         self.line = line
         self.column = column
@@ -231,6 +240,7 @@ class SeveralDatasetsError(DatasetError):
     """
 
     def __init__(self, folder: Path, found: Sequence[Path]) -> None:
+        """Write the message, which names the datasets in the folder."""
         self.folder = folder
         self.found = tuple(found)
         *first, last = map(str, self.found)
@@ -298,6 +308,7 @@ class ParameterError(RankStudioError, ValueError):
     def __init__(
         self, name: str, value: object, expected: str, meant: str = ""
     ) -> None:
+        """Write the message; ``meant`` is a value that is suggested, or ""."""
         self.name = name
         self.value = value
         self.expected = expected
@@ -308,8 +319,9 @@ class ParameterError(RankStudioError, ValueError):
 
 
 def between(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return a parameter as an int; ParameterError unless it is a whole number from `low` to `high`.
+    """Return a parameter as an int from `low` to `high`.
 
+    Raise ParameterError, which names the parameter, for anything else.
     Without `high`, every whole number from `low` up is valid.
 
     Examples
@@ -344,6 +356,10 @@ class MissingExtraError(RankStudioError, ImportError):
     def __init__(
         self, needed_by: str, library: str, extra: str, reason: str = ""
     ) -> None:
+        """Write the message; "" as ``extra`` is a library by its own name.
+
+        ``reason`` is why an installed library cannot be loaded, or "".
+        """
         self.needed_by = needed_by
         self.library = library
         self.extra = extra

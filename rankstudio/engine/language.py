@@ -86,6 +86,7 @@ def tr(text: str, context: str = "") -> str:
     _language.used = True
     catalog = _language.catalog
     translated = catalog.pgettext(context, text) if context else catalog.gettext(text)
+    # Texts of plug-ins are in catalogs of their own.
     if translated == text and not context:
         translated = _language.added_texts.get(text, text)
     return translated if _language.key == SOURCE else _Text(translated)

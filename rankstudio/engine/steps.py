@@ -27,10 +27,13 @@ class Step:
     criterion : float
         Criterion that the method minimises; NaN for a method without one.
     candidates : ndarray of shape (n,)
-        Values by which the method compared the features: the criterion with each candidate, or a score of its
-        own; the catalog defines which, as :class:`rankstudio.engine.methods.catalog.method.CandidateScore`.
-        NaN for features that were not candidates; of size 0 for a method that compares none, or compares by
-        the weights in ``coef``.
+        Values by which the method compared the features: the criterion
+        with each candidate, or a score of its own; the catalog defines
+        which, as
+        :class:`rankstudio.engine.methods.catalog.method.CandidateScore`.
+        NaN for features that were not candidates; of size 0 for a
+        method that compares none, or compares by the weights in
+        ``coef``.
     before : float
         Criterion before this step: that of the previous step, or of the empty model.
         NaN for a method that learns in one step, or has no criterion.
@@ -155,7 +158,9 @@ def steps_of(
     work: Iterator[Step | WorkProgress],
     progress_of: Callable[[Step], WorkProgress] | None = None,
 ) -> Waiting[list[Step]]:
-    """Yield the progress of a work, and return the steps of the work.
+    """Run a selection of features, yield its progress, and return its steps.
+
+    A step is a feature that is added, with the weights after it.
 
     The progress consists of the work's own events, and of ``progress_of(step)`` after
     each step.

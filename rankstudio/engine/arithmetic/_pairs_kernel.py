@@ -31,10 +31,12 @@ _FEW = 8  # labels up to which running sums are faster than a tree
 
 @inlined
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
-    """Add a value at a level.
+    """Add a value at a level, a number of a label from 0.
 
-    For few levels, ``sums[i]`` is the sum of all values below level i, otherwise a
-    tree's node.
+    Later, sums of the values at lower levels are needed. For few
+    levels, ``sums[i]`` is the sum of all values below level i;
+    for many, ``sums`` is a Fenwick tree, whose node i has a part
+    of the sum, so that adding and reading take O(log n).
     """
     if n_levels <= _FEW:
         # Levels come in any order: adding 0 costs less than a loop whose length cannot
@@ -42,6 +44,8 @@ def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
         for above in range(1, n_levels):
             sums[above] += value if above > level else 0.0
     else:
+        # The nodes of a Fenwick tree count from 1; i & -i is the
+        # lowest one bit of i.
         i = level + 1
         while i <= n_levels:
             sums[i] += value
@@ -50,7 +54,11 @@ def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
 
 @inlined
 def _below(sums: Floats, n_levels: int, level: int) -> float:
-    """Return the sum of what was added at lower levels."""
+    """Return the sum of the values that were added at lower levels than ``level``.
+
+    ``sums`` has these sums themselves for few levels, and is a
+    Fenwick tree for many.
+    """
     if n_levels <= _FEW:
         return float(sums[level])
     total = 0.0
@@ -63,9 +71,11 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 
 @inlined
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
-    """Add one document and its score at a level.
+    """Add one document and its score at a level, a number of a label from 0.
 
-    Column 0 of ``sums`` has the numbers, column 1 the scores.
+    Column 0 of ``sums`` has numbers of documents, column 1 sums
+    of scores: for few levels those below level i in row i, for
+    many the nodes of a Fenwick tree.
     """
     if n_levels <= _FEW:
         for above in range(1, n_levels):
@@ -81,7 +91,11 @@ def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
 
 @inlined
 def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
-    """Return the number of documents at lower levels and the sum of their scores."""
+    """Return (number, sum of scores) of the documents added at levels below ``level``.
+
+    ``sums`` has these themselves for few levels, and is a Fenwick
+    tree for many.
+    """
     if n_levels <= _FEW:
         return sums[level, 0], sums[level, 1]
     number = total = 0.0
@@ -95,10 +109,11 @@ def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
 
 @inlined
 def sort_nearly_sorted(values: Floats, order: Ints) -> None:
-    """Sort the documents of ``order`` and their ``values``, which are in the same order, by ascending value.
+    """Sort the documents in ``order`` by ascending value, in place.
 
-    Shell's passes, with gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to
-    compile.
+    ``values`` are theirs, in the same order, and are sorted, too.
+    Shell's passes, with gaps of …, 40, 13, 4, 1: NumPy's sort
+    would take 4 s to compile.
     """
     size = order.shape[0]
     gap = 1
@@ -152,7 +167,12 @@ def arrange(
     start: Ints,
     stop: Ints,
 ) -> None:
-    """Sort queries first … last - 1, and find the bounds of V and W (1).
+    """Sort the documents of queries first … last - 1 by score, and find violated pairs.
+
+    A pair is violated if its scores differ by less than the
+    margin, or in the wrong direction. ``order`` (m,) receives the
+    sorted documents of each query, whose rows are ``ptr[q]:ptr[q
+    + 1]``.
 
     For the document at sorted position k, the positions from ``start[k]`` on have the
     documents j with s_k - s_j < margin, and the positions before ``stop[k]`` those with
@@ -190,10 +210,14 @@ def violations(
     counts: Floats,
     sums: Floats,
 ) -> None:
-    """Count each document's violated pairs and add up its partners' scores (2).
+    """Count each document's violated pairs and add up its partners' scores.
 
-    Row 0 of the results is over the less relevant partners, row 1 over the more
-    relevant ones.
+    ``counts`` and ``sums`` have shape (2, m): row 0 is over the
+    less relevant partners, row 1 over the more relevant ones.
+    ``order``, ``start`` and ``stop`` (m,) are the sorted
+    documents of each query and the bounds of their violated
+    pairs, ``level`` (m,) numbers the labels of each query from 0,
+    and ``n_levels`` (Q,) counts them.
     """
     tree = np.empty((n_levels[first:last].max() + 1, 2))
     for q in range(first, last):
@@ -235,7 +259,13 @@ def hinge(
     order: Ints,
     slopes: Floats,
 ) -> float:
-    """Sort queries first … last - 1, and find (3) and the number of violated pairs.
+    """Return the number of violated pairs of some queries; write the slopes.
+
+    A pair with y_i > y_j is violated if s_i - s_j < 1. ``slopes``
+    (m,) receives, for each document, the number of violated pairs
+    with more relevant documents minus that with less relevant
+    ones, the subgradient of the hinge in the scores. ``order``
+    receives the documents of each query, sorted by score.
 
     One pass up the sorted scores: ``position`` goes ahead of k, to the first document
     that is not within the margin above k. When it reaches a document, ``behind`` has
@@ -286,7 +316,16 @@ def laplacian(
     last: int,
     out: Floats,
 ) -> None:
-    """Compute (4): each document's degree times its value minus the sum of its partners' values."""
+    """Write the Laplacian of the violated pairs times ``values``, for some queries.
+
+    That is each document's number of violated pairs (``degrees``)
+    times its value, minus the sum of the values of its partners
+    in them; all arrays but ``ptr`` and ``n_levels`` have shape
+    (m,). ``order``, ``start`` and ``stop`` are the sorted
+    documents of each query and the bounds of their violated
+    pairs, ``level`` numbers the labels of each query from 0, and
+    ``n_levels`` (Q,) counts them.
+    """
     tree = np.empty(n_levels[first:last].max() + 1)
     for q in range(first, last):
         begin = ptr[q]
@@ -320,7 +359,10 @@ _FEW_LABELS = 8  # distinct labels up to which looking them up one by one beats 
 
 @inlined
 def _find(y: float, labels: Floats, n_labels: int) -> int:
-    """Return how many of the known labels, in ascending order, are lower."""
+    """Return the number of labels below ``y`` among the first ``n_labels``.
+
+    ``labels`` ascend.
+    """
     rank = 0
     # Compare with all labels: a loop whose length can be predicted is faster than one
     # that stops early.
@@ -331,13 +373,15 @@ def _find(y: float, labels: Floats, n_labels: int) -> int:
 
 @inlined
 def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
-    """Write a query's distinct labels to ``labels``, ascending.
+    """Write the distinct labels of the rows begin … end - 1 to ``labels``, ascending.
 
-    Return their number, at most one too many.
+    Return their number. If there are more than `_FEW_LABELS`,
+    return that plus 1, and leave out the others.
     """
     number = 0
     for row in range(begin, end):
         rank = _find(y[row], labels, number)
+        # A label that is there already.
         if rank < number and labels[rank] == y[row]:
             continue
         if number == _FEW_LABELS:
@@ -353,11 +397,13 @@ def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
 def rank_labels(
     y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats, higher: Floats
 ) -> None:
-    """Assign numbers from 0 up to the distinct labels of each query, and count each document's partners.
+    """Rank the distinct labels of each query, and count each document's partners.
 
-    ``level`` is the number of a document's label, ``n_levels`` the number of labels of
-    a query. ``lower`` and ``higher`` are the numbers of documents of the query with a
-    lower and a higher label. O(m) for few labels, O(m log m) for many.
+    ``level`` (m,) receives the rank of a document's label, from
+    0, ``n_levels`` (Q,) the number of labels of a query.
+    ``lower`` and ``higher`` are the numbers of documents of the
+    query with a lower and a higher label. O(m) for few labels,
+    O(m log m) for many.
     """
     labels = np.empty(_FEW_LABELS)
     for q in range(ptr.size - 1):

@@ -15,7 +15,12 @@ from rankstudio.engine.support.jit import kernel, reordered
 def multiply(
     X: Floats, w: Floats, ptr: Ints, first: int, last: int, out: Floats
 ) -> None:
-    """Compute (x_i - x_f)'w for the documents i of queries first … last - 1, f the first of the query."""
+    """Compute (x_i - x_f)'w for the documents i of queries first … last - 1.
+
+    Document f is the first of the query. X has shape (m, n), w
+    shape (n,), ``out`` shape (m,), and query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
+    """
     for q in range(first, last):
         begin = ptr[q]
         for i in range(begin, ptr[q + 1]):
@@ -29,7 +34,13 @@ def multiply(
 def weigh(
     X: Floats, weights: Floats, ptr: Ints, first: int, last: int, out: Floats
 ) -> None:
-    """Compute the sum over the documents i of queries first … last - 1 of weight times (x_i - x_f)."""
+    """Compute the sum of weight_i (x_i - x_f) over the documents of some queries.
+
+    These are the queries first … last - 1; document f is the
+    first of its query. X has shape (m, n), ``weights`` shape
+    (m,), ``out`` shape (n,), and query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
+    """
     out[:] = 0.0
     for q in range(first, last):
         begin = ptr[q]
@@ -56,7 +67,12 @@ def weigh(
 
 @reordered
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
-    """Compute the mean row of each of the queries first … last - 1."""
+    """Compute the mean row of X (m, n) of each of the queries first … last - 1.
+
+    ``out`` has shape (Q, n), and query q the rows ``ptr[q]:ptr[q
+    + 1]``. The mean is that of differences from the first row,
+    which rounds less.
+    """
     for q in range(first, last):
         begin = ptr[q]
         end = ptr[q + 1]
@@ -80,9 +96,12 @@ def dot(a: Floats, b: Floats) -> float:
 
 @kernel
 def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
-    """Add ``coefs @ columns`` to ``out``, feature by feature.
+    """Add the product ``coefs @ columns`` to ``out``, feature by feature.
 
-    No fast-math, so that the order is kept.
+    ``coefs`` has shape (K, n), one model per row, ``columns``
+    shape (n, m), one feature per row, ``out`` shape (K, m). The
+    compiler may not reorder sums here, so that equal documents
+    get equal scores.
     """
     for k in range(coefs.shape[0]):
         for j in range(coefs.shape[1]):
@@ -119,8 +138,9 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 
 @reordered
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
-    """Fill rows first … last - 1 of out (a, b) with ||A_i - B_j||².
+    """Fill rows first … last - 1 of ``out`` (a, b) with ||A_i - B_j||².
 
+    A has shape (a, n), B shape (b, n).
     A value depends on its two documents alone, and is the same to the last bit if they
     are exchanged.
     """
@@ -135,7 +155,12 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
 
 @reordered
 def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
-    """Fill rows first … last - 1 of out (a, b) with A_i'B_j; see :func:`squared_distances`."""
+    """Fill rows first … last - 1 of ``out`` (a, b) with the inner products A_i'B_j.
+
+    A has shape (a, n), B shape (b, n). A value depends on its two
+    documents alone, and is the same to the last bit if they are
+    exchanged.
+    """
     for i in range(first, last):
         for j in range(B.shape[0]):
             total = 0.0

@@ -10,19 +10,25 @@ from rankstudio.engine.support.jit import fused, kernel
 def shift_columns(
     values: Floats, rows: Indices, starts: Indices, query: Ints, ptr: Ints
 ) -> None:
-    """Shift each column, in each query where all documents have an entry, by the first of these entries.
+    """Shift columns of a sparse matrix so that those constant inside a query become 0.
 
-    The values change in place. A column that is constant inside a query becomes exactly
-    0 there; the shift does not change the centred column.
+    Where all documents of a query have an entry in a column, the
+    first of them is subtracted from all. The shift does not
+    change the column centred inside queries. ``values`` change in
+    place: column j has the entries ``starts[j]:starts[j + 1]``,
+    in the rows ``rows``, which ascend. ``query`` (m,) is the
+    query of each row, and query q has the rows ``ptr[q]:ptr[q +
+    1]``.
     """
     for j in range(starts.shape[0] - 1):
         first = starts[j]
         while first < starts[j + 1]:
+            # The entries first … last - 1 are those of one query.
             q = query[rows[first]]
             last = first
             while last < starts[j + 1] and rows[last] < ptr[q + 1]:
                 last += 1
-            # an entry for each document of the query
+            # There is an entry for each document of the query.
             if last - first == ptr[q + 1] - ptr[q]:
                 value = values[first]
                 for p in range(first, last):
@@ -34,7 +40,13 @@ def shift_columns(
 def centred_squares(
     values: Floats, rows: Indices, starts: Indices, query: Ints, ptr: Ints, out: Floats
 ) -> None:
-    """Write the sum of each column's squares, centred inside queries, to ``out`` (n,)."""
+    """Write the sum of the squares of each column, centred inside queries, to ``out``.
+
+    ``out`` has shape (n,). Column j of the sparse matrix has the
+    entries ``starts[j]:starts[j + 1]`` of ``values``, in the rows
+    ``rows``, which ascend. ``query`` (m,) is the query of each
+    row, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    """
     for j in range(starts.shape[0] - 1):
         out[j] = 0.0
         first = starts[j]
@@ -68,10 +80,14 @@ def add_products(
     scores: Floats,
     out: Floats,
 ) -> None:
-    """Add X^_q'X^_q v of the queries q from first to last - 1 to ``out`` (n,).
+    """Add X^'X^ v of the queries first … last - 1 to ``out`` (n,).
 
-    The scores Xv of a query are centred before X' is applied: X itself is never
-    centred. ``scores`` (m,) is scratch space.
+    X^ is the sparse matrix X (m, n), centred inside queries, and
+    v is ``vector`` (n,). The scores Xv of a query are centred
+    before X' is applied: X itself is never centred. Row i of X
+    has the entries ``starts[i]:starts[i + 1]`` of ``values`` in
+    ``columns``; query q has the rows ``ptr[q]:ptr[q + 1]``.
+    ``scores`` (m,) is scratch space.
     """
     for q in range(first, last):
         # The scores of the query's documents, and their mean.

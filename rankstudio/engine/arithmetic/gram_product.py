@@ -95,13 +95,15 @@ class SparseGramProduct:
         self._scores = np.empty(m)
         self._parts = np.empty((len(self._ranges), self._rows.shape[1]))
 
-    def __call__(self, vector: Floats) -> Floats:  # noqa: D102 - of the protocol
+    def __call__(self, vector: Floats) -> Floats:
+        """Return X^'X^ times a vector (n,), shape (n,)."""
         from rankstudio.engine.arithmetic._sparse_kernel import add_products  # noqa: PLC0415 - numba
 
         rows = self._rows
         ptr = self._ptr
 
         def work(part: int) -> None:
+            """Compute the product of some queries, in a row of its own."""
             out = self._parts[part]
             first, last = self._ranges[part]
             out[:] = 0.0
@@ -118,6 +120,8 @@ class SparseGramProduct:
             )
 
         share(self._executor, self._workers, work, range(len(self._ranges)))
+        # The parts are always the same, so that the sum does not
+        # depend on threads.
         product: Floats = self._parts.sum(axis=0)
         return product
 

@@ -100,9 +100,10 @@ class Kernel:
         return _finite(values)
 
     def _sum_matrix(self, A: Floats, B: Floats) -> Floats:
-        """Return the values of a sum of products.
+        """Return the values, of shape (a, b), of a sum of products of kernels.
 
-        Some rows are computed at a time, to save memory.
+        A has shape (a, n), B shape (b, n). Some rows are computed
+        at a time, to save memory.
         """
         out = np.empty((A.shape[0], B.shape[0]))
         step = max(_ROWS, VALUES // max(1, B.shape[0]))
@@ -113,7 +114,11 @@ class Kernel:
         return _finite(out)
 
     def pairwise(self, A: Floats, B: Floats) -> Floats:
-        """Return the squared distances or inner products, shape (a, b), from which :meth:`values` follow."""
+        """Return the squared distances or inner products of documents, shape (a, b).
+
+        The kernel's values follow from them. A has shape (a, n),
+        B shape (b, n).
+        """
         from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 
         function = (
@@ -137,7 +142,11 @@ class Kernel:
         return out
 
     def values(self, pairwise: Floats) -> Floats:
-        """Return the kernel's values from the result of :meth:`pairwise`, which is overwritten."""
+        """Return the kernel's values from squared distances or inner products (a, b).
+
+        The given array is overwritten, some rows at a time, to
+        save memory.
+        """
         if self.function == "linear":
             return _finite(pairwise)
         step = max(1, VALUES // max(1, pairwise.shape[-1]))
@@ -153,9 +162,10 @@ class Kernel:
         return _finite(pairwise)
 
     def derivative(self, pairwise: Floats) -> Floats:
-        """Return the derivative of a kernel in the result of :meth:`pairwise`.
+        """Return the derivative of the kernel in the squared distance or inner product.
 
-        The kernel is no sum, and no callable.
+        ``pairwise``, of shape (a, b), has these of pairs of
+        documents. The kernel is no sum, and no callable.
         """
         if self.function == "linear":
             return np.ones_like(pairwise)
@@ -170,13 +180,15 @@ class Kernel:
         Parameters
         ----------
         X : ndarray of shape (m, n)
+            Documents x.
         vectors : ndarray of shape (r, n)
+            Documents v of the expansion.
 
         Returns
         -------
         inner, distance : ndarray of shape (m, r)
-            Derivatives i and s of k(x, v) in x'v and in ||x - v||². Its gradient in x is
-            i v + 2s (x - v).
+            Derivatives i and s of k(x, v) in x'v and in ||x -
+            v||². Its gradient in x is i v + 2s (x - v).
         """
         parts = self.parts
         # The inner products and the squared distances, and the values of the kernels.
@@ -203,8 +215,9 @@ class Kernel:
         Parameters
         ----------
         X : ndarray of shape (m, n)
+            Documents x.
         vectors : ndarray of shape (r, n)
-            v_i.
+            Documents v_i of the expansion.
         coefs : ndarray of shape (K, r)
             b, one row per expansion.
 
@@ -234,7 +247,10 @@ class Kernel:
         Parameters
         ----------
         vectors : ndarray of shape (r, n)
+            Documents v_i.
         coef : ndarray of shape (r,)
+            Coefficients b_i: the score of x is the sum of b_i
+            k(x, v_i).
 
         Returns
         -------

@@ -44,8 +44,10 @@ def sum_derivatives(
 
     Parameters
     ----------
-    products, parts
-        As in :func:`sum_values`.
+    products : sequence of Product
+        Products of weights and named kernels.
+    parts : Mapping of str to ndarray
+        Values of each named kernel, all of the same shape.
 
     Returns
     -------
@@ -67,9 +69,10 @@ def sum_derivatives(
 def _times(
     weight: float, names: Sequence[str], parts: Mapping[str, Floats]
 ) -> Floats | float:
-    """Return a weight times the values of named kernels.
+    """Return a weight times the values of named kernels, element by element.
 
-    Without names, this is the weight itself.
+    ``parts`` has the values of each kernel by name. Without
+    names, return the weight.
     """
     if not names:
         return weight

@@ -39,10 +39,13 @@ class Queries:
     def __init__(
         self, ptr: Ints, executor: Executor | None = None, workers: int = 1
     ) -> None:
+        """Cut the queries into blocks; ``workers`` is the number of threads."""
         self.ptr = unwritable(ptr)
         self._executor = executor
         self._workers = workers
         m = int(ptr[-1])
+        # Equidistant documents, each moved to the next query. A
+        # long query may contain several; unique leaves one.
         cuts = np.unique(
             np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))
         ).tolist()
@@ -84,7 +87,11 @@ class Linear:
         self._heavy = worthwhile(_ENTRY * X.size)
 
     def scores(self, w: Floats) -> Floats:
-        """Return the documents' scores, shape (m,). O(mn)."""
+        """Return the scores of the documents with weights (n,), shape (m,).
+
+        They are relative to the first document of each query.
+        O(mn).
+        """
         out = np.empty(self.X.shape[0])
         ptr = self.queries.ptr
         self.queries.spread(
@@ -94,10 +101,12 @@ class Linear:
         return out
 
     def weigh(self, weights: Floats) -> Floats:
-        """Return the sum of weight_i (x_i - x_f), shape (n,). O(mn).
+        """Return the sum of weight_i (x_i - x_f) over all documents, shape (n,). O(mn).
 
-        It equals X'weights if the weights of each query sum to 0, as for the gradient
-        of a loss that depends only on score differences within queries.
+        ``weights`` has shape (m,), and x_f is the first document
+        of the query of i. It equals X'weights if the weights of
+        each query sum to 0, as for the gradient of a loss that
+        depends only on score differences within queries.
         """
         parts = self._parts()
         ptr = self.queries.ptr

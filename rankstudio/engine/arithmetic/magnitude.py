@@ -65,7 +65,11 @@ def check_magnitudes(
 
 
 def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -> None:
-    """Check the magnitudes of features (m, n); query q has the rows ``ptr[q]:ptr[q + 1]``; O(mn).
+    """Raise DatasetError if the numbers of a feature are too great or too close.
+
+    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q +
+    1]``. ``name`` returns the name of a feature, for the message.
+    O(mn).
 
     Examples
     --------
@@ -88,6 +92,7 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
         begins = ptr[first:last] - ptr[first]
         np.maximum(difference, _neighbor_differences(rows, begins), out=difference)
         release(rows)
+    # Where that bound is too small, compute the range itself.
     is_small = (difference > 0) & (difference < LEAST_DIFFERENCE)
     if is_small.any():
         difference[is_small] = _query_ranges(X[:, is_small], ptr)
@@ -95,9 +100,11 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
 
 
 def _neighbor_differences(rows: Floats, begins: Ints) -> Floats:
-    """Return each feature's largest difference between two documents that follow each other in a query, (n,).
+    """Return the largest difference between neighbours in a query, shape (n,).
 
-    Row ``begins[q]`` is the first of query q.
+    Neighbours are documents that follow each other in ``rows``
+    (m, n); row ``begins[q]`` is the first of query q. The
+    difference is absolute, for each feature.
     """
     # values whose difference overflows are refused by their magnitude
     with np.errstate(over="ignore"):

@@ -47,7 +47,9 @@ def nested_factor(
     Parameters
     ----------
     gram, right : ndarray of shape (n, n) and (n,)
-        X^'X^ and X^'y^ of the training data.
+        X^'X^ and X^'y^ of the training data, where ^ means
+        centred in each query. T[S, S] and T[S, y] below are their
+        parts for the features S of the order.
     order : ndarray of shape (k,)
         Different columns.
     regularization : float
@@ -55,8 +57,9 @@ def nested_factor(
 
     Notes
     -----
-    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t features are the sum of z_i
-    times row i of L^-1 over i <= t, for all t at once. O(k³).
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with
+    the first t features are the sum of z_i times row i of L^-1
+    over i <= t, for all t at once. O(k³).
     """
     system = gram[np.ix_(order, order)]
     system[np.diag_indices_from(system)] += regularization
@@ -71,16 +74,22 @@ def nested_factor(
 def left_out_errors(
     data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
 ) -> Floats:
-    """Return the errors of the models of :func:`nested_factor` on some of their training queries.
+    """Return the leave-query-out errors of models with 1, 2, … k features.
 
     Parameters
     ----------
     data : QueryData
-        Documents of the queries.
-    order, regularization
-        As in :func:`nested_factor`.
-    factor, along : ndarray
-        Parts of :class:`NestedFactor`.
+        Documents of the queries, some of those that the models
+        were trained on.
+    order : ndarray of shape (k,)
+        Columns of the features, in the order in which they are
+        added.
+    factor : ndarray of shape (k, k)
+        L, the Cholesky factor of the models' system of equations.
+    along : ndarray of shape (k,)
+        z, the solution of L z = X^'y^ for the features.
+    regularization : float
+        λ > 0 of the models.
 
     Returns
     -------
@@ -114,9 +123,10 @@ class _Compressed:
 
 
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
-    """Return the compressed rows with the features of an order.
+    """Return (rows, labels, ptr) of centred data with the features of an order.
 
-    The rows of the last order are cached.
+    Each query has at most k + 1 rows with the same sums of
+    products. Those of the last order are cached in the data.
     """
     last = data.shared.of(_Compressed)
     features = tuple(order.tolist())
@@ -128,7 +138,12 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
 
 
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
-    """Return at most k + 1 rows per query with the same Gram matrix of [X y], and so the same errors."""
+    """Return (rows, labels, ptr) with at most k + 1 rows per query, for k features.
+
+    They have the same Gram matrix of [X y], and so the same
+    squared errors, as X (m, k) and y (m,): a QR decomposition of
+    a query has them in its triangular factor R.
+    """
     sizes = np.diff(ptr)
     max_rows = X.shape[1] + 1
     if sizes.max() <= max_rows:
@@ -167,7 +182,11 @@ def factorise(matrix: Floats, regularization: float) -> Floats:
 
 
 def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
-    """Factorise a matrix column by column, and raise pivots that rounding made less than λ."""
+    """Return L with LL' = matrix, raising pivots that rounding made too small.
+
+    ``least`` is the least pivot in exact arithmetic, λ. Column by
+    column, for matrices that NumPy's decomposition refuses.
+    """
     matrix = matrix.copy()
     factor = np.zeros_like(matrix)
     for i in range(matrix.shape[0]):

@@ -118,7 +118,10 @@ class Smooth:
         return max(float(scores.max()), -float(scores.min()))
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Compute the Hessian in the scores times ``values``, only for queries first … last - 1."""
+        """Write the Hessian in the scores times values (m,) to ``out`` (m,).
+
+        Only for the documents of queries first … last - 1.
+        """
         rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
         self.outer.laplacian_of(values, first, last, out)
         if self.inner is not None:
@@ -168,6 +171,12 @@ class _SquaresAtScores(_LossOfAllPairs):
     """Least squares at some scores; the Hessian does not depend on them."""
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
+        """Write the Hessian in the scores times values (m,) to ``out`` (m,).
+
+        Only for the documents of queries first … last - 1. The
+        Hessian is that of all pairs: a document's number of pairs
+        times its value, minus its partners' values.
+        """
         rows = slice(int(self.pairs.ptr[first]), int(self.pairs.ptr[last]))
         sums = np.empty((2, values.size))
         self.pairs.partner_sums(values, first, last, sums)
@@ -235,6 +244,8 @@ class SmoothedHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
+        # The smoothed hinge is the difference of two squared
+        # hinges, whose margins differ by the width.
         outer = pairs.at(scores)
         inner = pairs.at(scores, 1.0 - self.width)
         loss, slopes = outer.squared_hinge()
@@ -332,8 +343,9 @@ class LinearPairs(Linear):
         self.pairs = pairs
 
     def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
-        """Return the Hessian in w of a loss times v, X'HXv with H the Hessian in the scores, shape (n,).
+        """Return the Hessian in the weights of a loss times v (n,), shape (n,).
 
+        It is X'HXv with H the Hessian in the scores.
         O(mn + m log r) for r labels per query; the rows of X are read from memory once.
         """
         values = np.empty(self.X.shape[0])
@@ -342,6 +354,7 @@ class LinearPairs(Linear):
         ptr = self.pairs.ptr
 
         def work(block: int, first: int, last: int) -> None:
+            """Compute the product of some queries, in a row of its own."""
             kernels.multiply(self.X, v, ptr, first, last, values)
             loss.curvature_of(values, first, last, curved)
             kernels.weigh(self.X, curved, ptr, first, last, parts[block])
@@ -351,7 +364,10 @@ class LinearPairs(Linear):
         return total
 
     def centred(self, rows: Ints) -> Floats:
-        """Return rows of X minus the mean of their complete query, shape (rows, n). O(mn)."""
+        """Return some rows of X (m, n) minus the mean row of their query.
+
+        The mean is over all documents of the query. O(mn).
+        """
         ptr = self.pairs.ptr
         means = np.empty((ptr.size - 1, self.X.shape[1]))
         self.pairs.spread(

@@ -52,7 +52,13 @@ class PairWeighting:
     def over(
         cls, kind: Literal["size", "pairs"], y: Floats, ptr: Ints
     ) -> PairWeighting:
-        """Return the weighting for all queries of some data. O(m log m)."""
+        """Return the weighting whose total over all queries is the number of pairs.
+
+        y (m,) are the labels, and query q has the rows
+        ``ptr[q]:ptr[q + 1]``. By ``kind``, a pair is divided by
+        the number of documents or of pairs of its query. O(m log
+        m).
+        """
         counts = _pairs_of_queries(y, ptr)
         shares = np.divide(
             counts,
@@ -119,6 +125,7 @@ class Pairs(Queries):
         workers: int = 1,
         weighting: PairWeighting | None = None,
     ) -> None:
+        """Rank the labels of each query; short queries are sorted by the kernels."""
         super().__init__(ptr, executor, workers)
         if weighting is not None:
             self.query_weight = weighting.weights(y, ptr)
@@ -167,9 +174,10 @@ class Pairs(Queries):
         )
 
     def logistic(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the sum of log(1 + exp(s_j - s_i)) over all pairs, and the gradient in s, shape (m,).
+        """Return the logistic loss of all pairs, and its gradient in the scores (m,).
 
-        O(m log m + pairs); no list of pairs is made.
+        The loss of a pair with y_i > y_j is log(1 + exp(s_j -
+        s_i)). O(m log m + pairs); no list of pairs is made.
         """
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
@@ -202,7 +210,7 @@ class Pairs(Queries):
         return worthwhile(_PAIR * float(self.lower.sum()))
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
-        """Find the pairs with s_i - s_j < margin.
+        """Find the violated pairs, those with s_i - s_j < margin although y_i > y_j.
 
         Parameters
         ----------
@@ -258,11 +266,14 @@ class Pairs(Queries):
         )
 
     def hinge(self, scores: Floats) -> Hinge:
-        """Return the hinge at some scores, shape (m,), ideally centred within each query.
+        """Return the hinge at some scores (m,), with its subgradient.
 
-        The results are those of :meth:`at` with a margin of 1, in half the time for
-        pairs without weights. O(m log m).
+        That is the sum of 1 - s_i + s_j over the pairs in which
+        it is positive. Scores are ideally centred within each
+        query, so that sums of them round little. O(m log m).
         """
+        # Weighted pairs need their violations; otherwise a faster
+        # kernel does.
         if self.query_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
@@ -334,8 +345,9 @@ class Violations:
     order, start, stop : ndarray of shape (m,)
         Sorted documents, and the documents within the margin of each (see the kernels).
     counts : ndarray of shape (2, m)
-        Number of violated pairs of each document with less (0) and more (1) relevant ones: d_i and c_i of eq.
-        (4.11) and (4.10) of the thesis.
+        Number of violated pairs of each document with less (0)
+        and more (1) relevant ones: d_i and c_i of eq. (4.11) and
+        (4.10) of the thesis.
     sums : ndarray of shape (2, m)
         Sum of the scores of those partners.
     """
@@ -373,7 +385,11 @@ class Violations:
         ), subgradient
 
     def squared_hinge(self) -> tuple[float, Floats]:
-        """Return sum of (margin - s_i + s_j)² over the violated pairs, and the gradient in s, shape (m,)."""
+        """Return the squared hinge, and its gradient in the scores (m,).
+
+        It is the sum of (margin - s_i + s_j)² over the violated
+        pairs.
+        """
         # With u_ij = margin - s_i + s_j, loss and gradient are linear in the sums of u
         # over each document's pairs, as the more relevant and as the less relevant one.
         as_winner = self.counts[0] * (self.margin - self.scores) + self.sums[0]
@@ -384,10 +400,11 @@ class Violations:
         return max(loss, 0.0), 2.0 * (as_loser - as_winner)
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """For the documents of queries first … last - 1, compute the sum of (own value - partner's value).
+        """Write the Laplacian of the violated pairs times values (m,) to ``out`` (m,).
 
-        The sum is over the violated pairs of each document. O(m log r) for r labels per
-        query.
+        That is, for each document of the queries first … last -
+        1, the sum of its value minus its partner's over its
+        violated pairs. O(m log r) for r labels per query.
         """
         pairs = self.pairs
         kernels.laplacian(
@@ -409,7 +426,11 @@ class Violations:
 
     @cached_property
     def _degrees(self) -> Floats:
-        """Number of violated pairs of each document, without weights, because the kernel adds none."""
+        """Number of violated pairs of each document, shape (m,), without weights.
+
+        The kernel multiplies with them, and weights follow later;
+        the counts have weights.
+        """
         degrees: Floats = self.counts[0] + self.counts[1]
         return (
             degrees
@@ -450,6 +471,7 @@ class PreferencePairs(Pairs):
         executor: Executor | None = None,
         workers: int = 1,
     ) -> None:
+        """Sort the preferences by query; those of query q begin at ``begins[q]``."""
         Queries.__init__(self, ptr, executor, workers)
         query = np.searchsorted(ptr, preferences.winner, side="right") - 1
         order = np.argsort(query, kind="stable")
@@ -467,7 +489,10 @@ class PreferencePairs(Pairs):
         return float(self.weight.sum())
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
-        """Find the preferences with s_i - s_j < margin; see :meth:`Pairs.at`. O(m + l)."""
+        """Find the violated preferences, those of i over j with s_i - s_j < margin.
+
+        ``scores`` has shape (m,). O(m + l) for l preferences.
+        """
         # Only violated preferences count.
         violated = np.flatnonzero(scores[self.winner] - scores[self.loser] < margin)
         winner = self.winner[violated]
@@ -510,12 +535,17 @@ class PreferenceViolations(Violations):
     """
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Write the Laplacian of the violated preferences, times values, to out.
+        """Write the Laplacian of the violated preferences times values to ``out``.
 
-        Only for the documents of queries first … last - 1, as :meth:`Violations.laplacian_of` does; O(l).
+        That is, for each document, the weighted sum of its value
+        minus its partner's over its violated preferences. Only
+        the documents of the queries first … last - 1 are
+        written. O(l) for l violated preferences of them.
         """
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)
+        # Preferences are sorted by query, so that those of these
+        # queries are consecutive.
         first_edge, last_edge = np.searchsorted(self.order, pairs.begins[[first, last]])
         violated = self.order[first_edge:last_edge]
         begin = int(pairs.ptr[first])

@@ -144,9 +144,10 @@ class QueryData:
         return self.shared.of(MadeStatistics).whole is not None
 
     def narrowed(self, columns: Sequence[int]) -> QueryData:
-        """Return the same documents with some of their features.
+        """Return the same documents with some of their features, by their columns.
 
-        Existing statistics are reduced to them.
+        Sums of products that were computed before are reduced to
+        these features.
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
@@ -211,8 +212,10 @@ def group(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values that are not finite, or magnitudes beyond the
-        range of the arithmetic (see :mod:`rankstudio.engine.arithmetic.magnitude`).
+        For inconsistent shapes, no rows, no columns, values that
+        are not finite, or magnitudes beyond the range of the
+        arithmetic (see
+        :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
     -----
@@ -231,9 +234,10 @@ def group(
 
 
 def _check_finite(X: Floats) -> None:
-    """Raise DatasetError for the first row that is not finite.
+    """Raise DatasetError for the first row of X (m, n) that is not finite.
 
-    Pages of mapped data are released.
+    X is read in blocks; pages of data mapped from a file are
+    released.
     """
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
@@ -248,7 +252,11 @@ def _check_finite(X: Floats) -> None:
 
 
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
-    """Raise DatasetError unless there is a finite label for each row of a matrix of that shape."""
+    """Raise DatasetError unless there is a finite label for each row of a matrix.
+
+    ``shape`` is that of the matrix, which must have rows and
+    columns.
+    """
     if len(shape) != 2 or 0 in shape:
         raise DatasetError(
             f"X: expected a matrix with rows and columns, got shape {shape}."
@@ -350,7 +358,12 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
 
 
 def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
-    """Write [X^ y^]'[X^ y^] of each query of centred data to ``out``, (Q, n + 1, n + 1), and return it."""
+    """Write the sums of products of each query to ``out`` (Q, n + 1, n + 1); return it.
+
+    They are [X y]'[X y] of features X (m, n) and labels y (m,),
+    which are centred in each query. Query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
+    """
     n = X.shape[1]
     for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
         rows = X[first:last]
@@ -415,12 +428,16 @@ class QueryStatistics:
     def narrowed(
         self, columns: Sequence[int], queries: slice = slice(None)
     ) -> QueryStatistics:
-        """Return the statistics with some of the features, and the Gram matrices of some queries only.
+        """Return the statistics with some of the features, by their columns.
 
-        With all features, views are returned instead of copies.
+        Only the matrices of some ``queries`` are included; the
+        total is that of all. With all features, views are
+        returned instead of copies.
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
+        # The last row and column of each matrix are those of the
+        # labels.
         indices = np.array([*columns, self.n_features])
         gram = np.ascontiguousarray(self.gram[queries, indices[:, None], indices])
         return QueryStatistics(
@@ -434,7 +451,8 @@ class QueryStatistics:
 
         Notes
         -----
-        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k selected features.
+        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq.
+        (5)), O(k³) for k selected features.
         """
         return weights_with(self.total, selected, regularization)
 
@@ -442,7 +460,12 @@ class QueryStatistics:
 def weights_with(
     total: Floats, selected: Sequence[int], regularization: float
 ) -> Floats:
-    """Return the weights of :meth:`QueryStatistics.weights` for the statistics' ``total``."""
+    """Return RankRLS's weights (n,) with the selected features, 0 for the others.
+
+    ``total`` has shape (n + 1, n + 1): sums of products of the
+    features and, in its last row and column, the labels.
+    ``regularization`` is λ > 0.
+    """
     coef = np.zeros(total.shape[0] - 1)
     if selected:
         index = np.array(selected)

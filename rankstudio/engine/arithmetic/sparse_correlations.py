@@ -22,6 +22,7 @@ class SparseCorrelations:
     """
 
     def __init__(self, data: SparseQueryData) -> None:
+        """Prepare; rows are computed when they are needed, and cached."""
         n = data.X.shape[1]
         self.shape = n, n
         self._data = data
@@ -30,7 +31,11 @@ class SparseCorrelations:
         self._rows: dict[int, Floats] = {}
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a row, or the correlations of some features with some others."""
+        """Return a row, or the correlations of some features with some others.
+
+        As in NumPy, the key is a row, or (rows, columns): arrays
+        that are paired, or one slice, which must be that of all.
+        """
         if not isinstance(key, tuple):
             return self._row(int(key))
         first, second = key

@@ -41,7 +41,8 @@ class SparseLinearPairs(LinearPairs):
         product: Floats = self._rows.T @ relative
         return product
 
-    def curvature(self, loss: LossAtScores, v: Floats) -> Floats:  # noqa: D102 - inherited
+    def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
+        """Return the Hessian in the weights of a loss times v (n,), shape (n,)."""
         values = self.scores(v)
         curved = np.empty(self._rows.shape[0])
         self.pairs.spread(
@@ -56,8 +57,9 @@ class SparseLinearPairs(LinearPairs):
         return centred
 
     def centred_squares(self, weights: Floats) -> Floats:
-        """Return the sums of each feature's squares, centred in queries, times weights (m,), shape (n,).
+        """Return the weighted sum of squares of each feature, centred in queries, (n,).
 
+        ``weights`` has shape (m,).
         With the mean x̄ of a query, Σ w (x - x̄)² = Σ w x² - 2 x̄ Σ w x + x̄² Σ w.
         """
         means = (
@@ -73,7 +75,11 @@ class SparseLinearPairs(LinearPairs):
         return np.maximum(squares, 0.0)  # rounding may make them negative
 
     def _by_query(self, weights: Floats) -> Any:
-        """Return the weighted sums of the documents of each query, as a sparse matrix (Q, n)."""
+        """Return the weighted sum of the documents of each query.
+
+        ``weights`` has shape (m,); the result is a sparse matrix
+        (Q, n).
+        """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
         m = weights.size

@@ -72,9 +72,9 @@ class SparseQueryData:
 
     @classmethod
     def of(cls, data: QueryData) -> SparseQueryData:
-        """Return dense data in sparse form.
+        """Return dense data in sparse form, in which zeros are entries, too.
 
-        Zeros remain entries until :attr:`shifted` drops them.
+        Later computations drop these.
         """
         from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
@@ -99,7 +99,7 @@ class SparseQueryData:
         )
 
     def narrowed(self, columns: Sequence[int]) -> QueryData:
-        """Return the same documents with some of their features, as an array.
+        """Return the same documents with some of their features, as dense data.
 
         Raises
         ------
@@ -218,7 +218,9 @@ def group_sparse(
     Raises
     ------
     DatasetError
-        As in :func:`rankstudio.engine.arithmetic.query_data.group`.
+        For inconsistent shapes, no rows, no columns, values that
+        are not finite, or magnitudes beyond the range of the
+        arithmetic.
 
     Notes
     -----

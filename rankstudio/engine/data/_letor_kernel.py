@@ -13,7 +13,13 @@ LONGEST = 13  # characters of a number: ten digits, a point, a sign and a blank
 
 @subroutine
 def _write_digits(out: Bytes, position: int, number: int) -> int:
-    """Write a whole number from 0 up; return the position behind it. Byte 48 is "0"."""
+    """Write a whole number from 0 up into ``out`` from ``position`` on.
+
+    Return the position behind its last digit. The digits are ASCII:
+    byte 48 is "0".
+    """
+    # Count the digits first, as they are written from the last one
+    # backwards.
     count = 1
     rest = number // 10
     while rest > 0:
@@ -27,9 +33,10 @@ def _write_digits(out: Bytes, position: int, number: int) -> int:
 
 @subroutine
 def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
-    """Write ``units / 10^decimals`` without zeros at the end of its fraction.
+    """Write the number ``units / 10^decimals`` into ``out`` from ``position`` on.
 
-    Return the position behind.
+    Zeros at the end of its fraction are left out: 250 units with 2
+    decimals give "2.5". Return the position behind its last character.
     """
     power = 1
     for _ in range(decimals):
@@ -39,6 +46,8 @@ def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     if fraction == 0:
         return position
     out[position] = 46  # "."
+    # Write all decimals from the last one backwards, then drop the
+    # zeros at the end.
     end = position + decimals
     for k in range(end, position, -1):
         out[k] = 48 + fraction % 10
@@ -52,19 +61,23 @@ def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
 def format_lines(
     units: NDArray[np.int32], decimals: Ints, labels: Ints, query_ids: Ints, out: Bytes
 ) -> int:
-    """Write documents as lines of LETOR text, and return how many bytes that takes.
+    """Write documents as lines of LETOR text, and return the number of bytes written.
+
+    Line ``i`` is ``label qid:id 1:value … n:value``. The m documents
+    have n features.
 
     Parameters
     ----------
     units : int32 array of shape (m, n)
         The features from 0 up, each times ten to the power of its number of decimals.
     decimals : int64 array of shape (n,)
+        Number of decimals of each feature.
     labels : int64 array of shape (m,)
         From 0 up.
     query_ids : int64 array of shape (m,)
         From 0 up.
     out : uint8 array
-        With room for the lines.
+        Buffer for the lines, long enough for all of them.
 
     Notes
     -----

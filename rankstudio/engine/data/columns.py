@@ -120,14 +120,18 @@ class DataColumns:
 
     @classmethod
     def of(cls, values: Any) -> DataColumns:
-        """Return the columns from plain values, such as those of a plan.
+        """Return the columns from plain values, a mapping of names of fields to values.
+
+        The fields are the attributes of the class; those that are left
+        out have their defaults. Existing columns are checked, too.
 
         Raises
         ------
         ParameterError
             For invalid names of columns, or a name that occurs twice.
         """
-        # Columns without labels are checked as if labels were used.
+        # Plain values cannot state that documents are only scored:
+        # check such columns like others, then mark the result.
         if isinstance(values, DataColumns) and values.no_labels:
             return cls.of(replace(values, no_labels=False)).without_labels()
         plain = values.as_dict() if isinstance(values, DataColumns) else values
@@ -143,7 +147,8 @@ class DataColumns:
             raise ParameterError(
                 "labels", labels[0], "no label columns beside files of judgments"
             )
-        # The label in use is that of the first judge, unless one is given.
+        # Of several judges, the label in use is that of the first one,
+        # unless another is specified.
         judges = cls(labels=labels, judgments=judgments).judges
         fields_by_name["label"] = label = fields_by_name["label"] or next(
             iter(judges), ""
@@ -151,34 +156,39 @@ class DataColumns:
         _check_judges(label, judges)
         # A column has at most one role.
         other_labels = (name for name in labels if name != label)
-        single = [
+        single_columns = [
             fields_by_name["qid"],
             label,
             fields_by_name["part"],
             fields_by_name["document"],
         ]
         used_columns = [
-            *single,
+            *single_columns,
             *other_labels,
             *fields_by_name["features"],
             *fields_by_name["ignore"],
         ]
         _check_once([name for name in used_columns if name])
-        # A single label needs no list of judges.
+        # One name in "labels" means the same as "label" alone: store
+        # only the latter.
         return cls(**fields_by_name | {"labels": labels if len(labels) > 1 else ()})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for a plan, without defaults."""
+        """Return plain values for a plan: texts, numbers and lists by field.
+
+        Fields with their default value are left out.
+        """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        # ids_from = 0 is specified, although it is false.
+        # All defaults are false. But ids_from = 0, which is false, too,
+        # differs from its default None.
         specified = {
-            name: v
-            for name, v in values.items()
-            if v or (name == "ids_from" and v == 0)
+            name: value
+            for name, value in values.items()
+            if value or (name == "ids_from" and value == 0)
         }
         plain = {
-            name: list(v) if isinstance(v, tuple) else v
-            for name, v in specified.items()
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in specified.items()
         }
         if len(self.judgments) == 1:  # a text, as versions with a single judge wrote it
             plain["judgments"] = self.judgments[0]
@@ -186,9 +196,11 @@ class DataColumns:
 
 
 def _checked_fields(values: Any) -> dict[str, Any]:
-    """Return the fields of DataColumns from plain values.
+    """Return a value for every field of DataColumns, by name, from plain values.
 
-    Raise ParameterError for unknown or invalid ones.
+    ``values`` is a mapping of some fields to values with the types of
+    JSON. Raise ParameterError for unknown fields or values of a wrong
+    type.
     """
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
@@ -205,6 +217,7 @@ def _checked_fields(values: Any) -> dict[str, Any]:
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
     # Check that there are no other fields, and the type of each one.
+    # "no_labels" is not a plain value: only the program sets it.
     names = [
         checked[name]
         for name in ("qid", "label", "part", "feature_set", "document", "format")
@@ -233,11 +246,16 @@ def _check_once(names: Sequence[str]) -> None:
 
 
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:
-    """Refuse a label that is not the name of one of several judges, and two judges with the same name."""
+    """Refuse two judges with the same name, and a label that no judge has.
+
+    ``label`` is the name of the judge in use; ``judges`` are the names
+    of all judges, () without several ones. Raise ParameterError, else
+    return nothing.
+    """
     if len(set(judges)) < len(judges):
-        twice = next(name for name in judges if judges.count(name) > 1)
+        repeated_name = next(name for name in judges if judges.count(name) > 1)
         raise ParameterError(
-            "judgments", twice, "a name for each judge, of a column or a file"
+            "judgments", repeated_name, "a name for each judge, of a column or a file"
         )
     if judges and label not in judges:
         raise ParameterError("label", label, f"one of the judges, {', '.join(judges)}")

@@ -56,6 +56,7 @@ class TextComments:
         return len(self.offsets) - 1
 
     def __getitem__(self, row: int) -> str:
+        """Return the comment of a document; a negative row counts from the end."""
         if not -len(self) <= row < len(self):
             raise IndexError(f"there are {len(self)} comments, none at {row}")
         row %= len(self)
@@ -66,8 +67,15 @@ class TextComments:
         )
 
     def __iter__(self) -> Iterator[str]:
+        """Yield all comments in order.
+
+        The bytes are copied for many rows at once, which is faster than
+        row by row.
+        """
         for begin in range(0, len(self), _ROWS_AT_ONCE):
             offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
+            # The copy begins at the first of these rows, hence the
+            # differences below.
             content = self.content[offsets[0] : offsets[-1]].tobytes()
             for first, last in pairwise(offsets):
                 yield content[first - offsets[0] : last - offsets[0]].decode(

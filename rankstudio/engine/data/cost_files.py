@@ -63,7 +63,12 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
 
 
 def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
-    """Return the costs in a file beside the data, or None, and why such a file is not used; "" otherwise."""
+    """Return the costs of features in a file beside the data, and a note.
+
+    The costs are None if there is no such file, or if it cannot be
+    used. The note says why it cannot be used; otherwise it is "".
+    """
+    # Data made in memory have no file.
     if dataset.path is None:
         return None, ""
     folder = dataset.path if dataset.path.is_dir() else dataset.path.parent
@@ -77,7 +82,11 @@ def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
 
 
 def holds_costs(path: Path) -> bool:
-    """Return whether a file holds costs of features of any data: by the header of CSV, or the JSON."""
+    """Return whether a file holds costs of features, of whatever data.
+
+    A CSV file is recognised by its header alone; JSON is parsed. A file
+    that cannot be read holds none.
+    """
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
             with path.open("rb") as file:
@@ -102,12 +111,14 @@ _Costs = Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]]
 def _costs_of_all_features(
     path: Path, costs: _Costs, dataset: FoldedDataset
 ) -> FeatureCosts:
-    """Return the costs of a dataset's features.
+    """Assign the costs in a file to a dataset's features.
 
-    Raise DatasetError if a feature has no cost, or all costs are 0.
+    ``costs`` are pairs (milliseconds per document, milliseconds per
+    query): a mapping from a feature's name or id, or a sequence in the
+    order of the features. Raise DatasetError if a feature has no cost,
+    or all costs are 0.
     """
     ids = dataset.feature_ids.tolist()
-    # Costs are given by name or id, or by position.
     costs_by_id = (
         _costs_by_name(path, costs, dataset)
         if isinstance(costs, Mapping)
@@ -131,7 +142,8 @@ def _costs_of_all_features(
                 path=path
             )
         )
-    # The mean number of documents per query.
+    # The mean number of documents per query, in all parts of the first
+    # fold: it weights the costs per document.
     parts = list(dataset.folds[0].parts.values())
     mean = sum(part.n_documents for part in parts) / sum(
         part.n_queries for part in parts
@@ -142,10 +154,15 @@ def _costs_of_all_features(
 def _costs_by_name(
     path: Path, costs_by_name: Mapping[str, tuple[float, float]], dataset: FoldedDataset
 ) -> dict[int, tuple[float, float]]:
-    """Return the costs by id.
+    """Return the costs by feature id, from costs by name or by an id as text.
 
-    A name counts before an id, as a feature may be called "12".
+    A cost is (milliseconds per document, milliseconds per query). Names
+    that the data do not have are skipped. Raise DatasetError for two
+    different costs of a feature.
     """
+    # Later entries replace earlier ones: a name counts before an id, as
+    # a feature may be called "12", and the user's names before those in
+    # the data.
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {
@@ -168,7 +185,13 @@ def _costs_by_name(
 def _costs_by_position(
     path: Path, profile_costs: Sequence[tuple[float, float]], dataset: FoldedDataset
 ) -> dict[int, tuple[float, float]]:
-    """Return the costs by id, of features in the order of the feature set or, without one, of the data."""
+    """Return the costs by feature id, from costs in the order of a profile.
+
+    A cost is (milliseconds per document, milliseconds per query). The
+    order is that of the search engine's feature set or, if the dataset
+    has none, of the data. Raise DatasetError if the number of costs
+    differs.
+    """
     features = dataset.extension(FeatureSet)
     ids = dataset.feature_ids.tolist()
     n = len(features.names) if features is not None else len(ids)
@@ -184,9 +207,13 @@ def _costs_by_position(
 
 
 def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
-    """Return the costs by name or id from the text of a table with a header."""
+    """Return the costs by name or id (as text) from the text of a table with a header.
+
+    A cost is (milliseconds per document, milliseconds per query).
+    ``path`` is for messages. Raise DatasetError for another table.
+    """
     lines = text.splitlines()
-    # The header tells the columns.
+    # The header names the columns.
     column_of = _column_positions(lines[0]) if lines else None
     if column_of is None:
         text = tr("{path}: found the columns {found}, expected {expected}.")
@@ -198,7 +225,7 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
         raise _no_costs_error(path) from error
-    # Skip blank lines; missing cells are empty.
+    # Skip blank lines; cells that a short line lacks count as empty.
     costs_by_name: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
@@ -215,9 +242,10 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
 
 
 def _column_positions(header: str) -> dict[str, int] | None:
-    """Return the positions of the columns in the header of a table of costs.
+    """Return the position of each column, from 0, by the header of a table of costs.
 
-    Return None for another table.
+    The columns are "feature" and at least one of "per_document" and
+    "per_query". Return None for the header of another table.
     """
     names = [
         cell.strip().strip('"').lower() for cell in header.split(_separator(header))
@@ -235,7 +263,12 @@ def _separator(header: str) -> str:
 
 
 def _costs_from_json(path: Path, text: str) -> _Costs:
-    """Return the costs from JSON: those in profiles by position, those in objects by name or id."""
+    """Return the costs in JSON, as pairs (milliseconds per document, per query).
+
+    Profiles of a search engine give a list in the order of the
+    features; objects give a dict by name or id. ``path`` is for
+    messages. Raise DatasetError for other JSON.
+    """
     documents = _json_documents(path, text)
     # Profiles contain the costs by position.
     answers = [
@@ -274,7 +307,11 @@ def _costs_from_json(path: Path, text: str) -> _Costs:
 
 
 def _json_documents(path: Path, text: str) -> list[Any]:
-    """Parse JSON, or lines of JSON, into a list."""
+    """Parse JSON, or a text with one JSON value per line, into a list of its values.
+
+    A single value other than a list becomes a list of one. Raise
+    DatasetError for text that is not JSON.
+    """
     try:
         try:
             document = json.loads(text)
@@ -291,12 +328,17 @@ def _add_costs(
     feature: str,
     milliseconds: Mapping[str, Any],
 ) -> None:
-    """Add the costs of a feature; a cell that is empty counts 0."""
+    """Add the costs of a feature to ``costs_by_name``, after checking them.
+
+    ``milliseconds`` has the values of the columns "per_document" and
+    "per_query"; a column that is missing or empty counts 0.
+    ``location`` is file and line, for messages. Raise DatasetError for
+    an invalid value, or a feature that occurs twice.
+    """
     costs = []
     for column in _COST_COLUMNS:
         value = milliseconds.get(column, 0)
         try:
-            # An empty cell counts 0.
             is_empty = isinstance(value, str) and not value.strip()
             costs.append(milliseconds_of(0 if is_empty else value))
         except (TypeError, ValueError, OverflowError):
@@ -322,7 +364,11 @@ def _add_costs(
 def _costs_from_profiles(
     path: Path, answers: Sequence[Mapping[str, Any]]
 ) -> list[tuple[float, float]]:
-    """Return the costs of the features of a feature set, in order, as means over requests and documents.
+    """Return the costs of the features of a feature set, in order, from profiles.
+
+    A cost is (mean milliseconds per document, mean milliseconds per
+    request). ``answers`` are responses of a search engine, each with a
+    profile.
 
     Elasticsearch and OpenSearch document the profile:
     ``profile.shards[].searches[].query[]`` is a tree with ``type``, ``breakdown`` in
@@ -336,9 +382,12 @@ def _costs_from_profiles(
         # Add up the nanoseconds of each feature over all queries.
         for answer in answers:
             queries = list(_ltr_queries(_profiled_queries(answer), 0))
+            # A response without a query of the plug-in is no request
+            # for features.
             requests += bool(queries)
             for query in queries:
-                # Each query has one child per feature, in order.
+                # Each query has one child per feature, in order. The
+                # first query tells how many features there are.
                 children = query.get("children", [])
                 totals = totals or [[0.0, 0.0] for _ in children]
                 if len(children) != len(totals):
@@ -355,7 +404,8 @@ def _costs_from_profiles(
             "{path}: found no RankerQuery with features in the profile, expected a request with sltr."
         )
         raise DatasetError(text.format(path=path))
-    # Return milliseconds per document and per request.
+    # Divide by at least one document: a request without hits has costs
+    # per request only.
     return [
         (1e-6 * per_document / max(documents, 1.0), 1e-6 * per_request / requests)
         for per_document, per_request in totals
@@ -381,10 +431,12 @@ def _ltr_queries(queries: Iterable[Any], depth: int) -> Iterator[Mapping[str, An
 def _document_and_request_nanoseconds(
     breakdown: Mapping[str, Any],
 ) -> tuple[float, float]:
-    """Return the nanoseconds of a feature that are spent on documents, and those spent once per request.
+    """Return a feature's nanoseconds (on documents, once per request) in a profile.
 
-    If segments are searched in parallel, a breakdown has the times of slices (``max_``
-    …) besides their sum; only the sum counts.
+    ``breakdown`` has the nanoseconds of each step of the search engine
+    by name, and numbers of calls, whose names end with "_count". If
+    segments are searched in parallel, it has the times of slices
+    (``max_`` …) besides their sum; only the sum counts.
     """
     times = {
         name: milliseconds_of(value)

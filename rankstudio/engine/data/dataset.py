@@ -145,7 +145,8 @@ class RankingDataset:
         -----
         O(mn + m log m). The arrays are copied.
         """
-        # Copy the arrays and check that they belong together.
+        # Copy the arrays and check that they belong together. Without
+        # qid, all documents get the same query id, 0.
         features = np.array(X, dtype=np.float64, order="C", ndmin=2)
         labels = np.array(y, dtype=np.float64)
         m, n = features.shape
@@ -166,7 +167,9 @@ class RankingDataset:
             raise ParameterError(
                 "comments", f"{len(comments)} comments", f"{m}, one for each document"
             )
-        # Sort the rows by query, in a stable way.
+        # Sort the rows by the number of their query, which counts
+        # queries by first appearance; a stable sort keeps the order of
+        # documents within a query.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()
@@ -215,7 +218,8 @@ class RankingDataset:
         no_queries : bool
             Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
-            Treatment of missing values; see `load_letor`.
+            Whether a missing value becomes the smallest value of the
+            feature in its query, becomes 0, or is an error.
 
         Raises
         ------
@@ -230,13 +234,13 @@ class RankingDataset:
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
         check_options(missing, False)
-        named = {
+        specified_columns = {
             "qid": qid,
             "label": label,
             "features": tuple(features or ()),
             "ignore": tuple(ignore),
         }
-        columns = DataColumns.of({**named, "no_queries": no_queries})
+        columns = DataColumns.of({**specified_columns, "no_queries": no_queries})
         return cls.of_table(
             table_of_frame(frame, columns, refuse=missing == "refuse"), missing=missing
         )
@@ -259,13 +263,17 @@ class RankingDataset:
             Parsed contents.
         source : Source, optional
             Source file of the contents.
-        missing, normalize
-            See `load_letor`; with "refuse" nothing is filled, as the reader has refused
-            missing values.
+        missing : {"query_min", "zero", "refuse"}
+            Whether a missing value becomes the smallest value of the
+            feature in its query, or 0. With "refuse" nothing is filled,
+            as the reader has refused missing values.
+        normalize : bool or str
+            Whether to scale features to [0, 1] within each query.
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
         fill_policy = missing if missing != "refuse" else ""
+        # "" leaves missing values as they are.
         X = treated(
             table.X,
             table.query_ptr,
@@ -275,14 +283,17 @@ class RankingDataset:
             normalize=bool(normalize),
         )
         n = X.shape[1]
+        # A table without ids has the ids 1 … n.
         feature_ids = table.feature_ids
         if not feature_ids.size:
             feature_ids = np.arange(1, n + 1, dtype=np.int64)
         # Columns beyond those of the table have no missing values.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
-        # The ids of a file that counts from 0 are one less; its names continue if other
-        # parts are wider.
+        # Only a file that counts features from 0 has both ids and
+        # names: its names are "id 0" and so on, one less than the
+        # 1-based ids. Columns beyond those of the table, of wider
+        # parts, are named in the same way.
         names = table.feature_names
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
@@ -308,8 +319,10 @@ class RankingDataset:
     def changed(self, **values: Any) -> RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, it accepts training parts that assemble their rows
-        on demand (leave-query-out), and returns a plain dataset.
+        Unlike `dataclasses.replace`, it accepts training parts that
+        assemble their rows on demand (leave-query-out), and returns a
+        plain dataset. ``values`` are new values by the names of
+        attributes.
         """
         unchanged = {
             f.name: getattr(self, f.name)
@@ -319,7 +332,12 @@ class RankingDataset:
         return RankingDataset(**unchanged, **values)
 
     def with_features(self, columns: Ints) -> RankingDataset:
-        """Return the same documents with the features of some columns; mapped features stay mapped."""
+        """Return the same documents with the features of some columns.
+
+        ``columns`` are column numbers of X, from 0. If X lies in a file
+        that is mapped into memory, the chosen columns are written to a
+        temporary file, which is mapped, too.
+        """
         if in_file(self.X):
             X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
         else:
@@ -530,7 +548,11 @@ class FoldedDataset:
     extensions: Extensions = field(default_factory=Extensions)
 
     def __post_init__(self) -> None:
-        """Give every part the greatest grade of all, so that no measure depends on how data are cut."""
+        """Give every part the greatest grade of all parts, and fill in the convention.
+
+        ERR depends on the greatest grade: it must not depend on how
+        data are divided.
+        """
         grades = {
             part.greatest_grade for fold in self.folds for part in fold.parts.values()
         }
@@ -569,7 +591,10 @@ class FoldedDataset:
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
-        """Return folded data unchanged; for a single part, such as one file, return a fold that trains on it.
+        """Return folded data unchanged; make other data the training part of a fold.
+
+        The name of the new dataset is that of its file up to the first
+        dot.
 
         Raises
         ------
@@ -609,15 +634,19 @@ class FoldedDataset:
         ignore : sequence of str
             Other columns that are not features.
         **options
-            As in :meth:`RankingDataset.from_frame`, with the same exceptions.
+            Options of :meth:`RankingDataset.from_frame`, such as
+            ``qid`` and ``label``; the same exceptions are raised.
         """
         folds = []
         for number, (fold_name, frame_of_part) in enumerate(
             frames_of_folds(frame, part, fold), start=1
         ):
-            left_out = (*ignore, part, *([fold] if fold else ()))
+            # The columns of part and fold are not features.
+            other_columns = (*ignore, part, *([fold] if fold else ()))
             parts = {
-                kind: RankingDataset.from_frame(part_frame, ignore=left_out, **options)
+                kind: RankingDataset.from_frame(
+                    part_frame, ignore=other_columns, **options
+                )
                 for kind, part_frame in frame_of_part.items()
             }
             if len({data.feature_names for data in parts.values()}) > 1:
@@ -673,7 +702,12 @@ def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
 
 
 def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
-    """Raise `ParameterError` if arrays do not form a dataset."""
+    """Raise `ParameterError` if arrays do not form a dataset.
+
+    X must have shape (m, n), y and qid shape (m,), for m documents with
+    n features; neither may be empty, and the numbers of X and y must be
+    finite.
+    """
     if X.ndim != 2 or 0 in X.shape:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
     for name, array in (("y", y), ("qid", qid)):
@@ -689,7 +723,12 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 
 
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
-    """Return which columns are constant within each query. O(mn), block by block."""
+    """Return which columns are constant within each query, as shape (n,).
+
+    X has shape (m, n), one row per document; ``query_ptr``, of shape (Q
+    + 1,), has the first row of each query and then m. O(mn), in blocks
+    of queries to save memory.
+    """
     if isinstance(X, SparseRows):
         return sparse_values.constant_columns(X, query_ptr)
     constant = np.ones(X.shape[1], dtype=np.bool_)

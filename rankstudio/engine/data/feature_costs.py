@@ -46,7 +46,11 @@ class FeatureCosts:
 
     @classmethod
     def of(cls, values: Any) -> Self:
-        """Return costs from plain values, as :meth:`plain` returns them.
+        """Return costs from plain values, such as those of a plan.
+
+        They are a mapping with ``documents``, the mean number of
+        documents per query, and ``features``, a list of (id,
+        milliseconds per document, milliseconds per query).
 
         Raises
         ------
@@ -92,7 +96,10 @@ class FeatureCosts:
     def milliseconds(
         self, features: Iterable[int], documents: float | None = None
     ) -> float:
-        """Return the milliseconds per query of some features for a number of documents, by default the mean.
+        """Return the total milliseconds per query of some features.
+
+        ``features`` are 1-based ids, ``documents`` is the number of
+        documents of the query; by default it is the mean.
 
         Raises
         ------
@@ -110,9 +117,10 @@ class FeatureCosts:
         return fsum(self.per_query[i] + m * self.per_document[i] for i in ids)
 
     def prices(self) -> dict[int, float]:
-        """Return the milliseconds per query of each feature, as a selection counts them.
+        """Return the milliseconds per query of each feature by id, all greater than 0.
 
-        A feature that costs nothing counts as a thousandth of the cheapest other one.
+        A selection of features divides by them. So a feature that costs
+        nothing counts as a thousandth of the cheapest other one.
         """
         cost_of_feature = {i: self.milliseconds([i]) for i, _, _ in self.features}
         least = min(
@@ -132,9 +140,11 @@ class FeatureCosts:
 
     @classmethod
     def parsed(cls, text: str) -> Self:
-        """Return the costs in a text as :meth:`text` writes it.
+        """Return the costs in a text such as "documents: 20; 12: 0.002 + 0.1".
 
-        Raise ParameterError for another text.
+        That is the mean number of documents per query, then for each
+        feature the id and the milliseconds per document and per query.
+        Raise ParameterError for other text.
         """
         (first_name, _, documents), *items = (
             item.partition(":") for item in text.split(";")
@@ -155,7 +165,7 @@ class FeatureCosts:
 
 
 def milliseconds_of(value: Any) -> float:
-    """Return a number from 0 up.
+    """Return a number of milliseconds from 0 up, from a number or its text.
 
     Raise ValueError, TypeError or OverflowError for anything else.
     """
@@ -164,7 +174,7 @@ def milliseconds_of(value: Any) -> float:
     number = float(value)
     if not 0 <= number <= _MAX_MILLISECONDS:
         raise ValueError("expected a number from 0 up")
-    return abs(number)  # no negative zero
+    return abs(number)  # makes -0.0, which passes the check, 0.0
 
 
 def _checked_id(value: Any) -> int:

@@ -71,7 +71,8 @@ def checked_groups(values: Any) -> Groups:
     Parameters
     ----------
     values : Mapping of str to iterable of int, or str
-        Ids are 1-based; a text is parsed by :func:`parse_groups`.
+        Ids of features, 1-based, by the name of their group; or all
+        groups as a text such as "BM25: 21, 22; TF: 1, 2".
 
     Raises
     ------
@@ -88,15 +89,19 @@ def checked_groups(values: Any) -> Groups:
     all_ids = [i for ids in ids_by_name.values() for i in ids]
     has_invalid_names = "" in ids_by_name or len(ids_by_name) < len(values)
     if has_invalid_names or len(set(all_ids)) < len(all_ids):
+        # Counting takes time quadratic in the number of ids: name the
+        # feature in the message only if there are few.
         is_short = len(all_ids) < _MAX_COUNTED_IDS
-        twice = sorted({i for i in all_ids if all_ids.count(i) > 1}) if is_short else []
+        repeated_ids = (
+            sorted({i for i in all_ids if all_ids.count(i) > 1}) if is_short else []
+        )
         template = (
             tr("{expected}; feature {feature} is in two groups")
-            if twice
+            if repeated_ids
             else "{expected}"
         )
         expected = template.format(
-            expected=tr(_EXPECTED), feature=twice[0] if twice else ""
+            expected=tr(_EXPECTED), feature=repeated_ids[0] if repeated_ids else ""
         )
         raise ParameterError("groups", dict(values), expected)
     return FrozenMapping(sorted(ids_by_name.items(), key=lambda item: item[1]))
@@ -123,7 +128,12 @@ def group_name(name: Any) -> str:
 
 
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
-    """Return the ids of a group, ascending, from a list or a text; ParameterError if any is invalid."""
+    """Return the ids of the group ``name``, ascending and without duplicates.
+
+    ``ids`` is an iterable of ids, or a text with commas or blanks
+    between them. Raise ParameterError, which names the group, if any id
+    is invalid or there is none.
+    """
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
         unique_ids = tuple(sorted({int(item) for item in items}))
@@ -142,7 +152,10 @@ def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
 
 
 def parse_groups(text: str) -> Groups:
-    """Parse groups from one line: ``"BM25: 21, 22; TF: 1, 2"``; "" for none.
+    """Parse groups from one line such as ``"BM25: 21, 22; TF: 1, 2"``.
+
+    The empty text gives no group. The result maps names to ascending
+    1-based ids.
 
     Raises
     ------
@@ -151,6 +164,7 @@ def parse_groups(text: str) -> Groups:
     """
     ids_by_name: dict[str, str] = {}
     for item in text.split(";"):
+        # The last colon separates: a name may contain colons.
         name, colon, ids = item.rpartition(":")
         if not item.strip():
             continue
@@ -173,12 +187,14 @@ def group_names(groups: Groups) -> dict[int, str]:
 
 
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
-    """Return ids by group, each group at the position of its first id.
+    """Return pairs (name of a group, those of the ids that belong to it).
 
-    "" names ungrouped features.
+    The pairs are in the order in which the groups first occur among the
+    ids. Each ungrouped feature has a pair of its own, with the name "".
     """
     names = group_names(groups)
-    # an ungrouped feature has its id as the key
+    # An ungrouped feature has its id as the key, an int, so that it
+    # stays alone.
     ids_by_group = grouped(ids, lambda i: names.get(i, i))
     return [
         (key if isinstance(key, str) else "", tuple(members))
@@ -187,9 +203,10 @@ def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, 
 
 
 def groups_in_words(groups: Groups, max_names: int = 4) -> str:
-    """Return the names of groups with their sizes: "BM25 (3), TF (5)".
+    """Return the names of groups with their numbers of features: "BM25 (3), TF (5)".
 
-    Return "none" without groups.
+    After ``max_names`` names, only the number of further groups
+    follows. Return "none" without groups.
     """
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
     if len(names) > max_names:
@@ -200,8 +217,14 @@ def groups_in_words(groups: Groups, max_names: int = 4) -> str:
 
 
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
-    """Return ids without duplicates, extended by all members of their groups."""
+    """Return feature ids, extended by all members of their groups, without duplicates.
+
+    A feature in no group stays alone. The order is that of first
+    occurrence.
+    """
     names = group_names(groups)
+    # dict.fromkeys removes duplicates and keeps the order; no group is
+    # called "".
     return tuple(
         dict.fromkeys(
             member
@@ -214,7 +237,12 @@ def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
 def candidate_names(
     ids: Iterable[int], names: Sequence[str], groups: Groups
 ) -> tuple[str, ...]:
-    """Return the name of each feature as a candidate: its group's name if it is grouped."""
+    """Return the name of each feature as a candidate of a selection.
+
+    That is its group's name if it is grouped, as groups are selected as
+    a whole; else its own. ``ids`` and ``names`` belong to the same
+    features, in order.
+    """
     if not groups:
         return tuple(names)
     group_of_feature = group_names(groups)
@@ -241,7 +269,12 @@ def among(groups: Groups, ids: Iterable[int]) -> Groups:
 
 
 def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
-    """Return the maximum number of features after some steps, each a group or an ungrouped feature."""
+    """Return the maximum number of features that a selection has after some steps.
+
+    Each step adds a whole group or one ungrouped feature, of
+    ``n_features`` in all. The maximum is reached by adding the largest
+    groups first.
+    """
     sizes = sorted(map(len, groups.values()), reverse=True)
     n_ungrouped = n_features - sum(sizes)
     return min(
@@ -285,9 +318,11 @@ def read_groups(path: Path) -> Groups:
 
 
 def groups_in_table(text: str) -> dict[int, str]:
-    """Return the group of each feature in a table, by id.
+    """Return the group's name of each feature in the text of a table, by 1-based id.
 
-    Return {} if the header lacks ids or groups.
+    The header must have a column of ids, such as "id" or "feature", and
+    one called "group"; otherwise return {}. Features without a group
+    are left out.
     """
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
@@ -309,13 +344,15 @@ def groups_in_table(text: str) -> dict[int, str]:
 
 
 def read_feature_file(path: Path, expected: str) -> str:
-    """Read the text of a file about features.
+    """Read the text of a file about features, such as their names, groups or costs.
+
+    Bytes that are not UTF-8 are replaced.
 
     Parameters
     ----------
     path : Path
     expected : str
-        Expected contents, for the error message.
+        Expected contents in words, for the error message.
 
     Raises
     ------

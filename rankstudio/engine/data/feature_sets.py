@@ -126,9 +126,13 @@ class FeatureSet:
         return {number: name_of_id[number] for number, _ in features}
 
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
-        """Return the set's names of features by id, matched by name or, unless it has all, by position.
+        """Return the names that features have in this set, by feature id.
 
-        A feature with the name of another position of the set is left out.
+        ``features`` are pairs (1-based id, name). If the set has all
+        the names, features are matched by name; else by position, as
+        feature 1 is the first of the set. A feature whose name stands
+        at another position of the set is left out, as its position
+        would be wrong.
         """
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
@@ -200,10 +204,10 @@ class FeatureSet:
         return replace(self, definitions=definitions)
 
     def text(self) -> str:
-        """Return the set as its engine takes it, and as :func:`parsed_feature_set` reads it.
+        """Return the set as a text for its search engine.
 
-        That is the body of a request to Elasticsearch or Solr, and the
-        ``match-features`` of a rank profile of Vespa.
+        That is the body of a request to Elasticsearch or Solr, in JSON,
+        and the ``match-features`` of a rank profile of Vespa.
         """
         if self.engine == "vespa":
             return "".join(
@@ -215,11 +219,14 @@ class FeatureSet:
         return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return features with those they are derived from, in the order of the set.
+        """Return some features and all that they are derived from, by name.
+
+        The names are in the order of the set.
 
         Elasticsearch derives a feature from earlier ones by an expression or a script
         that contains their names.
         """
+        # Follow the sources of each feature until no new one appears.
         needed = set(names)
         waiting = list(needed)
         while waiting:
@@ -229,7 +236,11 @@ class FeatureSet:
         return tuple(name for name in self.definitions if name in needed)
 
     def _sources(self, name: str) -> set[str]:
-        """Return the features that a feature is derived from directly."""
+        """Return the names of the features that a feature is derived from directly.
+
+        Only Elasticsearch has such features: their template is an
+        expression or a script with the names of other features.
+        """
         if self.engine != "elasticsearch":
             return set()
         feature = json.loads(self.definitions[name])
@@ -261,19 +272,20 @@ def read_feature_set(path: Path) -> FeatureSet:
 
 
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
-    """Return the feature set in a text; see :func:`read_feature_set`.
+    """Return a search engine's feature set from a text: JSON, or lines of Vespa.
 
-    The path is for messages.
+    The path is for messages only. Raise DatasetError if the text is no
+    feature set, or a name occurs twice.
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
     counts = Counter(name for name, _ in parsed.features)
-    twice = [name for name, count in counts.items() if count > 1]
-    if twice:
+    repeated_names = [name for name, count in counts.items() if count > 1]
+    if repeated_names:
         raise DatasetError(
             tr(
                 "{path}: the feature {name} occurs twice, expected distinct names."
-            ).format(path=path, name=shown(twice[0]))
+            ).format(path=path, name=shown(repeated_names[0]))
         )
     return FeatureSet(parsed.engine, parsed.name, dict(parsed.features), str(path))
 
@@ -304,14 +316,17 @@ def holds_feature_set(path: Path) -> bool:
 
 
 def features_in_json(node: Any) -> tuple[list[Any], str]:
-    """Return the features in JSON of an engine, and the set's name.
+    """Return the features in parsed JSON of a search engine, and the name of their set.
 
-    It may be a list of features, a feature store or a model of Solr, a feature set, or
-    an answer with one.
+    ``node`` may be the list itself, a feature store or a model of Solr,
+    a feature set, or a response with one. The name is "" if there is
+    none; without a list return ([], "").
     """
     name = ""
-    # Keys of the objects around the list, from the outermost inward; a list with one
-    # hit is unwrapped, too.
+    # Keys of the objects that may be around the list, from the
+    # outermost inward; those that are absent are skipped. The name is
+    # in the innermost object with one. A list with one hit of a search
+    # is unwrapped, too.
     keys = (
         "hits",
         "hits",
@@ -341,6 +356,9 @@ def is_rank_feature(text: str) -> bool:
 
     Other text is rejected, because a brace or a line end could end the expression.
     """
+    # A name, then arguments in brackets, then an output of the feature
+    # after a dot; the last two are optional. ``end`` is the position
+    # behind what was recognised, 0 for an error.
     head = _DOTTED_NAME.match(text)
     if head is None or len(text) > _MAX_LENGTH:
         return False
@@ -363,7 +381,11 @@ class _ParsedSet:
 
 
 def _set_from_json(path: Path, text: str) -> _ParsedSet:
-    """Return the feature set in a text of JSON; raise DatasetError if there is none."""
+    """Return the search engine, name and definitions of the feature set in JSON text.
+
+    ``path`` is for messages. Raise DatasetError if there is no feature
+    set.
+    """
     try:
         document = json.loads(text)
         # Refuse what could not be written again: half of a surrogate pair, NaN, and
@@ -410,10 +432,16 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
 
 
 def _set_from_lines(path: Path, text: str) -> _ParsedSet:
-    """Return the rank features in lines, or in the lists of a rank profile."""
+    """Return the feature set of Vespa in lines of text, with one rank feature each.
+
+    If the text is a rank profile, only the contents of its lists
+    ``match-features`` and ``summary-features`` count, where several
+    features may share a line. "#" begins a comment. ``path`` is for
+    messages.
+    """
     blocks = list(_profile_lists(text))
-    listed = "\n".join(blocks) if blocks else text
-    lines = (line.partition("#")[0].strip() for line in listed.splitlines())
+    feature_text = "\n".join(blocks) if blocks else text
+    lines = (line.partition("#")[0].strip() for line in feature_text.splitlines())
     features = [
         feature
         for line in lines
@@ -426,16 +454,19 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
 
 
 def _profile_lists(text: str) -> Iterator[str]:
-    """Yield the contents of a rank profile's lists, after a colon or in braces; O(n) for n characters.
+    """Yield the contents of the lists of features in a rank profile of Vespa.
 
-    The next braces are searched only if the last ones found are passed: a text may have
-    many heads of lists before one brace.
+    A list has a head such as ``match-features``, and its contents
+    either on the same line after a colon, or in braces. O(n) for n
+    characters: the next braces are searched only if the last ones found
+    are passed, as a text may have many heads of lists before one brace.
     """
-    end = 0
+    end = 0  # behind the last list
     opening = -1  # the first brace after the head of the list
     closing = -1  # the brace after that
     for head in _LISTS.finditer(text):
         begin = head.end()
+        # A head within the contents of another list is none.
         if head.start() < end:
             continue
         if text.startswith(":", begin):
@@ -465,10 +496,12 @@ def _next_brace(text: str, begin: int) -> int:
 def _vespa_set(
     path: Path, features: Sequence[str], *, listed: bool = False
 ) -> _ParsedSet:
-    """Return the set of Vespa's rank features.
+    """Return the feature set of some of Vespa's rank features; each defines itself.
 
-    Names without arguments and outputs could be any words: they are accepted only if
-    another feature has such, or if they are ``listed`` in a profile.
+    Names without arguments and outputs could be any words of any text:
+    they are accepted only if another feature has arguments or an
+    output, or if they are ``listed`` in a rank profile. Otherwise raise
+    DatasetError, which names ``path``.
     """
     names = [feature.strip() for feature in features]
     has_typical_name = any(map(_ARGUMENT_OR_OUTPUT.search, names))
@@ -487,7 +520,11 @@ def _engine_of_feature(feature: Mapping[str, Any]) -> Engine | None:
 
 
 def _match_features(document: Any) -> list[str]:
-    """Return the rank features of the first hit of a result, or of a document that is a hit itself."""
+    """Return the names of the rank features in a response of Vespa; [] without any.
+
+    They are those of the first hit of a result, or of a document that
+    is a hit itself.
+    """
     if not isinstance(document, dict):
         return []
     root = document.get("root")
@@ -501,9 +538,13 @@ def _match_features(document: Any) -> list[str]:
 
 
 def _split_outside_brackets(line: str) -> Iterator[str]:
-    """Yield the words between blanks, ignoring blanks in brackets."""
+    """Yield the words of a line; blanks within brackets do not separate words.
+
+    The rest of a line in which a bracket is not closed is one word.
+    """
     depth = 0
     start = 0
+    # The added blank ends the last word.
     for position, character in enumerate(line + " "):
         depth += (character == "(") - (character == ")")
         if character.isspace() and depth <= 0:
@@ -515,7 +556,11 @@ def _split_outside_brackets(line: str) -> Iterator[str]:
 
 
 def _end_of_bracket(text: str, opening: int) -> int:
-    """Return the position behind the bracket that closes the one at ``opening``; 0 if none does."""
+    """Return the position behind the bracket that closes the one at ``opening``.
+
+    Return 0 if none does, or if the text before it has a backslash or a
+    character that is not allowed in arguments.
+    """
     depth = 0
     quoted = False
     for end in range(opening, len(text)):

@@ -61,7 +61,10 @@ def regular_file_size(path: Path) -> int:
 
 
 def padded(path: Path, size: int) -> Bytes:
-    """Return a buffer for a number of bytes, followed by newlines.
+    """Return a buffer for the ``size`` bytes of a file, followed by newlines.
+
+    The newlines let a parser read words of eight bytes beyond the end.
+    The first ``size`` bytes are not yet set; ``path`` is for messages.
 
     Raises
     ------
@@ -85,7 +88,10 @@ def padded(path: Path, size: int) -> Bytes:
 
 
 def children(folder: Path) -> list[Path]:
-    """Return the entries of a folder, by name; FileAccessError if it cannot be read."""
+    """Return the files and folders in a folder, sorted by name.
+
+    Raise FileAccessError if it cannot be read.
+    """
     try:
         return sorted(folder.iterdir())
     except OSError as error:
@@ -98,7 +104,12 @@ def children(folder: Path) -> list[Path]:
 
 
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
-    """Return an error of the operating system as a FileAccessError."""
+    """Return a FileAccessError with the reason why a file could not be opened.
+
+    ``error`` is that of the operating system; a ValueError is one of an
+    invalid path. For a missing file, the message suggests a similar
+    name in its folder.
+    """
     if isinstance(error, FileNotFoundError):
         return FileAccessError(
             path,
@@ -150,9 +161,10 @@ def without_ending(name: str) -> str:
 
 
 def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the contents of a file, compressed if its name has such an ending.
+    """Yield the bytes to write to a file, compressed as the ending of its name says.
 
-    The bytes do not depend on the time of writing.
+    ``pieces`` are the contents, in order. The compressed bytes do not
+    depend on the time of writing. The file itself is not opened.
 
     Raises
     ------
@@ -208,13 +220,15 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     kind, make = compression
     member: _Member | None = None
     while True:
-        # a file may have several members, with zero bytes between them, as on tapes
+        # A file may have several members, that is, compressed texts one
+        # after another, with zero bytes between them, as on tapes.
         if member is None:
             packed_piece = packed_piece.lstrip(b"\0")
             member = make(path) if packed_piece else None
         if member is not None:
             yield from _unpacked_rest(path, kind, member, packed_piece)
-            # The bytes behind the end of a member belong to the next one.
+            # The bytes behind the end of a member belong to the next
+            # one; use them before the next piece.
             if member.eof:
                 packed_piece = packed_piece[len(packed_piece) - member.unused :]
                 member = None
@@ -247,9 +261,10 @@ def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | Non
 def _unpacked_rest(
     path: Path, kind: str, member: _Member, packed_piece: bytes
 ) -> Iterator[bytes]:
-    """Yield the decompressed pieces of more packed bytes.
+    """Yield the decompressed pieces of the next packed bytes of a file.
 
-    Raise FileAccessError if they are damaged.
+    ``member`` is its decompressor, ``kind`` the name of the compression
+    for messages. Raise FileAccessError if the bytes are damaged.
     """
     pieces = member.pieces(packed_piece)
     while True:
@@ -258,6 +273,8 @@ def _unpacked_rest(
         except StopIteration:
             return
         except Exception as error:
+            # The error of Zstandard is compared by name, as its library
+            # may be missing.
             if not isinstance(
                 error, zlib.error | lzma.LZMAError | OSError | ValueError | EOFError
             ) and (type(error).__name__ != "ZstdError"):
@@ -272,7 +289,10 @@ def _unpacked_rest(
 
 
 def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
-    """Return the beginning of a file, decompressed if necessary.
+    """Return the first bytes of a file, decompressed if necessary.
+
+    Only ``max_bytes`` are read; of a compressed file, the result is
+    what they contain, at most as many bytes.
 
     Raises
     ------
@@ -281,6 +301,7 @@ def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     MissingExtraError
         If the library of Zstandard is not installed.
     """
+    # Called for its errors only: opening a pipe could wait forever.
     regular_file_size(path)
     try:
         with path.open("rb") as file:

@@ -34,13 +34,16 @@ class Fingerprint:
 
 
 def fingerprint(dataset: FoldedDataset) -> Fingerprint:
-    """Return a dataset's fingerprint.
+    """Return a dataset's fingerprint: a checksum of all its parts, and its files.
 
-    The reader hashed the same bytes that it parsed, so nothing is read again, and
-    neither names nor times are trusted. Parts assembled in memory are hashed directly,
-    in O(mn).
+    The reader hashed the same bytes that it parsed, so nothing is read
+    again, and neither names nor times are trusted. Parts assembled in
+    memory, with m documents and n features, are hashed directly, in
+    O(mn).
     """
     files: dict[str, Source] = {}
+    # Checksums of whole data that parts are selected from, by the id()
+    # of the object, so that each is computed once for all folds.
     checksums: dict[int, str] = {}
     lines = []
     for fold in dataset.folds:
@@ -63,6 +66,7 @@ def data_digest(dataset: FoldedDataset) -> str:
     identity = fingerprint(dataset)
     if identity.files and not dataset.divided_by:
         return files_digest(identity.files)
+    # "train 50%, seed 0": only the training queries were reduced.
     if dataset.origin.whole_sources and dataset.divided_by.startswith("train "):
         return files_digest(dataset.origin.whole_sources)
     checksums: dict[int, str] = {}
@@ -81,12 +85,15 @@ def files_digest(files: Sequence[Source]) -> str:
 
 
 def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
-    """Return the first file whose contents differ from the recorded ones, in words.
+    """Return a sentence about the first file whose contents changed, or "".
 
-    Return "" if there is none.
+    ``recorded`` are the files as they were when a result was stored;
+    current files that are not among them are skipped.
     """
     by_path = {source.path.absolute(): source for source in recorded}
     for file in current:
+        # A file without a record counts as unchanged: it is compared
+        # with itself.
         recorded_source = by_path.get(file.path.absolute(), file)
         if recorded_source.checksum != file.checksum:
             expected_size = recorded_source.size
@@ -119,6 +126,11 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
 
 
 def _arrays_checksum(part: RankingDataset) -> str:
+    """Return the SHA-256 checksum of a part's features, labels, queries and ids.
+
+    Names and comments do not count. Rows are hashed in blocks to save
+    memory.
+    """
     digest = hashlib.sha256()
     for array in (
         *features_apart(part.X).values(),

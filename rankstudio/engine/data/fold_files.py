@@ -57,7 +57,11 @@ class FilesOfFold:
 
 
 def one_of(paths: Sequence[str]) -> str:
-    """Return one path for files that are opened together: of the file with the data, or of their folder.
+    """Return the path to open for files that the user opens together.
+
+    Files with the sizes of queries, and judgments of logs, do not
+    count. One file with data is the path itself; several logs, or the
+    parts of one fold, are opened by their folder.
 
     Raises
     ------
@@ -91,10 +95,12 @@ def one_of(paths: Sequence[str]) -> str:
 
 
 def _path_of_logs(files: Sequence[Path]) -> Path | None:
-    """Return the path of feature logs: of the only log file, or of the folder of several.
+    """Return the path to open for feature logs: the only log file, or the folder.
 
-    The logs may be opened together with their judgments, which are found again beside
-    the logs. Return None if the files are other files.
+    Feature logs are responses of a search engine with feature values.
+    They may be opened together with their judgments, which are found
+    again beside the logs. Return None if there are no logs, or other
+    files among them.
     """
     logs = [file for file in files if holds_logs(file)]
     if not logs:
@@ -134,13 +140,16 @@ def is_part_file(path: Path) -> bool:
 
 
 def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
-    """Find the files of a dataset, looking one folder deeper if it is unambiguous.
+    """Find the files of each fold of a dataset, looking one folder deeper if needed.
 
-    A folder of feature logs needs judgments in it, unless it is ``judged`` by a file
-    elsewhere.
+    ``path`` is a data file or a folder. A folder of feature logs
+    (responses of a search engine) needs judgments in it, unless it is
+    ``judged`` by a file elsewhere. Raise DatasetError if there is no
+    dataset or several, FileAccessError for a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
+        # Called for its errors only.
         regular_file_size(path)
         return [FilesOfFold(1, {"train": (path,)})]
     logs = logs_in(path) if judged else ()
@@ -192,6 +201,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
                     ).format(numbered=numbered[fold.number])
                 )
         return folds
+    # A file of judgments, such as qrels.txt, stands for data whose
+    # features are in other files of the folder.
     qrels = [
         child
         for child in children(folder)
@@ -214,7 +225,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
         )
     if not parts:
         return []
-    # The name of the folder may tell the number of the fold.
+    # The folder may be named after its fold, such as Fold3; otherwise
+    # it is fold 1.
     match = FOLD.fullmatch(folder.name)
     return [FilesOfFold(int(match[1]) if match else 1, parts)]
 
@@ -229,7 +241,11 @@ def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 
 
 def _numbered_folders(folder: Path) -> dict[int, Path]:
-    """Return the folders Fold1, Fold2 … in a folder by their numbers."""
+    """Return the folders Fold1, Fold2 … in a folder by their numbers.
+
+    Raise DatasetError if two have the same number, such as Fold1 and
+    fold_1.
+    """
     numbered: dict[int, Path] = {}
     for child in children(folder):
         match = FOLD.fullmatch(child.name)
@@ -249,14 +265,26 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
 
 
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """Return the files of one fold by part: train.txt, or train-01.txt …, or those in a folder train."""
+    """Return the files of one fold by part ("train", "vali", "test"), each in order.
+
+    A part is one file such as train.txt, numbered files such as
+    train-01.txt, or the files in a folder called train. Parts without
+    files are left out. Raise DatasetError if several files could be the
+    part.
+    """
     parts: dict[str, tuple[Path, ...]] = {}
     data = [child for child in children(folder) if child.is_file() and _is_data(child)]
     for name, pattern in PARTS.items():
-        candidates = [c for c in data if pattern.match(c.name)]
-        if not candidates:  # Yahoo's set1.train.txt
+        candidates = [
+            child_file for child_file in data if pattern.match(child_file.name)
+        ]
+        # Otherwise any word of the name may be that of the part:
+        # Yahoo's set1.train.txt.
+        if not candidates:
             candidates = [
-                c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))
+                child_file
+                for child_file in data
+                if any(map(pattern.match, re.split("[._-]", child_file.name)))
             ]
         # The files of a part are in the folder, or in one of their own.
         in_order = (
@@ -276,14 +304,23 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 
 
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
-    """Return the files of a folder that is named like a part: train/part-0001.parquet and so on."""
+    """Return the data files in a subfolder that is named like a part, in order.
+
+    Programs for large data write such: train/part-0001.parquet and so
+    on. ``pattern`` matches the name of the part. Return () if there is
+    none.
+    """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
+            # Names with "." or "_" in front are those of hidden files
+            # and of notes such as _SUCCESS.
             data = [
                 c
                 for c in children(child)
                 if c.is_file() and c.name[0] not in "._" and _is_data(c)
             ]
+            # Some endings of data are empty, but a name such as
+            # README with neither ending nor number is no part.
             if ordered := _numbered_files(
                 [c for c in data if c.suffix or _NUMBER.search(c.name)]
             ):
@@ -294,11 +331,11 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
 def _numbered_files(
     candidates: Sequence[Path], word: re.Pattern[str] | None = None
 ) -> tuple[Path, ...]:
-    """Return a single file, or files whose names differ only in a number, in the order of that number.
+    """Return files whose names differ only in a number, in the order of that number.
 
-    Return () for other files.
-
-    The number must follow ``word`` in a name that contains it.
+    A single file is returned as it is; other files give (). In a name
+    that contains ``word``, the number must follow it:
+    set_1.train-02.txt is number 2 for "train".
     """
     if len(candidates) < 2:
         return tuple(candidates)
@@ -348,9 +385,12 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     OutputError
         The message names both.
     """
+    # A file has several identities, such as its path and its number on
+    # the disk.
     output_of_identity = {
         identity: path for path in outputs for identity in _identities(path)
     }
+    # Without outputs, the inputs need not be searched.
     for source in inputs if output_of_identity else ():
         for path in (source, *_files_to_protect(source)):
             output = next(

@@ -80,13 +80,16 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     # A folder has files for folds and parts.
     read = _scores_in_folder if path.is_dir() else _scores_in_file
     parts, checksums = read(path, dataset)
-    # Keep the folds with scores for the part that is measured.
-    usable = {n: fold_scores for n, fold_scores in parts.items() if fold_scores}
+    # Keep the folds with scores for the part that is measured, test or
+    # vali.
+    usable = {
+        number: fold_scores for number, fold_scores in parts.items() if fold_scores
+    }
     measured = {fold.number: _measured_part(fold) for fold in dataset.folds}
     usable = {
-        n: fold_scores
-        for n, fold_scores in usable.items()
-        if measured[n] in fold_scores
+        number: fold_scores
+        for number, fold_scores in usable.items()
+        if measured[number] in fold_scores
     }
     if not usable:
         raise DatasetError(
@@ -95,7 +98,9 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
                 "such as Fold1/test.scores, or one file for the test part."
             ).format(place=path, data=dataset.name)
         )
-    return GivenFiles(usable, checksums, tuple(n for n in measured if n not in usable))
+    return GivenFiles(
+        usable, checksums, tuple(number for number in measured if number not in usable)
+    )
 
 
 def _measured_part(fold: Fold) -> str:
@@ -106,7 +111,12 @@ def _measured_part(fold: Fold) -> str:
 def _scores_in_file(
     path: Path, dataset: FoldedDataset
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
-    """Return the scores in a file by fold and part, and the file's checksum by its name."""
+    """Read one file of scores for the folds of a dataset.
+
+    Return (scores, checksum). The scores are a mapping: fold number ->
+    name of the part -> array of one score per document. The checksum is
+    that of the file, by its name.
+    """
     file = read_score_file(path)
     # Only folds with a test or validation part can be measured.
     folds = [fold for fold in dataset.folds if _measured_part(fold) in fold.parts]
@@ -119,6 +129,8 @@ def _scores_in_file(
         )
     # Scores by line are in the order of the measured documents.
     if file.run is None:
+        # Folds that the program made are not in the order of the file,
+        # except those that leave out one query after the other.
         if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
             raise DatasetError(
                 tr(
@@ -148,7 +160,12 @@ def _scores_in_file(
 def _scores_in_folder(
     folder: Path, dataset: FoldedDataset
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
-    """Return the scores in files whose names contain fold and part, and the checksum of each file."""
+    """Read the files of scores in a folder, whose names contain fold and part.
+
+    Return (scores, checksums). The scores are a mapping: fold number ->
+    name of the part -> array of one score per document. The checksums
+    are by the path in the folder.
+    """
     # Find the file of each fold and part; ignore other files.
     path_of_part: dict[tuple[int, str], Path] = {}
     folds = {fold.number: fold for fold in dataset.folds}
@@ -181,45 +198,52 @@ def _scores_in_folder(
 
 
 def _visible_files(folder: Path) -> list[Path]:
-    """Return the files in a folder and in its subfolders, except hidden ones."""
+    """Return the files in a folder and in its direct subfolders, except hidden ones."""
     visible = [child for child in children(folder) if not child.name.startswith(".")]
-    groups = [
+    files_of_children = [
         children(child) if child.is_dir() else [child] for child in visible[:_MAX_FILES]
     ]
     return [
         path
-        for paths in groups
+        for paths in files_of_children
         for path in paths
         if path.is_file() and not path.name.startswith(".")
     ]
 
 
 def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
-    """Return the fold and the part in a path.
+    """Return the number of the fold and the name of the part in a path.
 
-    The fold may be missing if the dataset has only one.
+    The name is "vali" or "test", or "" without one. A path without a
+    fold belongs to the only fold of the dataset; of several folds, the
+    number is None.
     """
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
-    numbers = [int(m[1]) for piece in path.parts for m in [_numbered(piece)] if m]
+    numbers = [
+        int(match[1]) for piece in path.parts for match in [_numbered(piece)] if match
+    ]
     part = next(
         (
-            n
-            for n, pattern in _PARTS.items()
+            name
+            for name, pattern in _PARTS.items()
             if any(pattern.fullmatch(w) for w in words)
         ),
         "",
     )
-    only = dataset.folds[0].number if len(dataset.folds) == 1 else None
-    return (numbers[0] if numbers else only), part
+    only_fold = dataset.folds[0].number if len(dataset.folds) == 1 else None
+    return (numbers[0] if numbers else only_fold), part
 
 
 def _numbered(piece: str) -> re.Match[str] | None:
-    """Return the first match of a fold's number that does not follow a letter or digit."""
+    """Return the match of a fold's number in a name, such as "Fold1" or "s2", or None.
+
+    It must not follow a letter or digit: the "s2" in "ranks2" is none.
+    """
     return next(
         (
-            m
-            for m in _FOLD.finditer(piece)
-            if m.start() == 0 or not piece[m.start() - 1].isalnum()
+            match
+            for match in _FOLD.finditer(piece)
+            if match.start() == 0 or not piece[match.start() - 1].isalnum()
         ),
         None,
     )
@@ -249,7 +273,10 @@ class ScoreFile:
     run: RunScores | None = None
 
     def knows(self, part: RankingDataset) -> bool:
-        """Return whether a run contains a document of a part, or a query if some documents have no id."""
+        """Return whether the file, a TREC run, has scores of documents of a part.
+
+        If some documents have no id, a query of the part is enough.
+        """
         run = self.run or {}
         if not all(part.document_ids):
             return any(query in run for query in part.query_ids)
@@ -308,7 +335,12 @@ class ScoreFile:
         return scores_of_parts
 
     def _of_run(self, part: RankingDataset) -> Floats:
-        """Return the scores of a run for the documents of a part; -inf for documents that it lacks."""
+        """Return the scores of the file, a TREC run, for the m documents of a part.
+
+        The result has shape (m,), with -inf for documents that the run
+        lacks. Raise DatasetError if documents have no ids, or the run
+        has none of them.
+        """
         run = self.run or {}
         if not all(part.document_ids):
             raise DatasetError(
@@ -357,6 +389,11 @@ def read_score_file(path: Path) -> ScoreFile:
 
 
 def _parsed_scores(text: TextLines) -> Floats:
+    """Return the scores in a file with one number per line, shape (lines,).
+
+    Raise FormatError for any other line.
+    """
+    # An empty file counts as one empty line, which is an error.
     lines = text.lines or ("",)
     scores = np.empty(len(lines))
     for row, line in enumerate(lines):

@@ -56,9 +56,11 @@ def mapped_folder() -> Path:
 
 
 def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
-    """Return the cached table of a file with this checksum, in memory; None if missing or damaged.
+    """Return the cached table of a file with this checksum, loaded into memory.
 
-    O(bytes of the entry).
+    Return None if it is missing or damaged. ``stop_check`` is called
+    from time to time; it raises an error to cancel. O(bytes of the
+    entry).
     """
     path = parsed_folder() / _parsed_key(checksum)
     try:
@@ -68,6 +70,7 @@ def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
     except (EntryError, KeyError, TypeError) as error:
         log.debug("%s is of no use: %s", path, error)
         return None
+    # The entries that were used last remain longest in the cache.
     entry.touch()
     return table
 
@@ -80,7 +83,9 @@ def keep_parsed(
     A table much larger than its file is not stored: a few lines with a feature
     1,000,000 are parsed quickly.
     """
-    # Comments are stored in the order of the file.
+    # Comments are stored in the order of the file. If documents were
+    # reordered, the table has a view of them (TakenComments); the
+    # stored flag restores it.
     are_taken = isinstance(table.comments, TakenComments)
     comments = (
         table.comments.of
@@ -99,6 +104,7 @@ def keep_parsed(
         # The entry is never mapped: if it did not reach the disk, its digests are
         # wrong, and it is replaced.
         with NewEntry(parsed_folder(), durable=False) as new:
+            # Remove old entries, to make space for this one.
             store.prune(parsed_folder(), store.LIMIT - size)
             for name, array in arrays.items():
                 new.save(name, array, stop_check)
@@ -111,7 +117,11 @@ def keep_parsed(
 
 
 def find_mapped(path: Path, stop_check: Callable[[], None]) -> Table | None:
-    """Return the table in a folder with mapped arrays; None if missing or damaged."""
+    """Return the table in a folder of the cache, with arrays mapped from its files.
+
+    Return None if it is missing or damaged. ``stop_check`` is called
+    from time to time; it raises an error to cancel.
+    """
     try:
         entry = StoredEntry.open(path)
         entry.check(ARRAYS, stop_check=stop_check)
@@ -140,13 +150,16 @@ def table_text(
     are_taken: bool,
     **extra: Any,
 ) -> dict[str, Any]:
-    """Return the parts of a table other than arrays, for the store; see `Table`.
+    """Return the contents of a table other than arrays, by name, for the cache.
 
     Parameters
     ----------
     source : Table or TableFacts
         Object with the other attributes of the table.
-    query_ids, scattered
+    query_ids : sequence of str
+        Ids of the queries.
+    scattered : Scattered or None
+        Queries whose documents were not consecutive.
     are_taken : bool
         Whether the comments are in the order of the file while the documents are not.
     extra
@@ -172,7 +185,11 @@ def _parsed_key(checksum: str) -> str:
 def _table_of_arrays(
     arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]
 ) -> Table:
-    """Return the table with the arrays and texts of an entry of the store."""
+    """Make a table from the arrays and the other contents of an entry of the cache.
+
+    ``text["taken"]`` is whether the comments are stored in the order of
+    the file, but the documents of the table have another one.
+    """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)
     # X comes first in the list, and is stored in several forms.

@@ -93,7 +93,12 @@ class KnownDataset:
     unmistakable: Callable[[RankingDataset], bool] | None = None
 
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
-        """Return whether a dataset read from a path is this one."""
+        """Return whether a dataset read from a path is this known one.
+
+        Number of features, labels and comments must agree. In addition,
+        either a folder in the path has a name of the dataset, or the
+        comments are typical, or, without comments, the values are.
+        """
         if dataset.n_features not in self.n_features or not _labels_within(
             dataset, self.labels
         ):
@@ -138,7 +143,10 @@ class Identity:
     feature_set: FeatureSet | None = None
 
     def name_features(self, dataset: RankingDataset) -> RankingDataset:
-        """Return the dataset with the names and the convention."""
+        """Return the dataset with known feature names, warnings and convention.
+
+        Features without a known name keep their own.
+        """
         names = dataset.feature_names
         if self.names:
             old = zip(dataset.feature_ids.tolist(), names, strict=True)
@@ -169,9 +177,12 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     # A known dataset names features that have no names in the file.
     known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
-    # ids in the files are then one less than here
+    # A file whose ids count from 0 has features "id 0" and so on: its
+    # ids are one less than here.
     from_zero = dataset.feature_names[0] == "id 0"
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
+    # The known list of names for the dataset "gov" does not fit all of
+    # its versions: the values decide.
     if (
         known_dataset is not None
         and unnamed
@@ -244,10 +255,13 @@ def recorded_dataset(
 def _names_beside_data(
     path: Path, *, lists: bool
 ) -> tuple[dict[int, str], tuple[str, ...]]:
-    """Return feature names from a file beside the data, and warnings on files without any.
+    """Return (feature names by id, warnings) from a file beside the data.
 
-    With ``lists``, a file named like a feature set counts, too, if it is only a list of
-    names by position.
+    The first file with names counts. Each file before it that is named
+    like a file of names, but has none, gives a warning. If ``lists``, a
+    file named like a search engine's feature set counts, too, if it is
+    only a list of names by position; feature sets themselves are read
+    elsewhere.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
@@ -297,10 +311,12 @@ def _read_names(path: Path) -> dict[int, str]:
 
 
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
-    """Return the names in a table with lines of id and name, ``separated`` by commas or in any common way.
+    """Return the feature names, by id, in a text with lines of id and name.
 
-    Tables whose header states other contents of the first column, or groups in the
-    second, have none.
+    ``separated`` is whether the text is CSV; otherwise a comma, colon,
+    semicolon, tab or blank separates id and name. Return {} for tables
+    whose header states other contents of the first column, or groups in
+    the second.
     """
     if separated:
         if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][
@@ -311,6 +327,7 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
         rows = [[row[0], unguarded(row[1])] for row in cells_of_lines if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
+    # The first line must be a header for ids, or begin with an id.
     if (
         rows
         and not rows[0][0].strip().isdecimal()
@@ -349,7 +366,10 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 
 
 def _is_mslr(dataset: RankingDataset) -> bool:
-    """Return whether features 96 … 100 are 0 or 1 (boolean), and 6 … 10 from 0 to 1 (ratios), as in MSLR."""
+    """Return whether the values of features are those of the public dataset MSLR.
+
+    There, features 96 … 100 are 0 or 1, and 6 … 10 ratios from 0 to 1.
+    """
     for X in _feature_blocks(dataset):
         boolean = X[:, 95:100]
         ratio = X[:, 5:10]
@@ -383,15 +403,17 @@ def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
 
 
 def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
-    """Return a test whether features are scaled within each query as in LETOR, and some columns are all 0.
+    """Return a test of a dataset: scaled as LETOR is, with some columns all 0.
 
-    Scaled values go from 0 to 1, and at least half of the features reach 1. Inverse
-    document frequencies are equal for all documents of a query, so that scaling makes
-    these ``columns`` 0; they count from 1.
+    Values scaled within each query go from 0 to 1, and at least half of
+    the features reach 1. Inverse document frequencies are equal for all
+    documents of a query, so that scaling makes these ``columns``, which
+    count from 1, all 0.
     """
     zero_columns = [column - 1 for column in columns]
 
     def is_scaled(dataset: RankingDataset) -> bool:
+        """Return whether features are in [0, 1], half reach 1, and some are 0."""
         largest = np.zeros(dataset.n_features)
         for X in map(np.asarray, _feature_blocks(dataset)):
             low = X.min(axis=0)
@@ -413,6 +435,8 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
+    # The table has the lowest and the highest number; a range ends
+    # behind the latter.
     features, labels = (
         (low, high + 1) for low, high in (values["n_features"], values["labels"])
     )

@@ -64,6 +64,7 @@ class LargeData:
     sizes: Ints = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        """Check the numbers, and draw each query's number of documents (``sizes``)."""
         for name, value, least in (
             ("n_queries", self.n_queries, 5),
             ("n_documents", self.n_documents, self.n_queries),
@@ -86,7 +87,11 @@ class LargeData:
         )
 
     def queries(self, part: str) -> range:
-        """Return the queries of a part, from 0."""
+        """Return the numbers, from 0, of the queries of "train", "vali" or "test".
+
+        The parts follow each other in this order, each with its share
+        of the queries.
+        """
         bounds = (
             np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries)
             .astype(int)
@@ -96,20 +101,27 @@ class LargeData:
         return range(bounds[position], bounds[position + 1])
 
     def text(self, part: str) -> Iterator[tuple[int, Bytes]]:
-        """Yield the LETOR text of a part in pieces of a few queries, each with its number of documents.
+        """Yield (number of documents, their LETOR text) for a few queries at a time.
+
+        ``part`` is "train", "vali" or "test".
 
         Notes
         -----
         Time O(mn); memory O(n s) for s documents in the largest query.
         """
+        # Features are in turn counts, shares and scores.
         decimals = np.array(
             [_DECIMALS[j % 3] for j in range(self.n_features)], dtype=np.int64
         )
+        # The most bytes of a feature: a blank, its id, a colon and its
+        # value.
         longest = len(str(self.n_features)) + 2 + kernels.LONGEST
         queries = self.queries(part)
         first = queries.start
         while first < queries.stop:
             ends = np.cumsum(self.sizes[first : queries.stop])
+            # As many queries as have no more than _PIECE documents, but
+            # at least one.
             last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)
             labels, units = self._documents(first, last)
             query_ids = np.repeat(
@@ -126,9 +138,11 @@ class LargeData:
             first = last
 
     def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
-        """Draw the labels and features of some queries.
+        """Draw the labels and features of the queries first … last - 1.
 
-        Features are whole numbers of their last decimal.
+        Return (labels of shape (m,), features of shape (m, n)) for m
+        documents with n features. A feature is a whole number, in units
+        of its last decimal.
         """
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
@@ -138,7 +152,8 @@ class LargeData:
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         weights = weights / np.sqrt(np.sum(weights**2))
-        # added up here: a library may sum in another order on another machine
+        # Summed up one by one: a matrix product of a library may sum in
+        # another order on another machine, which would give other data.
         signal = np.zeros(m)
         for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
@@ -148,7 +163,8 @@ class LargeData:
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(
             np.int64
         )
-        # A feature is a mixture of noise and one of the factors.
+        # A feature is a mixture of noise and one of the factors. One of
+        # three shared values is equal for all documents of a query.
         shared = np.repeat(
             rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0
         )
@@ -170,6 +186,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
     Parameters
     ----------
     data : LargeData
+        Data that are generated while they are written.
     folder : Path
         Output folder, created if missing; files of these names are replaced.
 
@@ -216,14 +233,20 @@ def written_files(folder: Path) -> dict[str, Path]:
 def _feature_in_last_decimals(
     column: NDArray[Any], shared: NDArray[Any], kind: int
 ) -> NDArray[Any]:
-    """Return a feature in units of its last decimal, by operations that round the same on every machine."""
+    """Turn random values of a feature into numbers like those of real data, from 0 up.
+
+    ``column`` and ``shared``, the value that is equal within a query,
+    have shape (m,); ``kind`` is 0 for counts, 1 for shares and 2 for
+    scores. The results are whole numbers, in units of the last decimal.
+    All operations round the same on every machine.
+    """
     shaped: NDArray[Any]
-    if kind == _COUNT:  # many small, few large
+    if kind == _COUNT:  # many small numbers, few large ones
         raised = np.maximum(
             column + np.float32(0.5) * shared + np.float32(0.8), np.float32(0.0)
         )
         shaped = np.float32(3) * raised * raised * raised
-    elif kind == _SHARE:
+    elif kind == _SHARE:  # from 0 to 1, with 6 decimals
         shaped = np.float32(5e5) * (
             column / (np.float32(1) + np.abs(column)) + np.float32(1)
         )

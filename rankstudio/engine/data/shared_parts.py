@@ -32,11 +32,13 @@ _SMALL_ARRAYS = ("feature_ids", "id_ranks")
 
 
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
-    """Write the missing parts, and return the name of each part.
+    """Write parts of a dataset to a folder for other processes; return their names.
 
-    Comments and counts of missing values are not stored, because no method uses them.
-    Ranks of document ids are stored only if they were already computed for a convention
-    that needs them.
+    The name depends on the contents, and a part that exists there is
+    not written again. Comments and counts of missing values are not
+    stored, because no method uses them. Ranks of document ids are
+    stored only if they were already computed for a convention that
+    needs them.
 
     Raises
     ------
@@ -99,6 +101,7 @@ class KeptPart:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
+        """Turn errors of the store within a with statement into FileAccessError."""
         try:
             yield
         except (EntryError, KeyError):
@@ -123,7 +126,11 @@ def open_kept(folder: Path) -> RankingDataset:
 
 
 def _mapped_part(entry: StoredEntry) -> RankingDataset:
-    """Return the part in an entry, with its arrays mapped into memory."""
+    """Return the part of a dataset in an entry of the store, with mapped arrays.
+
+    It has no comments; if ids of documents rank equal scores, their
+    ranks are stored.
+    """
     arrays = {name: entry.mapped(name) for name in entry.arrays}
     y, query_ptr, feature_ids, ranks = (
         arrays[name] for name in (*_LINKED_ARRAYS[1:], *_SMALL_ARRAYS)
@@ -154,7 +161,11 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
 
 
 def _write_part(folder: Path, part: RankingDataset) -> str:
-    """Write a part to a folder unless an undamaged entry exists, and return the name of its entry."""
+    """Write a part of a dataset to a folder, and return the name of its entry.
+
+    If an undamaged entry with the same contents exists, nothing is
+    written.
+    """
     ranks = part.grading.found_ranks
     arrays: dict[str, NDArray[Any]] = {
         **features_apart(part.X),

@@ -66,7 +66,10 @@ class LoadedFile:
 
     @classmethod
     def read(cls, path: Path, progress: ReadProgress) -> LoadedFile:
-        """Read a whole file; of a binary file with a zero byte near its start, read only the beginning.
+        """Read a whole file into memory, followed by newlines.
+
+        Of a binary file with a zero byte near its start, only the
+        beginning is read, as it will be refused.
 
         Raises
         ------
@@ -125,7 +128,10 @@ class LoadedFile:
         self.done = self.size
 
     def checksum(self) -> str:
-        """Return ``sha256:…`` of the bytes; it may run in another thread, and ends early after cancellation.
+        """Return ``sha256:…`` of the bytes of the file.
+
+        It may run in another thread. After cancellation it ends early,
+        with a result of no use.
 
         SHA-256 is what ``sha256sum`` prints, and processors support it in hardware: at
         nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
@@ -155,6 +161,7 @@ class StreamedFile:
     whole = None  # the text is never complete in memory
 
     def __init__(self, path: Path, progress: ReadProgress, pool: Executor) -> None:
+        """Prepare to read; ``pool`` is a thread that computes the checksum."""
         self.path = path
         self.size = regular_file_size(path)
         self.done = 0
@@ -218,6 +225,7 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     Parameters
     ----------
     file : SourceFile
+        A file in memory, or one that is read from disk.
     size : float
         Approximate size of a chunk in bytes.
 
@@ -232,7 +240,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if file.size:
             yield file.whole
         return
-    # the documents read from the text take about as much again
+    # Half of the free memory: the documents read from the text take
+    # about as much again.
     limit = memory.available() / 2
     size = min(size, limit / 2) if np.isfinite(size) else limit
     buffer = np.empty(2 * _PIECE_BYTES + PADDING, dtype=np.uint8)
@@ -255,7 +264,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if filled < size or last < 0:
             continue
         end = filled - len(piece) + last + 1  # behind the last complete line
-        # the padding overwrites it; it begins the next chunk
+        # The rest behind the complete lines begins the next chunk. Copy
+        # it, as the newlines behind this chunk overwrite it.
         rest = buffer[end:filled].copy()
         buffer[end : end + PADDING] = _NEWLINE
         yield buffer[: end + PADDING]
@@ -273,7 +283,10 @@ def whole_text(file: SourceFile) -> Bytes:
 
 
 def unpacked_stream(file: SourceFile) -> IO[bytes]:
-    """Return the text of a file as a stream, decompressed if necessary."""
+    """Return the text of a file as a binary stream, decompressed if necessary.
+
+    The file is read piece by piece, as the stream is read.
+    """
     return cast(
         "IO[bytes]",
         io.BufferedReader(
@@ -292,19 +305,24 @@ class _Pieces(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, buffer: Any) -> int:
+        """Copy the next bytes into a buffer; return their number, 0 at the end."""
         while not self._rest:
             piece = next(self._pieces, None)
             if piece is None:
                 return 0
             self._rest = memoryview(piece)
-        n = min(len(room), len(self._rest))
-        room[:n] = self._rest[:n]
+        n = min(len(buffer), len(self._rest))
+        buffer[:n] = self._rest[:n]
         self._rest = self._rest[n:]
         return n
 
 
 def _is_binary(begin: memoryview) -> bool:
+    """Return whether a file with this beginning is of an unknown binary format.
+
+    Compressed, Parquet and Arrow files are binary, too, but are read.
+    """
     content = begin.tobytes()
     return (
         not is_packed(content)
@@ -320,6 +338,7 @@ def _size_changed_error(path: Path) -> FileAccessError:
 
 
 def _too_long_error(path: Path, limit: float) -> FileAccessError:
+    """Return the error for a text of more than ``limit`` bytes."""
     return FileAccessError(
         path,
         tr(

@@ -51,7 +51,7 @@ class Entries:
 
     @classmethod
     def joined(cls, pieces: Sequence[Entries]) -> Entries:
-        """Return the entries of documents one after the other."""
+        """Return the entries of several pieces of a file, document after document."""
         width = max(piece.width for piece in pieces)
         arrays_of_pieces = (
             (piece.ids, piece.values, piece.lengths) for piece in pieces
@@ -62,9 +62,15 @@ class Entries:
         return cls(ids, values, lengths, width)
 
     def matrix(self) -> tuple[SparseRows, Ints]:
-        """Return the documents as a matrix with a column for each id that occurs, and these ids."""
+        """Return (X, ids): documents as a sparse matrix, and the ids of its columns.
+
+        X has shape (m, n), with a column for each of the n ids that
+        occur. The ids ascend.
+        """
         columns: Indices
-        # Mark in a table which ids occur, or sort the ids if they are few.
+        # Mark in a table which ids occur, or sort the ids if they are
+        # so few and large that the table would be longer than their
+        # list.
         if self.width <= _MAX_IDS_PER_VALUE * self.ids.size:
             occurs = np.zeros(self.width + 1, dtype=np.bool_)
             occurs[self.ids] = True
@@ -82,20 +88,26 @@ class Entries:
 
 
 def sorted_rows(entries: Entries) -> tuple[Entries, int]:
-    """Return entries with ascending ids in each document, and the first document with an id twice, or -1."""
+    """Sort the entries of each document by id.
+
+    Return (sorted entries, first document with an id twice, from 0, or
+    -1 if none has).
+    """
     ids = entries.ids
     ends = np.cumsum(entries.lengths)
     falls = np.flatnonzero(ids[1:] <= ids[:-1])
-    if np.isin(falls + 1, ends).all():  # ids fall only from one document to the next
+    # Entries are sorted already if ids fall only from one document to
+    # the next.
+    if np.isin(falls + 1, ends).all():
         return entries, -1
     row = np.repeat(np.arange(entries.lengths.size), entries.lengths)
     key = (row << 32) | ids  # sorts by document, then by id
     order = np.argsort(key, kind="stable")
     repeats = np.flatnonzero(np.diff(key[order]) == 0)
-    twice = int(row[order[repeats[0]]]) if repeats.size else -1
+    row_with_repeat = int(row[order[repeats[0]]]) if repeats.size else -1
     return Entries(
         ids[order], entries.values[order], entries.lengths, entries.width
-    ), twice
+    ), row_with_repeat
 
 
 def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
@@ -129,6 +141,8 @@ class _Runs:
 
     @classmethod
     def of(cls, X: SparseRows, query_ptr: Ints) -> _Runs:
+        """Find the runs; query q has the rows from ``query_ptr[q]`` on."""
+        # Column after column, with ascending rows in each.
         csc = X.csc
         query = np.searchsorted(query_ptr, csc.indices, side="right") - 1
         # A run begins with each column that has entries, and with each query within it.
@@ -155,10 +169,18 @@ class _Runs:
 
 
 def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
-    """Return which features are constant within each query, shape (n,): O(values)."""
+    """Return which features are constant within each query, shape (n,).
+
+    Query q has the rows from ``query_ptr[q]`` to ``query_ptr[q + 1] -
+    1``. O(values).
+    """
+    # A run is the values of one feature in one query, including 0 if
+    # any is not stored.
     runs = _Runs.of(X, query_ptr)
     constant = np.ones(X.shape[1], dtype=np.bool_)
     varies = runs.least() != runs.greatest()
+    # Find the column of each run that varies, by the position of its
+    # first value.
     constant[np.searchsorted(X.csc.indptr, runs.starts[varies], side="right") - 1] = (
         False
     )
@@ -166,10 +188,14 @@ def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
 
 
 def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
-    """Replace NaN by the least value of the feature in the query, or by 0: as in dense data.
+    """Replace NaN in a sparse matrix, as in dense data.
 
-    O(values).
+    With the policy "query_min", it becomes the least value of the
+    feature in the query, which may be a 0 that is not stored, or 0 if
+    all are missing; with "zero", 0. ``query_ptr`` has the first row of
+    each query. O(values).
     """
+    # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)
     absent = np.isnan(runs.values)
     filling = np.zeros(runs.starts.size)
@@ -198,7 +224,10 @@ def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     low = low * half
     high = high * half
     span = high - low
+    # Only values of runs without zeros that are not stored can be
+    # shifted.
     shift = np.where(runs.whole, low, 0.0)
+    # A constant feature is divided by 1 instead of 0.
     span[span == 0.0] = 1.0
     half, shift, span = (
         np.repeat(run_values, runs.sizes) for run_values in (half, shift, span)

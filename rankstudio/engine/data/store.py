@@ -92,7 +92,12 @@ def scratch_folder() -> Path:
 
 @cache
 def writable(folder: Path) -> Path:
-    """Return a folder if it is writable, otherwise a temporary one of this process, if possible."""
+    """Return a folder if it is writable, otherwise a temporary one, with a warning.
+
+    If there is no temporary folder either, return the folder itself:
+    its first use will report the error. The result is cached for each
+    folder.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -158,7 +163,7 @@ class _Digests:
         self._filled = 0
 
     def update(self, content: memoryview) -> None:
-        """Add the next bytes of the stream."""
+        """Add the next bytes of the stream; each full block of them gets a digest."""
         while content:
             piece = content[: BLOCK - self._filled]
             self._current.update(piece)
@@ -201,7 +206,7 @@ class StoredEntry:
 
     @classmethod
     def open(cls, path: Path) -> StoredEntry:
-        """Return an entry.
+        """Return the entry in a folder; its arrays are not read yet.
 
         Raises
         ------
@@ -246,7 +251,10 @@ class StoredEntry:
         rows: slice | None = None,
         stop_check: Check = _never_stop,
     ) -> None:
-        """Compare arrays with their digests, each block once per process while its file is unchanged.
+        """Compare arrays with their digests.
+
+        Each block is compared once per process, as long as its file is
+        unchanged.
 
         Parameters
         ----------
@@ -255,6 +263,7 @@ class StoredEntry:
         rows : slice, optional
             Rows to verify; all by default.
         stop_check : callable, optional
+            Called after each block; it may raise an error to stop.
 
         Raises
         ------
@@ -274,6 +283,7 @@ class StoredEntry:
                 ]
 
         def read(block: tuple[str, _FileState, int]) -> None:
+            """Read a block, compare its digest, and record that it is valid."""
             name, state, index = block
             size = min(BLOCK, self.arrays[name].n_bytes - index * BLOCK)
             self._read_block(name, index, memoryview(bytearray(size)))
@@ -282,7 +292,9 @@ class StoredEntry:
         _read_in_threads(read, unread, stop_check)
 
     def mapped(self, name: str) -> NDArray[Any]:
-        """Return a mapped read-only array; empty arrays are not mapped.
+        """Return an array of the entry by its name, mapped from its file and read-only.
+
+        Empty arrays have no file, and are not mapped.
 
         Raises
         ------
@@ -302,7 +314,10 @@ class StoredEntry:
         return np.asarray(array)
 
     def loaded(self, name: str, stop_check: Check = _never_stop) -> NDArray[Any]:
-        """Return an array read into memory and verified.
+        """Return an array of the entry by its name, read into memory and verified.
+
+        ``stop_check`` is called after each block; it may raise an error
+        to stop.
 
         Raises
         ------
@@ -315,6 +330,8 @@ class StoredEntry:
         except (MemoryError, ValueError) as error:
             raise EntryError(f"{self._file(name)}: {error}") from None
         content = _bytes_of(array)
+        # Called for its errors only: the file must have the size of the
+        # array.
         if described.n_bytes:
             self._state(name)
 
@@ -346,7 +363,11 @@ class StoredEntry:
         return self.path / f"{name}{_ENDING}"
 
     def _state(self, name: str) -> _FileState:
-        """Return the identity of the file of an array, which changes with the file."""
+        """Return the identity of the file of an array: device, inode, size and time.
+
+        It changes with the file. Raise EntryError if the file is
+        missing, or its size is not that of the array.
+        """
         try:
             status = self._file(name).stat()
         except OSError as error:
@@ -358,22 +379,25 @@ class StoredEntry:
     def _is_read(self, name: str, state: _FileState, index: int) -> bool:
         return _VERIFIED_DIGESTS.get((state, index)) == self.arrays[name].digests[index]
 
-    def _read_block(self, name: str, index: int, room: memoryview) -> None:
-        """Read a block of a file into ``room``, and compare it with its digest.
+    def _read_block(self, name: str, index: int, buffer: memoryview) -> None:
+        """Read a block of an array's file into a buffer, and verify its digest.
 
-        Raise EntryError if they differ.
+        ``index`` is that of the block, and the buffer has the size of
+        the block. Raise EntryError if the digest differs.
         """
         try:
             with self._file(name).open("rb", buffering=0) as file:
                 file.seek(index * BLOCK)
                 n_read = 0
-                while n_read < len(room) and (count := file.readinto(room[n_read:])):
+                while n_read < len(buffer) and (
+                    count := file.readinto(buffer[n_read:])
+                ):
                     n_read += count
         except OSError as error:
             raise EntryError(f"{self._file(name)}: {error}") from None
         if (
-            n_read < len(room)
-            or hashlib.sha256(room).hexdigest() != self.arrays[name].digests[index]
+            n_read < len(buffer)
+            or hashlib.sha256(buffer).hexdigest() != self.arrays[name].digests[index]
         ):
             raise EntryError(f"{self._file(name)}: block {index} is damaged")
 
@@ -402,9 +426,10 @@ def is_whole(path: Path) -> bool:
 
 
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
-    """Return the undamaged entry with exactly these arrays, mapped into memory.
+    """Return the undamaged entry whose files these arrays map into memory.
 
-    Return None without one.
+    Each array must be the whole file of its name. Return None if any is
+    not, or if they are of several entries.
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
@@ -438,6 +463,7 @@ class ArrayFile:
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
+        """Create the file; ``width`` is the number of columns, None for a vector."""
         self.path = path
         self.width = width
         self.rows = 0
@@ -502,6 +528,11 @@ class NewEntry:
     """
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
+        """Create a temporary folder for the entry in the folder of all entries.
+
+        ``durable`` is whether the files must have reached the disk when
+        it is finished.
+        """
         self._folder = folder
         self._durable = durable
         folder.mkdir(parents=True, exist_ok=True)
@@ -538,7 +569,11 @@ class NewEntry:
     def save(
         self, name: str, array: NDArray[Any], stop_check: Check = _never_stop
     ) -> None:
-        """Write an array from memory."""
+        """Write an array from memory under a name, in blocks of rows.
+
+        ``stop_check`` is called before each block; it may raise an
+        error to stop.
+        """
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
         step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
         for begin in range(0, len(array), step):
@@ -573,7 +608,11 @@ class NewEntry:
         return self._rename(name)
 
     def _rename(self, name: str) -> Path:
-        """Give the entry its final name, and replace a damaged entry or another file with this name."""
+        """Give the entry its final name, and return its folder.
+
+        An undamaged entry with this name stays. A damaged one, or a
+        file, is replaced.
+        """
         final = self._folder / name
         try:
             self.path.rename(final)
@@ -600,9 +639,11 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
     Parameters
     ----------
     folder : Path
+        Folder of the entries.
     limit : float
+        Maximum total size in bytes.
     keep : collection of str
-        Names of entries to keep.
+        Names of entries to keep in any case.
     """
     remove_abandoned(folder, f"{_NEW}*")
     entries = _oldest_entries_first(folder)
@@ -628,8 +669,9 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     path : Path
         Source file, for messages.
     needed : float
+        Bytes of the new entry.
     purpose : str
-        Subject of the message.
+        What needs them, for the message: "3 documents with 2 features".
 
     Raises
     ------
@@ -673,7 +715,11 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
 
 
 def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
-    """Copy the rows of a matrix to a wider one, filled up with ``padding``, and remove the original file."""
+    """Copy the rows of a matrix on disk to a wider, empty one, and return that.
+
+    New columns are filled with ``padding``. The original file is
+    removed.
+    """
     file.finish(durable=False)
     X = file.content()
     width = to.width or 1
@@ -698,7 +744,10 @@ SourceState = tuple[int, ...]
 
 
 def source_state(path: Path) -> SourceState:
-    """Return the state of a file, which changes whenever the file appears to change; () if it is too recent.
+    """Return the state of a file: device, inode, size and times of change.
+
+    A file that changes gets another state. Return () if it changed so
+    recently that it could change again without another time.
 
     Raises
     ------
@@ -719,7 +768,10 @@ def source_state(path: Path) -> SourceState:
 
 
 def recalled_checksum(path: Path) -> str:
-    """Return the known checksum of a source file in its current state; "" if unknown."""
+    """Return the checksum of a source file that was remembered for its current state.
+
+    Return "" if there is none. The file itself is not read.
+    """
     with suppress(OSError, ValueError, KeyError, TypeError):
         content = json.loads(_checksum_file(path).read_text(encoding="utf-8"))
         state = source_state(path)
@@ -728,13 +780,19 @@ def recalled_checksum(path: Path) -> str:
             and content["path"] == _ascii(path)
             and tuple(content["state"]) == state
         ):
+            # Those that are used last are kept.
             os.utime(_checksum_file(path))
             return str(content["checksum"])
     return ""
 
 
 def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
-    """Store the checksum of a source file, if its state did not change during reading."""
+    """Store the checksum of a source file, if the file did not change during reading.
+
+    ``state`` is that from before the reading, () if the file was too
+    recent to be sure. Only the checksums used last are stored; errors
+    are ignored.
+    """
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
             return
@@ -769,7 +827,10 @@ def _manifest(
 
 
 def _oldest_entries_first(folder: Path) -> list[tuple[float, int, Path]]:
-    """Return the time of last use, the size and the folder of each entry, sorted by time."""
+    """Return (time of last use, bytes, folder) of each entry, the oldest use first.
+
+    Entries that are being written are left out.
+    """
     entries = []
     with suppress(OSError):
         for path in folder.iterdir():
@@ -800,6 +861,7 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
 
 def _mapped_file(array: NDArray[Any]) -> Path | None:
     """Return the file that an array maps into memory as a whole; None for other arrays."""
+    # Views have the array that they are a view of as their base.
     base: Any = array
     while base is not None and not isinstance(base, np.memmap):
         base = getattr(base, "base", None)

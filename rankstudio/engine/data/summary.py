@@ -99,6 +99,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
+        Counts, the distribution of labels, and statistics of each
+        feature.
 
     Notes
     -----
@@ -119,7 +121,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         )
         for extreme in (np.minimum, np.maximum)
     )
-    # FeatureSummary has these fields in this order, with the name second.
+    # The fields of FeatureSummary in their order, without the name,
+    # which is the second.
     columns = (
         first.feature_ids,
         minimum,
@@ -135,7 +138,10 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     return DatasetSummary(
         n_documents=m,
         n_queries=sum(part.n_queries for part in parts),
-        labels=tuple((float(v), int(c)) for v, c in zip(values, counts, strict=True)),
+        labels=tuple(
+            (float(label), int(count))
+            for label, count in zip(values, counts, strict=True)
+        ),
         query_sizes=np.concatenate([np.diff(part.query_ptr) for part in parts]),
         without_relevant=int(np.count_nonzero(best <= 0)),
         only_relevant=int(np.count_nonzero(worst > 0)),
@@ -158,7 +164,8 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
-        Of the features that are shown; see :func:`shown_features`.
+        With all features, or with 1,000 of a wide dataset, whose other
+        features are shown on request only.
 
     Raises
     ------
@@ -179,10 +186,11 @@ def is_wide(part: RankingDataset) -> bool:
 
 
 def shown_features(part: RankingDataset) -> Ints | None:
-    """Return the columns to show of a wide dataset, ascending; None for all columns of any other dataset.
+    """Return the columns to show of a dataset with very many features, ascending.
 
-    These are the 1,000 columns with the most values other than 0. Any other column is
-    shown on request: by its id, or if a model has it.
+    These are the 1,000 columns with the most values other than 0. Any
+    other column is shown on request: by its id, or if a model has it.
+    Return None for all columns of any other dataset.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
@@ -192,7 +200,9 @@ def shown_features(part: RankingDataset) -> Ints | None:
         if isinstance(X, SparseRows)
         else np.count_nonzero(X[:_ROWS_AT_ONCE], axis=0)
     )
-    # faster than sorting a million counts
+    # The count of the last column to show. np.partition is faster than
+    # sorting a million counts. Of the columns with just this count, the
+    # first ones fill up the number.
     least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]
     above = np.flatnonzero(counts > least)
     at_least = np.flatnonzero(counts == least)
@@ -215,7 +225,11 @@ def described_parts(
 def _column_statistics(
     parts: tuple[RankingDataset, ...],
 ) -> tuple[Floats, Floats, Floats, Ints, Bools]:
-    """Return minimum, maximum, sum, number of zeros and constancy of each column over all parts."""
+    """Return statistics of each of n columns over all parts, as arrays of shape (n,).
+
+    They are minimum, maximum, sum, number of zeros, and whether the
+    column is constant within each query.
+    """
     if any(isinstance(part.X, SparseRows) for part in parts):
         return _sparse_columns(parts)
     n = parts[0].n_features
@@ -240,7 +254,11 @@ def _column_statistics(
 def _sparse_columns(
     parts: tuple[RankingDataset, ...],
 ) -> tuple[Floats, Floats, Floats, Ints, Bools]:
-    """Return the same statistics for sparse columns: O(values)."""
+    """Return the statistics of each column of sparse parts, as arrays of shape (n,).
+
+    They are minimum, maximum, sum, number of zeros, and whether the
+    column is constant within each query. O(values).
+    """
     csc = concatenated([part.X for part in parts]).csc
     extremes = (getattr(csc, name)(axis=0).toarray().ravel() for name in ("min", "max"))
     zeros = csc.shape[0] - np.diff(csc.indptr)

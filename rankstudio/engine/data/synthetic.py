@@ -95,6 +95,9 @@ def make_ranking(
     """
     if n_informative < 1:
         raise ParameterError("n_informative", n_informative, "a number of at least 1")
+    # Each factor counts less for relevance than the one before it. A
+    # row of the identity matrix is the loadings of a feature that has
+    # one factor only.
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
     # Each informative feature has its own factor; redundant features share these, with
@@ -133,8 +136,15 @@ def generate(
         The features.
     weights : sequence of float
         Contribution of each hidden factor to relevance.
-    n_queries, documents, label_noise, seed
-        See `make_ranking`.
+    n_queries : int
+        Number of queries.
+    documents : (int, int)
+        Minimum and maximum number of documents per query.
+    label_noise : float
+        Standard deviation of the part of relevance that no feature
+        explains.
+    seed : int
+        Equal seeds give equal data.
     decimals : int
         Number of decimals of the features.
 
@@ -165,7 +175,7 @@ def generate(
     )
     query_ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     normalize_queries(X, query_ptr)
-    X = np.round(X, decimals) + 0.0  # no -0.0
+    X = np.round(X, decimals) + 0.0  # adding 0.0 turns -0.0 into 0.0
     bounds = np.linspace(0, n_queries, N_PARTS + 1).astype(np.int64).tolist()
     return [
         _part_of_queries(X, labels, query_ptr, first, last)
@@ -186,7 +196,12 @@ def _drawn_feature(
 def _part_of_queries(
     X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int
 ) -> RankingDataset:
-    """Return the queries first … last - 1 as a dataset of their own."""
+    """Return the queries first … last - 1 as a dataset of their own.
+
+    X has shape (m, n), labels shape (m,); ``query_ptr`` has the first
+    row of each query. Query ids count from 1, and documents have
+    comments such as "docid = Q0007-01".
+    """
     rows = slice(int(query_ptr[first]), int(query_ptr[last]))
     qid = np.repeat(
         np.arange(first + 1, last + 1), np.diff(query_ptr[first : last + 1])
@@ -195,14 +210,18 @@ def _part_of_queries(
         [np.arange(1, n + 1) for n in np.diff(query_ptr[first : last + 1])]
     )
     comments = [
-        f"docid = Q{q:04d}-{d:02d}"
-        for q, d in zip(qid.tolist(), numbers.tolist(), strict=True)
+        f"docid = Q{query:04d}-{document:02d}"
+        for query, document in zip(qid.tolist(), numbers.tolist(), strict=True)
     ]
     return RankingDataset.from_arrays(X[rows], labels[rows], qid, comments=comments)
 
 
 def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
-    """Make LETOR's five folds of five parts: three for training, one each for validation and testing."""
+    """Make LETOR's five folds of five parts.
+
+    In each fold, three parts are for training, one for validation, one
+    for testing; from fold to fold, these roles move on by one part.
+    """
     folds = []
     for i in range(N_PARTS):
         rotated = [parts[(i + j) % N_PARTS] for j in range(N_PARTS)]

@@ -93,7 +93,7 @@ class Scattered:
     unit: str = "line"
 
     def sentence(self, name: str) -> str:
-        """Return the warning for a file of this name."""
+        """Return the warning that documents were grouped, for a file of this name."""
         text = trn(
             "{name}: the documents of {n} query are not contiguous (query {query} appears again on {unit} "
             "{line}). They were grouped, in document order.",
@@ -171,11 +171,16 @@ class Table:
         return np.flatnonzero(self.X.any(axis=0)) + 1
 
     def with_ids(self, ids: Ints) -> Table:
-        """Return the table as a sparse matrix with a column for each of ``ids``, which include its own."""
+        """Return the table with a column for each of ``ids``, as a sparse matrix.
+
+        The ids ascend and include all of the table's own; new columns
+        are 0.
+        """
         X = self.X
         present_ids = self.feature_ids
         missing = np.zeros(ids.size, dtype=np.int64)
         counts = self.missing
+        # An array has the ids 1 … n; drop its columns of zeros.
         if not isinstance(X, SparseRows):
             present_ids = self.ids
             X = SparseRows.of_array(X[:, present_ids - 1])
@@ -189,7 +194,11 @@ class Table:
         )
 
     def notes(self, name: str) -> tuple[str, ...]:
-        """Return the notes on a file of this name, as sentences."""
+        """Return notes for users on the reading of a file, as sentences.
+
+        ``name`` is that of the file. They concern columns that were
+        left out, the column of parts, and documents that were grouped.
+        """
         text = tr('{name}: the column "{column}" is not numeric and was left out.')
         notes = [text.format(name=name, column=column) for column in self.left_out]
         if self.parts.size:
@@ -212,7 +221,7 @@ def scaling(name: str) -> Normalize:
 
 
 def check_options(missing: str, normalize: str | bool) -> None:
-    """Raise `ParameterError` for an unknown policy."""
+    """Raise `ParameterError` for an unknown treatment of missing values or scaling."""
     if missing not in get_args(Missing):
         raise ParameterError(
             "missing", missing, tr('one of "query_min", "zero" and "refuse"')
@@ -246,7 +255,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         filling = np.zeros(len(query_ptr) - 1)
         if policy == "query_min":
             least = np.fmin.reduceat(column, query_ptr[:-1])
-            # no -0.0, which may be the least zero
+            # NaN if the query has no value. Adding 0.0 turns -0.0,
+            # which may be the least value, into 0.0.
             filling = np.where(np.isnan(least), 0.0, least) + 0.0
         column[absent] = np.repeat(filling, np.diff(query_ptr))[absent]
 
@@ -272,12 +282,16 @@ def treated(
     *,
     normalize: bool,
 ) -> Features:
-    """Return features with missing values filled and scaled as requested; an array is changed in place.
+    """Return features with missing values filled, columns added and values scaled.
+
+    An array is changed in place.
 
     Parameters
     ----------
     X : ndarray of shape (m, n), or SparseRows
+        Features, NaN for missing values.
     query_ptr : ndarray of shape (Q + 1,)
+        First row of each query, followed by m.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     fill_policy : str
@@ -285,6 +299,7 @@ def treated(
     n_features : int
         Number of columns of an array, if larger than n.
     normalize : bool
+        Whether to scale every feature to [0, 1] within every query.
     """
     if isinstance(X, SparseRows):
         if fill_policy and missing.any():
@@ -309,12 +324,18 @@ def normalize_queries(X: Floats, query_ptr: Ints) -> None:
 
 
 def _normalize(X: Floats, query_ptr: Ints) -> None:
-    """Scale the rows of a block of queries, in place."""
+    """Scale the features of some queries to [0, 1] within each query, in place.
+
+    X has shape (rows, n), and ``query_ptr`` the first row of each
+    query, then the number of rows. A feature that is constant within a
+    query becomes 0 there.
+    """
     rows = np.diff(query_ptr)
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(X, query_ptr[:-1], axis=0) - low
-    # the difference of two huge numbers is infinite: halve them
+    # The difference of two huge numbers is infinite: halve them and
+    # begin again, as the scale does not matter for the result.
     if not np.isfinite(span).all():
         X *= np.repeat(np.where(np.isfinite(span), 1.0, 0.5), rows, axis=0)
         _normalize(X, query_ptr)

@@ -201,13 +201,20 @@ class QueryRuns:
     def add(
         self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]
     ) -> None:
-        """Add the query id and the number of documents of each run; see `DocumentPiece`."""
+        """Add runs of documents of a query: (query id, number of documents).
+
+        ``place_of`` returns the line or row of the first document of a
+        run, by the position of the run. It may take long, so that it is
+        called only once, for the first query whose documents are not
+        consecutive.
+        """
         for position, (query_id, length) in enumerate(runs):
             is_known = query_id in self._numbers
             query = self._numbers.setdefault(query_id, len(self._numbers))
             if self._runs and self._runs[-1] == query:
                 self._lengths[-1] += length
                 continue
+            # The query occurred before, but another one in between.
             if is_known and query not in self._recurrences:
                 self._recurrences[query] = (
                     0 if self._recurrences else place_of(position)
@@ -221,7 +228,10 @@ class QueryRuns:
         return tuple(self._numbers)
 
     def query_ptr(self) -> Ints:
-        """Return the first row of each query after sorting, and the number of queries."""
+        """Return the first row of each of Q queries after sorting, and then m.
+
+        The shape is (Q + 1,), for m documents.
+        """
         sizes = np.zeros(len(self._numbers) + 1, dtype=np.int64)
         queries = np.frombuffer(self._runs, np.int64)
         np.add.at(sizes, queries + 1, np.frombuffer(self._lengths, np.int64))
@@ -245,9 +255,12 @@ class QueryRuns:
 def group_by_size(
     location: str, sizes: Ints, n_documents: int
 ) -> tuple[Ints, tuple[str, ...]]:
-    """Return the first row of each query, and ids "1", "2" …, for queries with given numbers of documents.
+    """Return (first rows, ids) of queries by their numbers of documents.
 
-    Queries without documents are dropped, but keep their number.
+    ``sizes`` has shape (Q,). The first row of each query is followed by
+    the number of documents; the ids are "1", "2" …. Queries without
+    documents are dropped, but keep their number. ``location`` is for
+    the message.
 
     Raises
     ------
@@ -284,6 +297,7 @@ class TableBuilder(ABC):
     """Value of a document in a column that only other documents have."""
 
     def __init__(self, path: Path) -> None:
+        """Begin a table without documents; its columns are those of the first piece."""
         self.path = path
         self.n_documents = 0
         self._runs = QueryRuns()
@@ -302,14 +316,17 @@ class TableBuilder(ABC):
         """Append documents to the rows written so far."""
 
     def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
-        """Append documents.
+        """Append documents to the table.
 
         Parameters
         ----------
         piece : DocumentPiece
-            The caller must not use them afterwards.
+            Documents of the file; the caller must not use them
+            afterwards.
         share : float
-            Approximate share of all documents read so far.
+            About the share of all documents that have been read, this
+            piece included, from 0 to 1; memory for the others is
+            reserved by it.
 
         Raises
         ------
@@ -325,6 +342,7 @@ class TableBuilder(ABC):
         if piece.columns != self._columns:
             piece = self._with_first_columns(piece, self._columns)
         self._write(piece, share)
+        # A later piece may be wider.
         if len(piece.missing) > len(self._missing):
             self._missing = np.pad(
                 self._missing, (0, len(piece.missing) - len(self._missing))
@@ -344,7 +362,11 @@ class TableBuilder(ABC):
     def _with_first_columns(
         self, piece: DocumentPiece, columns: tuple[int, ...]
     ) -> DocumentPiece:
-        """Return a piece with the columns of the first piece; one that it lacks is 0, and dropped later."""
+        """Return a piece with the columns of the first piece, ``columns``.
+
+        A column that the piece lacks is 0 for now; it is dropped in the
+        end, as only features of all pieces count.
+        """
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
         missing = np.zeros(len(columns), dtype=np.int64)
@@ -355,7 +377,11 @@ class TableBuilder(ABC):
         return replace(piece, X=X, missing=missing, columns=columns)
 
     def _kept_columns(self, width: int) -> slice | list[int]:
-        """Return the positions of the written columns that are kept; at most ``width`` if none is dropped."""
+        """Return the positions of the written columns that belong to the table.
+
+        If no column is dropped, these are all, but at most ``width``,
+        as a slice.
+        """
         if not self._dropped_columns:
             return slice(min(self.width, width))
         return [
@@ -367,7 +393,14 @@ class TableBuilder(ABC):
     def _queries(
         self, facts: TableFacts, sizes: Ints | None
     ) -> tuple[Ints, tuple[str, ...], Scattered | None]:
-        """Return the first row of each query, the ids of the queries, and the scattered queries, if any."""
+        """Return (first rows, ids, scattered queries or None) of the queries.
+
+        The first row of each query is followed by the number of
+        documents. ``sizes`` are the numbers of documents of the
+        queries, if the documents do not contain their query.
+        """
+        # The reader has gathered the rows itself, and knows their
+        # queries.
         if facts.rows is not None:
             self._dropped_columns = set(facts.rows.without)
             self._columns = tuple(range(facts.n_features + len(self._dropped_columns)))
@@ -405,6 +438,7 @@ class TableInMemory(TableBuilder):
         Parameters
         ----------
         facts : TableFacts
+            Facts that the reader knows in the end, such as names.
         sizes : ndarray of shape (Q,), optional
             Number of documents per query, if the documents do not contain their query.
 
@@ -429,7 +463,8 @@ class TableInMemory(TableBuilder):
             X = X[order]
             y = y[order]
             parts = parts[order] if parts.size else parts
-        # the counts so far are of all rows that were written
+        # The counts so far are of all rows that were written, of which
+        # the table may have only some.
         if facts.rows is not None:
             missing = np.isnan(X).sum(axis=0).astype(np.int64)
         comments = _joined_comments([piece.comments for piece in self._pieces])
@@ -452,7 +487,11 @@ class TableInMemory(TableBuilder):
         )
 
     def _features(self, columns: slice | list[int]) -> tuple[Features, Ints, Ints]:
-        """Return the features, their ids unless these are 1 … n, and the number of missing values of each."""
+        """Return (X, ids, missing): features, their ids, and missing values of each.
+
+        X has shape (m, n), the others (n,). The ids are of size 0 if
+        they are 1 … n.
+        """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
             absent = sparse.csr.indices[np.isnan(sparse.csr.data)]
@@ -464,7 +503,12 @@ class TableInMemory(TableBuilder):
         return X, _no_integers(), self._missing[columns]
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents; the features of the first piece, usually the only one, are not copied."""
+        """Append documents.
+
+        The features of the first piece, usually the only one, are not
+        copied. ``share`` is about the share of all documents that have
+        been read, this piece included.
+        """
         if isinstance(piece.X, Entries) or self._entries:
             # Once one piece comes as entries, all are kept as entries, those before
             # included.
@@ -484,17 +528,22 @@ class TableInMemory(TableBuilder):
             self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
             self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
         # Keep the rest of the piece without its features and runs, which would hold
-        # memory.
+        # memory; int() stands for the function that it needs no more.
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
-        """Make room for a number of rows and columns, and for the rows expected from the share read."""
+        """Enlarge the matrix to a number of rows and columns, and for those expected.
+
+        If ``share`` of all documents has ``rows`` rows, the others need
+        as much in proportion; they get no memory in advance if it is
+        scarce.
+        """
         # The share of a tiny piece of a file may be rounded to 0.
         capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
             capacity = rows
-        # pages that are never written to take no memory
+        # Rows that are never written to take no memory.
         larger = np.empty((capacity, width))
         larger[: self.n_documents, : self.width] = self._X[: self.n_documents]
         larger[: self.n_documents, self.width :] = self.padding
@@ -514,6 +563,7 @@ class TableOnDisk(TableBuilder):
     takes_entries = False
 
     def __init__(self, path: Path, treatment: Treatment) -> None:
+        """Begin a table in the cache, with a treatment of missing values."""
         super().__init__(path)
         self._treatment = treatment
         self._folder = store.writable(mapped_folder())
@@ -551,6 +601,7 @@ class TableOnDisk(TableBuilder):
         Parameters
         ----------
         facts : TableFacts
+            Facts that the reader knows in the end, such as names.
         key : str
             Key of the table in the cache.
         sources : sequence of (int, str)
@@ -577,7 +628,7 @@ class TableOnDisk(TableBuilder):
             order = self._order_by_query(scattered)
         # Count the missing values of each feature.
         columns = self._kept_columns(n_features)
-        # columns beyond the written ones have none
+        # Columns beyond the written ones have no missing values.
         missing = np.zeros(n_features, dtype=np.int64)
         all_counts = (
             self._missing
@@ -618,13 +669,18 @@ class TableOnDisk(TableBuilder):
             facts, ids, scattered, are_taken=bool(order.size), sources=sources
         )
         folder = self._new.finish(text, key)
+        # Nothing can stop this: the table has been written.
         table = find_mapped(folder, lambda: None)
         if table is None:
             raise OSError(f"{folder} cannot be read")
         return table
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents to the files, and their comments behind those of the documents before."""
+        """Append documents to the files of the table.
+
+        ``share`` is about the share of all documents that have been
+        read, this piece included.
+        """
         X = piece.X
         # The first piece begins the file, and a wider piece widens it.
         if self._X is None or X.shape[1] > self.width:
@@ -650,10 +706,11 @@ class TableOnDisk(TableBuilder):
         self._comments_end += int(offsets[-1] - offsets[0])
 
     def _grow(self, width: int, rows: float) -> None:
-        """Widen X to ``width`` columns or more.
+        """Widen the file of X to ``width`` columns or more, by a copy.
 
-        Raise DatasetError if the disk lacks room for ``rows`` rows.
+        Raise DatasetError if the disk lacks space for ``rows`` rows.
         """
+        # Each copy takes long: widen by more than is needed now.
         if self._X is not None:
             width = max(width, int(self.width * _GROWTH))
         purpose = f"{rows:,.0f} documents with {width} features"
@@ -663,7 +720,10 @@ class TableOnDisk(TableBuilder):
         self._X = new if self._X is None else store.widened(self._X, new, self.padding)
 
     def _count_missing(self, order: Ints) -> Ints:
-        """Return the number of missing values of some rows in each column."""
+        """Return the number of missing values in each column, of shape (columns,).
+
+        ``order`` has the positions of the rows that count.
+        """
         assert self._X is not None
         raw = self._X.content()
         counts = np.zeros(self.width, dtype=np.int64)
@@ -674,9 +734,10 @@ class TableOnDisk(TableBuilder):
         return counts
 
     def _order_by_query(self, scattered: Scattered) -> Ints:
-        """Return the rows query by query.
+        """Return the positions of all rows, query by query, as an array of shape (m,).
 
-        Raise DatasetError if sorting them exceeds the memory limit.
+        Raise DatasetError if sorting them exceeds the memory limit; the
+        message names the first query whose documents are scattered.
         """
         needed = _PER_DOCUMENT * self.n_documents
         if needed > memory.budget():
@@ -701,8 +762,12 @@ class TableOnDisk(TableBuilder):
     ) -> None:
         """Write X again in its final order, width and values, some whole queries at a time.
 
-        ``missing`` is None if missing values are not filled. The features of the
-        largest query must fit into the memory limit three times.
+        ``query_ptr``, of shape (Q + 1,), has the first row of each
+        query, and ``order`` the old position of each row; it is empty
+        if rows stay in order. ``missing`` is the number of missing
+        values of each feature, None if they are not filled. The
+        features of the largest query must fit into the memory limit
+        three times.
         """
         assert self._X is not None
         # The largest query needs three numbers of 8 bytes for each value.
@@ -760,7 +825,7 @@ def _order_of_rows(facts: TableFacts, n_documents: int) -> Ints:
 
 
 def unreadable(path: Path, error: OSError) -> FileAccessError:
-    """Return the error of a table that could not be written."""
+    """Return the error of a table that was to be mapped, but could not be written."""
     return FileAccessError(
         path,
         tr(
@@ -780,7 +845,11 @@ def check_memory(path: object, rows: int, width: int) -> None:
 def too_large(
     path: object, rows: int, width: int, needed: float, free: float
 ) -> DatasetError:
-    """Return the error of documents whose features do not fit into memory."""
+    """Return the error of documents whose features do not fit into memory.
+
+    ``rows`` and ``width`` are the numbers of documents and features,
+    ``needed`` and ``free`` are bytes.
+    """
     return DatasetError(
         tr(
             "{path}: {rows} documents with {width} features need {needed:.1f} GB of memory, "
@@ -801,6 +870,7 @@ def _joined_arrays(arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
+    """Return the comments of all pieces, one after the other."""
     if len(pieces) == 1:
         return pieces[0]
     content = np.concatenate([piece.content for piece in pieces])

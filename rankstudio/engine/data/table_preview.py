@@ -62,7 +62,11 @@ class TablePreview:
     sizes: str = ""
 
     def recognised(self, specified: DataColumns) -> RecognisedColumns | None:
-        """Return the recognised columns; None if they are ambiguous."""
+        """Return the roles of the columns, such as query and label, by their names.
+
+        Names in ``specified`` count first. Return None if a role is not
+        clear.
+        """
         try:
             return recognise_columns(
                 str(self.path),
@@ -88,11 +92,12 @@ class TablePreview:
 
 
 def preview_table(path: Path, format_told: str = "") -> TablePreview:
-    """Return the first rows of a table, or of the tables of a folder.
+    """Return the first rows of a table.
 
     Parameters
     ----------
     path : Path
+        A file, or a folder of data, whose first training file is used.
     format_told : str
         Format of the data, as a plan names it; "" for the recognised one.
 
@@ -123,8 +128,12 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
 
 
 def _table_preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
-    """Return the first rows of a file in a format of tables."""
+    """Return the first rows of a file in a format of tables.
+
+    ``sizes`` is the name of the file of query sizes beside it, or "".
+    """
     first = form.first_rows(file, read_beginning(file), _N_ROWS)
+    # The contents may show that CSV is TSV.
     form = format_of_key(first.key) if first.key else form
     return TablePreview(
         path=file,
@@ -159,11 +168,14 @@ def columns_of(
     missing_texts: Sequence[str] = (),
     features: Sequence[str] = (),
 ) -> DataColumns:
-    """Return the specification of the columns; without any names if the usual names give the same columns.
+    """Return the specification of the columns that a user chose.
+
+    It has no names if the usual names give the same columns.
 
     Parameters
     ----------
     preview : TablePreview
+        The table.
     qid, label : str
         Columns of query and label; "" for the file of query sizes.
     left_out : sequence of str

@@ -44,7 +44,10 @@ def cluster_entry() -> ClusterEntry | None:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for a cluster that cannot be connected to."""
+    """Raise a PlanError for an entry of a plug-in that is no valid cluster.
+
+    It must be a ClusterEntry whose function is named as "module:name".
+    """
     if not isinstance(entry, ClusterEntry):
         raise PlanError(
             tr("expected a ClusterEntry, got {value}.").format(value=shown(entry))

@@ -18,7 +18,10 @@ _given_warnings: set[str] = set()
 def entries_of(
     kind: str, refuse_invalid: Callable[[object], None], exists: str, unusable: str
 ) -> list[tuple[LoadedPlugin, Any]]:
-    """Return the entries of a kind with their plug-ins, built-in ones first, and warn of unusable ones.
+    """Return (plug-in, entry) for each usable entry of a kind, built-in ones first.
+
+    An entry is what a plug-in adds to the program, such as a method.
+    Unusable ones of other packages are left out with a warning.
 
     Parameters
     ----------
@@ -34,6 +37,8 @@ def entries_of(
     entries: list[tuple[LoadedPlugin, Any]] = []
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
+    # An ability of RankStudio that lacks another one is no reason for a
+    # warning.
     for failed in (plugin for plugin in plugins.failed if not plugin.built_in):
         text = tr(
             "The plug-in {name} of {package} {version} cannot be loaded: {reason}."
@@ -51,6 +56,8 @@ def entries_of(
                 try:
                     refuse_invalid(entry)
                     earlier = keys.get(entry.key.lower())
+                    # Two other packages with the same key: the user
+                    # may leave one of them out.
                     if (
                         earlier is not None
                         and earlier.package != loaded.package

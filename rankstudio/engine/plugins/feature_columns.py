@@ -63,10 +63,12 @@ class FeatureValue:
 
 
 def feature_columns() -> list[FeatureColumn]:
-    """Return the columns that abilities add.
+    """Return the columns that abilities add to tables of features.
 
-    Columns of other packages are refused with a warning.
+    Abilities are RankStudio's own removable plug-ins. Columns of other
+    packages are refused with a warning.
     """
+    # Texts of the warnings.
     exists = tr(
         "A column of features with the key {key} exists already. Choose another key."
     )

@@ -49,7 +49,10 @@ PRINTED_AS_NOTES = _Printed()
 
 
 def failure(error: BaseException) -> str:
-    """Return the failure of foreign code in words, with the line in its file."""
+    """Describe an error that foreign code raised in one line, with its file and line.
+
+    These are the last ones outside of this program, if there are any.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     foreign_frames = [
         frame
@@ -97,11 +100,20 @@ def yielded(
     seconds: float | None = None,
     check: Callable[[], object] = int,
 ) -> Iterator[T]:
-    """Yield the values of a generator of foreign code; see :func:`called`."""
+    """Yield the values of a generator of foreign code, which runs on its own thread.
+
+    The thread is left behind if the code hangs. ``seconds`` is the
+    limit of the time spent waiting in all, None for no limit; ``check``
+    is called meanwhile, and may raise an error to stop. Raise
+    RuntimeError if the code raises an error or ends the program,
+    TimeoutError if it takes too long.
+    """
+    # Of one element: the code computes at most one value in advance.
     results: queue.Queue[tuple[str, Any]] = queue.Queue(1)
     ended = threading.Event()
 
     def work() -> None:
+        """Put each value into the queue, then the end or error; runs in a thread."""
         try:
             for item in function():
                 _put_while_awaited(results, ("item", item), ended)
@@ -143,7 +155,10 @@ def _put_while_awaited(
     result: tuple[str, Any],
     ended: threading.Event,
 ) -> None:
-    """Put a result into the queue, unless its receiver has stopped waiting."""
+    """Put a result into the queue, unless its receiver has stopped waiting.
+
+    The receiver sets ``ended`` then. A full queue is waited for.
+    """
     while not ended.is_set():
         try:
             results.put(result, timeout=_POLL_SECONDS)

@@ -145,9 +145,10 @@ def plugins_with(kind: str) -> PluginSet:
 
 @cache
 def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
-    """Return the named built-in plug-ins and those of packages.
+    """Return the named built-in plug-ins, and those of installed packages.
 
-    A plug-in that lacks a needed plug-in is failed.
+    A plug-in that lacks another one that it needs is among the failed
+    ones.
     """
     package_plugins = _plugins_of_packages()
     loaded: list[LoadedPlugin] = []
@@ -170,11 +171,12 @@ def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
 
 
 def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
-    """Return why a plug-in that a plug-in needs, directly or not, is missing; "" if none is missing.
+    """Return why a plug-in lacks another one that it needs, directly or not; "" if not.
 
     Parameters
     ----------
     plugin : Plugin
+        The plug-in whose needs are examined.
     above : tuple of str
         Names of the plug-ins that need this one, which are not examined again: two may
         need each other.
@@ -208,7 +210,11 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
 
 @cache
 def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
-    """Return built-in plug-ins, but for abilities that are left out or whose folder is absent."""
+    """Load the built-in plug-ins with some names, except those that are absent.
+
+    An ability, a removable plug-in, is absent if the user leaves it
+    out, or its folder does not exist.
+    """
     names_to_leave_out = _names_to_leave_out()
     return tuple(
         _load_built_in(name)
@@ -218,7 +224,10 @@ def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
 
 
 def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
-    """Return whether an ability is not to be left out, and its folder exists."""
+    """Return whether an ability, a removable built-in plug-in, can be loaded.
+
+    It must not be left out by the user, and its folder must exist.
+    """
     _, reference = _ABILITIES[name]
     module = reference.partition(":")[0]
     try:
@@ -231,6 +240,7 @@ def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
 
 @cache
 def _load_built_in(name: str) -> LoadedPlugin:
+    """Import a built-in plug-in by its name, once per process."""
     _, reference = _BUILT_IN[name]
     return LoadedPlugin(
         plugin=_import_plugin(reference),
@@ -255,6 +265,8 @@ def _plugins_of_packages() -> PluginSet:
     names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
     left_out = sorted(names_to_leave_out & set(_ABILITIES))
+    # Entry points are the names under which packages announce plug-ins:
+    # (name, module and object, package).
     entry_points = sorted(_entry_points())
     left_out += [name for name, _, _ in entry_points if name in names_to_leave_out]
     entry_points = [
@@ -302,7 +314,9 @@ class _Package:
 
 
 def _entry_points() -> Iterator[tuple[str, str, _Package]]:
-    """Yield name, value and package of each entry point of a plug-in.
+    """Yield (name, value, package) of each plug-in that an installed package announces.
+
+    The value is "module:name", the package has name and version.
 
     Only files that name the group are parsed, because an installation has hundreds of
     packages, but few with plug-ins.
@@ -315,7 +329,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         if not text or GROUP not in text:
             continue
         package = _package_of(distribution)
-        # of packages with the same name, Python imports the first on its path
+        # Of packages with the same name, Python imports the first on
+        # its path: only its plug-ins count.
         if package.name in packages:
             continue
         packages.add(package.name)
@@ -324,7 +339,11 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
 
 
 def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
-    """Return names and values of the entry points of plug-ins in the text of a package's entry points."""
+    """Return (name, "module:name") of each plug-in in the text of ``entry_points.txt``.
+
+    Such a file of an installed package has other groups, too. Return []
+    if it is invalid.
+    """
     parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
     try:
@@ -353,7 +372,10 @@ def _package_of(distribution: Distribution) -> _Package:
 
 
 def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
-    """Import plug-ins one after another on a separate thread, each for at most some seconds.
+    """Import plug-ins one after another on a thread, each for at most some seconds.
+
+    ``values`` are "module:name" of each. Return the plug-ins in this
+    order, with the error in place of one that cannot be imported.
 
     Prints go to standard error, because standard output may be the result of a command.
     If an import takes too long, its thread is left behind, and another thread imports
@@ -378,7 +400,11 @@ def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
 def _import_each(
     values: Sequence[str], imported: SimpleQueue[Plugin | BaseException]
 ) -> None:
-    """Import plug-ins, and put each plug-in, or the error of its import, into a queue."""
+    """Import plug-ins, and put each plug-in, or the error of its import, into a queue.
+
+    ``values`` are "module:name" of each. End when one has taken too
+    long: the receiver of the queue continues on another thread.
+    """
     for value in values:
         started = time.monotonic()
         result: Plugin | BaseException
@@ -394,7 +420,11 @@ def _import_each(
 
 
 def _import_plugin(value: str) -> Plugin:
-    """Return the plug-in that an entry point names."""
+    """Import the plug-in that a text "module:name" names; "PLUGIN" is the default name.
+
+    Raise TypeError for another object, ValueError for a plug-in that
+    needs a later version of this program.
+    """
     module, _, attribute = value.partition(":")
     plugin = getattr(import_module(module), attribute or "PLUGIN")
     if not isinstance(plugin, Plugin):

@@ -52,7 +52,11 @@ class Origin:
 
     @property
     def lacking(self) -> str:
-        """Reason why a method that is only known from a study cannot run, as a sentence without its name."""
+        """Reason why code in a study's record is absent, with a remedy; "" if not.
+
+        It is a sentence without a subject: "needs the file …. Add it as
+        a method."
+        """
         if self.present:
             return ""
         if self.kind is OriginKind.FILE:

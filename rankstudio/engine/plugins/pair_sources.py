@@ -52,10 +52,12 @@ class PairSource:
 
 
 def pair_source() -> PairSource | None:
-    """Return the kind of files of pairs that runs learn from: the first of the plug-ins.
+    """Return the code that reads files of pairs of documents to learn from.
 
-    The result is None without such a plug-in.
+    Such pairs are preferences. The code is that of the first plug-in
+    with such code; None without one.
     """
+    # Texts of the warnings about unusable entries.
     exists = tr(
         "Files of pairs with the key {key} are read already. Choose another key."
     )
@@ -96,7 +98,10 @@ class AbsentPairSource:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for pairs that cannot be read."""
+    """Raise a PlanError for an entry of a plug-in that is no valid PairSource.
+
+    Its functions must be named as "module:name".
+    """
     if not isinstance(entry, PairSource):
         raise PlanError(
             tr("expected a PairSource, got {value}.").format(value=shown(entry))

@@ -33,10 +33,11 @@ class PrintedResults:
 
 
 def printed_results() -> list[PrintedResults]:
-    """Return the published averages of built-in plug-ins.
+    """Return the averages published in papers that built-in plug-ins provide.
 
     Entries of other packages only give a warning.
     """
+    # Texts of the warnings.
     exists = tr("Printed results with the key {key} exist already. Choose another key.")
     unusable = tr("Printed results of the plug-in {name} cannot be used: {reason}")
     return [

@@ -47,10 +47,12 @@ class ReportPart:
 
 
 def report_parts() -> dict[str, ReportPart]:
-    """Return the sections that abilities write, by key.
+    """Return the sections of reports that abilities write, by key.
 
-    Entries of other packages only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Entries of other
+    packages only give a warning.
     """
+    # Texts of the warnings.
     exists = tr(
         "A section of reports with the key {key} exists already. Choose another key."
     )

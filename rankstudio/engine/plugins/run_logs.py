@@ -89,7 +89,11 @@ class RunListener(Protocol):
 
 
 def run_logs() -> dict[str, RunLog]:
-    """Return the programs in which runs can be logged, by key, and warn of those that cannot be used."""
+    """Return the programs in which runs can be logged, such as MLflow, by key.
+
+    Entries of plug-ins that cannot be used are left out with a warning.
+    """
+    # Texts of the warnings.
     exists = tr("A log with the key {key} exists already. Choose another key.")
     unusable = tr("A log of the plug-in {name} cannot be used: {reason}")
     return {

@@ -93,10 +93,12 @@ class RunTableRows:
 
 
 def run_tables() -> list[RunTable]:
-    """Return the tables that abilities add.
+    """Return the tables of runs that abilities add.
 
-    Entries of other packages only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Entries of other
+    packages only give a warning.
     """
+    # Texts of the warnings.
     exists = tr(
         "A table of runs with the key {key} exists already. Choose another key."
     )

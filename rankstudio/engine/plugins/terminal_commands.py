@@ -41,7 +41,13 @@ class TerminalCommand:
 
 
 def commands_to_record() -> dict[str, str]:
-    """Return the plug-in of each command of an ability, for the file that :func:`recorded_commands` reads."""
+    """Return the name of the plug-in of each command of an ability, by the command.
+
+    Abilities are RankStudio's own removable plug-ins. The names are
+    stored in a file, so that the commands of absent ones are known,
+    too.
+    """
+    # Built-in entries are not checked, and need no texts of warnings.
     return {
         entry.key: loaded.plugin.name
         for kind in ("commands", "analyses")
@@ -59,7 +65,9 @@ def recorded_commands() -> dict[str, str]:
 
 
 def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
-    """Return the modules of the commands that plug-ins add, by name, and warn of those that cannot be used.
+    """Return the modules of the commands that plug-ins add, by the name of the command.
+
+    Commands that cannot be used are left out with a warning.
 
     Parameters
     ----------
@@ -68,6 +76,7 @@ def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
     """
 
     def refuse_invalid(entry: object) -> None:
+        """Raise a PlanError for an entry that is no valid command."""
         problem = _problem_of_terminal_command(entry, used_keys)
         if problem:
             raise PlanError(problem)
@@ -81,7 +90,12 @@ def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
 
 
 def _problem_of_terminal_command(entry: object, used_keys: Collection[str]) -> str:
-    """Return why a command cannot be used, as a sentence; "" if it can."""
+    """Return why an entry of a plug-in is no valid command, as a sentence; "" if it is.
+
+    ``used_keys`` are the names of the program's own commands.
+    """
+    # Another class is a problem, too; the second condition is for the
+    # type checker.
     problem = problem_of_command(entry, TerminalCommand, used_keys)
     if problem or not isinstance(entry, TerminalCommand):
         return problem

@@ -54,14 +54,16 @@ def plugin_texts(language: str) -> dict[str, str]:
             text = tr("The texts of the plug-in {name} stay in English: {reason}.")
             warn_once(text, name=loaded.plugin.name, reason=str(error).rstrip("."))
             continue
+        # Those of earlier plug-ins come last, and so win.
         translations = {**texts, **translations}
     return translations
 
 
 def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
-    """Return the valid translations of a plug-in's own texts.
+    """Return the valid translations of a plug-in's own texts, by text.
 
-    ValueError is raised for a damaged catalog.
+    A translation is left out, with a warning, if it has other fields
+    for values. Raise ValueError for a damaged catalog.
     """
     catalog = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
     own_texts = set[str]()
@@ -87,10 +89,13 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
             name=loaded.plugin.name,
             first=refused_texts[0],
         )
+    # Texts are also shown as parts of templates, where braces are
+    # doubled.
     with_double_braces = {
         _with_double_braces(text): _with_double_braces(translated)
         for text, translated in valid.items()
     }
+    # A text itself precedes another one with doubled braces.
     return {**with_double_braces, **valid}
 
 
@@ -100,7 +105,12 @@ def _with_double_braces(text: str) -> str:
 
 
 def _catalog_path(reference: str, language: str) -> Path:
-    """Return the first compiled catalog of a language in the folder that "package:folder" names."""
+    """Return the first compiled catalog of translations to a language.
+
+    ``reference`` is "package:folder", and the catalog is a file ``.mo``
+    in the subfolder of the language. Raise ValueError for another
+    reference, or without a catalog.
+    """
     match = (
         _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
     )
@@ -122,7 +132,9 @@ def _catalog_path(reference: str, language: str) -> Path:
 
 
 def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield texts and translations of a compiled catalog, without texts that have a context or a plural.
+    """Yield (text, translation) pairs of a compiled catalog.
+
+    Texts with a context or a plural are left out.
 
     The counts and positions in the file are not trusted: the sizes of the file and of
     each text are limited.
@@ -172,7 +184,11 @@ def _decoded_text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
 
 
 def is_translation(text: str, translated: str) -> bool:
-    """Return whether a translation is one line that has no other fields for values than the text."""
+    """Return whether a translation is one line with fields of its text only.
+
+    Fields are those for values, such as "{name}": another one would
+    fail when the text is shown.
+    """
     if not translated or one_line(translated) != translated:
         return False
     text_fields = _format_fields(text)
@@ -183,9 +199,10 @@ def is_translation(text: str, translated: str) -> bool:
 
 
 def _format_fields(text: str) -> set[tuple[str, str, str]] | None:
-    """Return the fields of a text with their formats.
+    """Return (name, format, conversion) of each field, as in "{n:.2f} of {m}".
 
-    The result is None if the text cannot be formatted.
+    Return None if the braces do not match, so that the text cannot be
+    formatted.
     """
     try:
         return {
@@ -198,7 +215,7 @@ def _format_fields(text: str) -> set[tuple[str, str, str]] | None:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield all texts in the fields of an entry."""
+    """Yield all texts in an entry of a plug-in, also in lists and entries within it."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, tuple | list):

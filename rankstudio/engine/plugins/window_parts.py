@@ -124,7 +124,10 @@ OWN_PAGES = ("data", "select", "features", "evidence", "compare", "queries", "re
 
 @cache
 def own_pages() -> tuple[WindowPage, ...]:
-    """Return the pages of the window itself, from top to bottom, with their texts in English."""
+    """Return RankStudio's own pages of the window, from top to bottom.
+
+    Their texts are in English, to be translated when they are shown.
+    """
     pages: list[WindowPage] = []
     for loaded in plugins_with("pages").loaded:
         pages += [
@@ -142,7 +145,10 @@ def _is_page_of_window(page: object, loaded: LoadedPlugin) -> bool:
 
 @cache
 def window_parts() -> WindowParts:
-    """Return the pages and panels of other packages, and warn of those that cannot be used."""
+    """Return the pages and panels that plug-ins add to RankStudio's own pages.
+
+    Those that cannot be used are left out with a warning.
+    """
     pages: dict[str, tuple[WindowPage, LoadedPlugin]] = {}
     panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
     for loaded in plugins().loaded:
@@ -167,10 +173,15 @@ def window_parts() -> WindowParts:
 
 
 def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) -> str:
-    """Return why a page cannot be used, as a sentence; "" if it can."""
+    """Return why a plug-in's page cannot be used, as a sentence; "" if it can.
+
+    ``used_keys`` are those of other pages, ``built_in`` is whether the
+    plug-in is RankStudio's.
+    """
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))
-    # a controller would see what the window keeps sealed
+    # A controller sees what the window hides, such as test results that
+    # are sealed.
     if page.controller and not built_in:
         text = tr(
             "{key}: a controller is reserved for pages of RankStudio, because it sees what is sealed. "
@@ -184,7 +195,10 @@ def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) 
 
 
 def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
-    """Return why a panel cannot be used, as a sentence; "" if it can."""
+    """Return why a plug-in's panel cannot be used, as a sentence; "" if it can.
+
+    ``used_keys`` are those of other panels.
+    """
     if not isinstance(panel, WindowPanel):
         return tr("expected a WindowPanel, got {value}.").format(value=shown(panel))
     if panel.page not in OWN_PAGES:
@@ -192,7 +206,8 @@ def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
         return text.format(
             key=shown(panel.key), pages=", ".join(OWN_PAGES), page=shown(panel.page)
         )
-    # an ability has the same name as its page
+    # The page is RankStudio's, but its plug-in, which has the same
+    # name, is absent.
     if panel.page not in {page.key for page in own_pages()}:
         text = tr(
             "{key}: its page needs the plug-in {plugin}, which is absent or left out."
@@ -204,7 +219,11 @@ def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
 def _problem_of_part(
     part: WindowPage | WindowPanel, max_label_length: int, used_keys: Iterable[str]
 ) -> str:
-    """Return why a page or panel cannot be used, as a sentence; "" if it can."""
+    """Return why the key or a text of a page or panel is invalid; "" if none is.
+
+    ``used_keys`` are those of other parts of the window; the reason is
+    a sentence.
+    """
     if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
         return text.format(key=shown(part.key))

@@ -29,6 +29,8 @@ def silverman_bandwidth(values: Floats) -> float:
         return 0.0
     deviation = float(values.std(ddof=1))
     low, high = np.percentile(values, [25, 75])
+    # 1.34 standard deviations are the interquartile range of a normal
+    # distribution.
     spread = min(deviation, float(high - low) / 1.34) or deviation
     return 0.9 * spread * float(values.size**-0.2)
 
@@ -57,8 +59,9 @@ def gaussian_density(
 
     Notes
     -----
-    O(n + g²): each value is divided linearly between the two nearest of 8 g bins. Compared with the exact
-    kernel sum the error is below 0.2 % of the highest point.
+    O(n + g²): each value is divided linearly between the two nearest of
+    8 g bins. Compared with the exact kernel sum the error is below
+    0.2 % of the highest point.
     """
     if values.size == 0:
         return np.zeros(grid.size)

@@ -13,7 +13,7 @@ from rankstudio.engine.statistics._checks import EPS, row
 def pareto_front(
     sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = True
 ) -> Ints:
-    """Return the Pareto-optimal models.
+    """Return the Pareto-optimal models, those that no other one dominates.
 
     A model dominates another if it is no larger and no worse, and smaller or better.
 
@@ -41,7 +41,8 @@ def pareto_front(
     O(c log c).
     """
     size, gain = _sizes_and_gains(sizes, values, higher_is_better)
-    # stable, so that the first of equal models comes first
+    # Sort by size, then by falling gain. The sort is stable, so that
+    # the first of equal models comes first.
     order = np.lexsort((-gain, size))
     order = order[np.isfinite(gain[order])]
     if order.size == 0:
@@ -98,9 +99,12 @@ def one_standard_error(
 def _sizes_and_gains(
     sizes: ArrayLike, values: ArrayLike, higher_is_better: bool, name: str = "values"
 ) -> tuple[Floats, Floats]:
-    """Return the sizes, and the values, negated if lower is better.
+    """Return (sizes, gains) of c models as arrays of shape (c,).
 
-    NaN becomes -inf, the worst value.
+    The gains are the values, negated if lower is better, and -inf, the
+    worst gain, for NaN. ``name`` is that of the values. Raise
+    ParameterError for rows of different lengths, infinite values, or a
+    missing size.
     """
     value_row = row(name, values)
     size = row("sizes", sizes, value_row.size)

@@ -10,9 +10,10 @@ from rankstudio.engine.arrays import Bools, Ints
 def permuted_rows(
     ptr: Ints, seed: int, number: int, among: Bools | None = None
 ) -> Ints:
-    """Return a random order that permutes rows within their queries.
+    """Return a random order of all rows that permutes rows within their queries.
 
-    Equal seeds and numbers give equal orders.
+    It is an array of shape (m,). Equal seeds and numbers give equal
+    orders.
 
     Parameters
     ----------
@@ -26,6 +27,6 @@ def permuted_rows(
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order: Ints = np.arange(keys.size)
     rows = order if among is None else np.flatnonzero(among)
-    # by query, then by random key
+    # Sort by query, then by random key.
     order[rows] = rows[np.lexsort((keys[rows], query[rows]))]
     return order

@@ -107,7 +107,12 @@ class BibEntry:
 
     @property
     def line(self) -> str:
-        """The entry as plain text: authors, year, title, where it was published, and its address."""
+        """The entry as one line of plain text, such as for a list of references.
+
+        Authors and year come first, then title, journal or book with
+        volume, number and pages, note and address. Fields that are
+        absent are left out.
+        """
         year = self.plain("year")
         container = next(
             filter(None, map(self.plain, ("journal", "booktitle", *_PUBLISHERS))), ""
@@ -210,8 +215,14 @@ def plain_text(value: str) -> str:
 
 
 def _plain_sign(match: re.Match[str]) -> str:
-    """Return the plain text of a command or sign of LaTeX."""
+    """Return the plain text of a command or sign of LaTeX, for a match of its pattern.
+
+    The groups of the match say which it is: a letter with an accent, a
+    command with a name, an escaped sign, or one of the signs that LaTeX
+    writes otherwise.
+    """
     if match["accent"]:
+        # The letter and a combining accent become one character.
         letter = (match["braced"] or match["letter"]) + _COMBINING[match["accent"]]
         return unicodedata.normalize("NFC", letter)
     if match["name"]:
@@ -231,7 +242,10 @@ def _authors_text(authors: str) -> str:
 
 
 def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
-    """Return the entry at a position, and the position after it."""
+    """Return the entry of BibTeX at a position, and the position after it.
+
+    Raise ParameterError if there is no valid entry.
+    """
     start = _START.match(text, position)
     if start is None or not _KEY.fullmatch(start["key"]):
         raise _refusal(text[position : position + 40], "@kind{key, field = {value}, …}")
@@ -249,7 +263,11 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
 
 
 def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
-    """Yield name and value of each field of an entry, with the position after the field and its comma."""
+    """Yield (name, value, position after it and its comma) for each field of an entry.
+
+    The first field begins at ``position``. Raise ParameterError for an
+    invalid field.
+    """
     while _END.match(text, position) is None:
         name = _FIELD_NAME.match(text, position)
         if name is None:
@@ -264,7 +282,11 @@ def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
 
 
 def _value(text: str, position: int) -> tuple[str, int]:
-    """Return the value at a position without its outer signs, and the position after it."""
+    """Return the value of a field at a position, and the position after it.
+
+    The value is a number, or a text without its outer braces or
+    quotation marks. Raise ParameterError for anything else.
+    """
     number = _NUMBER.match(text, position)
     if number is not None:
         return number[0], number.end()

@@ -49,7 +49,10 @@ class _Handler(logging.Handler):
 
 @contextmanager
 def announced(tell: Callable[[str], None]) -> Iterator[None]:
-    """Report every kernel whose compilation starts, on the thread that compiles it."""
+    """Report every kernel whose compilation starts within a with statement.
+
+    ``tell`` gets the message, on the thread that compiles the kernel.
+    """
     handler = _Handler(tell)
     _log.addHandler(handler)
     try:
@@ -59,7 +62,11 @@ def announced(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def announce(kernel: str) -> None:
-    """Log that the compilation of a kernel starts, with the number of kernels of the sample's study."""
+    """Log that the compilation of a kernel starts, in the language of the user.
+
+    The message has the name of the kernel or, for those of a study of
+    the sample data, "3 of 20".
+    """
     label = kernel
     with in_english(False):  # also while a report is written, which is in English
         if kernel in SAMPLE_KERNELS:

@@ -40,10 +40,15 @@ class CompilerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def compile(self, function: Callable[..., Any], signature: Any) -> bool:
-        """Compile a function in that process; return False if that is not possible."""
+        """Compile a function for some types of arguments in the other process.
+
+        Return whether that succeeded: the code is then in the cache of
+        kernels.
+        """
         if not self.wanted:
             return False
         announce(function.__name__)
+        # A function that cannot be found by its name cannot be sent.
         try:
             request = pickle.dumps(
                 (function.__module__, function.__qualname__, signature)
@@ -61,7 +66,10 @@ class CompilerProcess:
             self.compiling = False
 
     def _ask(self, request: bytes) -> bool:
-        """Send a request to the process, starting it if needed, and return its answer."""
+        """Send a request to the other process; return whether it compiled.
+
+        The process is started if needed. ``request`` is pickled.
+        """
         if self._process is None:
             self._process = _start_process()
         writer = self._process.stdin
@@ -80,7 +88,11 @@ def compiler_process() -> CompilerProcess:
 
 
 def _start_process() -> subprocess.Popen[bytes]:
-    """Start the process, which ends with its input; Ctrl+C does not reach it."""
+    """Start a process that runs this module, connected by its input and output.
+
+    It ends when its input is closed, that is, with this process. In a
+    session of its own, Ctrl+C does not reach it.
+    """
     path = os.pathsep.join(folder or "." for folder in sys.path)
     return subprocess.Popen(
         [sys.executable, "-m", __name__],

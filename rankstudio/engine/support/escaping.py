@@ -125,7 +125,10 @@ def markdown_escaped(text: str) -> str:
 
 
 def latex_escaped(text: str) -> str:
-    """Return a text for LaTeX as one line: powers such as 2^0 and 2⁻¹⁰ in math mode, markup escaped."""
+    """Return a text for LaTeX as one line, with signs of markup escaped.
+
+    Powers such as 2^0 and 2⁻¹⁰ are written in math mode.
+    """
     text = one_line(text)
     parts: list[str] = []
     end = 0
@@ -192,7 +195,10 @@ def _latex_text(text: str) -> str:
 
 
 def _escaped_word(word: str) -> str:
-    """Return a word in the shell's quotes that know escapes, all of its bytes printable."""
+    r"""Return a word for a shell in quotes with escapes: ``$'na\303\257ve'``.
+
+    Every byte of the result is printable, whatever is in the word.
+    """
     safe = string.ascii_letters + string.digits + "/._-+=:, "
     encoded = word.encode("utf-8", "surrogateescape")
     return (
@@ -208,7 +214,11 @@ def _is_visible(character: str) -> bool:
 
 
 def _is_allowed_in_documents(character: str) -> bool:
-    """Return whether HTML and XML may contain a character, and it does not reorder others."""
+    """Return whether a character may be in HTML and XML, and does not reorder others.
+
+    Controls, and signs that change the direction of text, are not
+    allowed.
+    """
     code = ord(character)
     kind = category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters

@@ -34,7 +34,11 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
-    """Write a file from consecutive pieces; see :func:`write_bytes`."""
+    """Write a file from consecutive pieces, completely or not at all.
+
+    An existing file is replaced in the end. Raise OutputError if it
+    cannot be written.
+    """
     path = Path(path)
     try:
         with _temporary_file(path, pieces) as temporary_path:
@@ -70,7 +74,10 @@ def create_file(path: Path, content: bytes) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text in UTF-8 with LF line ends; see :func:`write_bytes`."""
+    """Write a text in UTF-8 with LF line ends, completely or not at all.
+
+    Raise OutputError if it cannot be written.
+    """
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:  # such as the name of a file that is not UTF-8
@@ -108,7 +115,9 @@ def read_text(
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> str:
-    """Read a text of at most a number of bytes from a regular file; devices and pipes may have no end.
+    """Read the text of a regular file of at most ``max_bytes`` bytes.
+
+    Devices and pipes are refused, because they may have no end.
 
     Raises
     ------
@@ -158,10 +167,12 @@ def temporary_folder() -> Path:
 
 @contextmanager
 def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
-    """Provide a file with the content beside ``path``.
+    """Provide a temporary file with some content in the folder of ``path``.
 
-    It is removed unless the block renames it.
+    ``pieces`` are the content. At the end of the with statement the
+    file is removed, unless it was renamed.
     """
+    # Files that a process left behind when it was ended.
     remove_abandoned(path.parent, f"{_TEMPORARY_PREFIX}*{_TEMPORARY_SUFFIX}")
     handle, name = tempfile.mkstemp(
         dir=path.parent, prefix=_TEMPORARY_PREFIX, suffix=_TEMPORARY_SUFFIX

@@ -54,7 +54,11 @@ _log = logging.getLogger(__name__)
 
 
 def kernel_cache(function: Callable[..., Any]) -> Any:
-    """Return the cache of a function's compiled code, for numba's dispatcher."""
+    """Return the cache of a function's compiled code, for numba's dispatcher.
+
+    If no safe folder can be written, a temporary one is used from now
+    on or, without such a folder, a cache that stores nothing.
+    """
     try:
         return _checked_cache(_KernelCache(function), function)
     except (
@@ -74,9 +78,11 @@ class _UntrustedError(RuntimeError):
 def _checked_cache(
     candidate: _KernelCache, function: Callable[..., Any]
 ) -> _KernelCache:
-    """Return a cache, checked that only this user, or who installed the program, can write to its folder.
+    """Return a cache if its folder is safe from other users.
 
-    Its contents are unpickled and run: the digests show damage, but not malicious code.
+    Only this user, or the one who installed the program, may be able to
+    write there. Its contents are unpickled and run: the digests show
+    damage, but not malicious code.
 
     Raises
     ------
@@ -92,7 +98,10 @@ def _checked_cache(
 
 
 def only_ours(folder: Path, source: Path) -> bool:
-    """Return whether only this user, the system and the owner of a source file can write to a folder.
+    """Return whether a folder is safe from other users' writing.
+
+    Only this user, the system and the owner of the file ``source`` may
+    own it.
 
     The user's own group may also write, because on many systems it has no other
     members.
@@ -111,7 +120,12 @@ def only_ours(folder: Path, source: Path) -> bool:
 
 @cache
 def _use_temporary_folder(reason: str = "") -> None:
-    """Make numba use a temporary folder, if possible, in this process and those that it starts; warn."""
+    """Warn, and make numba store kernels in a temporary folder, if possible.
+
+    Processes that this one starts use it, too. ``reason`` is the
+    warning's first sentence; "" for the usual one. Cached, so that it
+    happens only once per reason.
+    """
     default = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
         f"{reason or default} Kernels are compiled again at each start. Set {VARIABLE} to another folder.",
@@ -153,17 +167,25 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        """Find the folders; the names of files have a digest of the kernel's source."""
         super().__init__(function)
         name = self._impl.filename_base
         digest = _source_digest(function)
         self._cache_file = _CheckedFiles(self._cache_path, name, digest)
         shipped = shipped_folder(function.__module__)
+        # A file that others may have written must not be loaded.
         is_usable = shipped.is_dir() and only_ours(
             shipped, Path(inspect.getfile(function))
         )
         self._shipped = _CheckedFiles(str(shipped), name, digest) if is_usable else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the code for some types of arguments (``sig``), or None.
+
+        It comes from the cache, from the kernels shipped with the
+        program, or from another process that compiles it now. After
+        None, numba compiles it in this process.
+        """
         code = super().load_overload(sig, target_context) or self._load_shipped(
             sig, target_context
         )
@@ -264,11 +286,14 @@ class _Compilations(event.Listener):  # type: ignore[misc]
         self._was_enabled = False
 
     def on_start(self, event: event.Event) -> None:
+        """Announce a kernel that is compiled now; numba calls this."""
         if self._n_active == 0:
             self._was_enabled = gc.isenabled()
             gc.disable()
         self._n_active += 1
         dispatcher = event.data["dispatcher"]
+        # A kernel without this option is called from Python; others are
+        # parts of it.
         is_ours = dispatcher.py_func.__module__.startswith("rankstudio.")
         if is_ours and "no_cpython_wrapper" not in dispatcher.targetoptions:
             announce(dispatcher.py_func.__name__)
@@ -289,14 +314,17 @@ class _Compiler(Protocol):
 
 
 def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
-    """Return a decorator that compiles with some options.
+    """Return a decorator that compiles a function by numba when it is first called.
 
-    Division by zero follows IEEE, as in NumPy.
+    ``is_cached`` is whether the code is stored on disk, ``options`` are
+    those of numba. Division by zero follows IEEE, as in NumPy, and
+    other threads can run meanwhile.
     """
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 
     def compile_cached(function: Any) -> Any:
         dispatcher = compiler(function)
+        # In place of numba's own cache.
         dispatcher._cache = kernel_cache(function)
         return dispatcher
 

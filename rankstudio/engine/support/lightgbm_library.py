@@ -15,7 +15,7 @@ def lightgbm_library(needed_by: str) -> Any:
 
 
 def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any:
-    """Return the package of a library.
+    """Import a library of boosted trees and return its Python package.
 
     Parameters
     ----------
@@ -46,7 +46,11 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
 
 
 def _reason(error: Exception) -> str:
-    """Return why the compiled part cannot be loaded: nearly always, OpenMP is missing."""
+    """Return why the compiled part of a library cannot be loaded, for a message.
+
+    Nearly always, the system library OpenMP is missing: then the text
+    says how to install it.
+    """
     if "omp" not in str(error):
         return str(error)
     return tr(

@@ -109,7 +109,10 @@ def size(n_bytes: float) -> str:
 
 
 def refuse_small_limit() -> None:
-    """Refuse to start if ``ulimit -v`` leaves no memory for the libraries, which would end the process.
+    """Raise OutOfMemoryError if ``ulimit -v`` leaves no memory for the libraries.
+
+    Without this check they would end the process. Each library reserves
+    a stack for each processor but one.
 
     Raises
     ------
@@ -126,7 +129,9 @@ def refuse_small_limit() -> None:
 
 @contextmanager
 def sufficient(operation: str) -> Iterator[None]:
-    """Convert a MemoryError to an OutOfMemoryError whose message starts with the operation.
+    """Convert a MemoryError within a with statement to an OutOfMemoryError.
+
+    The message starts with the operation, a text for users.
 
     Raises
     ------
@@ -161,7 +166,11 @@ def release_unused() -> None:
 
 
 def _totals_and_usage() -> Iterator[tuple[float, float]]:
-    """Yield the total and the used bytes of everything that limits this process's memory."""
+    """Yield (total, used) bytes of everything that limits this process's memory.
+
+    These are the machine, control groups (such as those of containers)
+    and ``ulimit -v``. The first pair means no limit.
+    """
     yield float("inf"), 0.0
     kilobytes = _sizes_in_file("proc/meminfo", "MemTotal", "MemAvailable")
     if "MemTotal" in kilobytes and "MemAvailable" in kilobytes:
@@ -193,8 +202,9 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
 
 @cache
 def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
-    """Return the control groups of a process: the folder of each, and the names of its limit and usage files.
+    """Return (folder, name of its limit file, of its usage file) of each control group.
 
+    These are the groups of Linux that limit the memory of a process.
     A group is also limited by the groups around it. A container may see its own group
     as the root.
 
@@ -203,10 +213,13 @@ def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     text : str
         Content of ``/proc/self/cgroup``.
     """
+    # A dict keeps the order and drops repetitions; the roots of both
+    # versions of control groups come first.
     groups = dict.fromkeys([_V2, _V1])
     for kinds, path in re.findall(r"^\d+:([^:\n]*):/(.*)$", text, re.M):
         if not kinds or "memory" in kinds.split(","):
             root, limit_file, usage_file = _V1 if kinds else _V2
+            # The last one of the parents is ".", the root itself.
             for group in (PurePosixPath(path), *PurePosixPath(path).parents):
                 groups[f"{root}/{group}".removesuffix("/."), limit_file, usage_file] = (
                     None
@@ -215,6 +228,7 @@ def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
 
 
 def _physical_memory() -> float:
+    """Return the memory of the machine in bytes; infinity if it is unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
     except (

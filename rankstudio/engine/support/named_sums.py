@@ -87,6 +87,7 @@ class _Parser:
     """
 
     def __init__(self, text: str, names: tuple[str, ...], parameter: str) -> None:
+        """Begin at the first character that is not blank."""
         self._text = text
         self._names = names
         self._parameter = parameter
@@ -95,7 +96,11 @@ class _Parser:
         self._advance(0)
 
     def product(self) -> Product:
-        """Read a product; ParameterError if there is none."""
+        """Read a product of names and numbers, such as "0.5 * rbf".
+
+        Raise ParameterError if there is none, or its weight is not
+        finite.
+        """
         start = self.position
         factors = [self._factor()]
         while self.takes(TIMES):
@@ -120,7 +125,12 @@ class _Parser:
         return is_next
 
     def error(self, expected: str) -> ParameterError:
-        """Return the error of the present position, which counts from 1 in the message."""
+        """Return the error for the text at the present position.
+
+        ``expected`` is a template, whose fields are filled here: the
+        allowed names, the position, which counts from 1, and the
+        maximum number of factors.
+        """
         text = expected.format(
             names=", ".join(self._names),
             position=self.position + 1,

@@ -34,8 +34,9 @@ def count_text(number: int) -> str:
 
 
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
-    """Return a number with some decimals and a true minus: "0.5341", "−0.0021"; "–" for NaN.
+    """Return a number with some decimals and a true minus: "0.5341", "−0.0021".
 
+    NaN becomes "–". With ``sign``, positive numbers have a plus.
     A number other than 0 that would be all zeros gets one more decimal or, if that is
     still all zeros, an exponent: "−3e-6". 0 itself has no sign.
     """

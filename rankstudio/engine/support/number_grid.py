@@ -36,6 +36,8 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
         For any other text.
     """
     values: list[float] = []
+    # Remove blanks around dots and powers, so that blanks only separate
+    # items.
     spaced = re.sub(r"\s*(?:\.\.+|…)\s*", "..", text.strip())
     for item in re.split(r"[,;\s]+", re.sub(r"\s*(\^|\*\*)\s*", r"\1", spaced)):
         if not item:
@@ -58,7 +60,11 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
 
 
 def _parsed_number(item: str, name: str) -> float:
-    """Return a number or a power; ParameterError for another text."""
+    """Return the number in a text such as "0.5" or "2^-3".
+
+    ``name`` is that of the field. Raise ParameterError for another
+    text, or infinity.
+    """
     power = _POWER.fullmatch(item)
     try:
         value = float(power[1]) ** _exponent(power) if power else float(item)
@@ -72,9 +78,11 @@ def _parsed_number(item: str, name: str) -> float:
 
 
 def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
-    """Return the numbers of a range, "1..5" or "2^0..2^10".
+    """Return the numbers of a range such as "1..5" or "2^0..2^10", with both ends.
 
-    Raise ParameterError if it is invalid.
+    ``first`` and ``last`` are the texts of its ends, ``item`` the whole
+    text and ``name`` that of the field, for messages. Raise
+    ParameterError if the range is invalid.
     """
     first_power = _POWER.fullmatch(first)
     last_power = _POWER.fullmatch(last)
@@ -120,9 +128,15 @@ def _exponent(power: re.Match[str]) -> float:
 
 
 def format_grid(values: Sequence[float]) -> str:
-    """Format a grid as the shortest text that :func:`parse_grid` reads back bit for bit."""
+    """Format a grid of numbers as a short text, from which it is read back bit for bit.
+
+    Powers of two are written as such, and ranges of them as
+    "2^0..2^10".
+    """
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
+        # Ranges are written of powers of 2, or of 4 if every second
+        # exponent is missing.
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"
@@ -153,9 +167,14 @@ def format_power(value: float) -> str:
 
 
 def power_of_two(value: float) -> float | None:
-    """Return e if the value is exactly 2^e, an int for whole e and a float for quarters; otherwise None."""
+    """Return the exponent e if a value is exactly 2^e, otherwise None.
+
+    A whole e is an int, and one in quarters, such as 0.25, a float.
+    """
     if value <= 0 or not math.isfinite(value):
         return None
+    # frexp() writes the value as mantissa · 2^exponent, with a mantissa
+    # of at least 0.5.
     mantissa, exponent = math.frexp(value)
     if mantissa == 0.5:
         return exponent - 1

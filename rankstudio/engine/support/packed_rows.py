@@ -79,8 +79,13 @@ class PackedRows:
 
     @classmethod
     def of(cls, rows: Sequence[Floats], fill: float) -> PackedRows:
-        """Pack rows of equal length; O(Kn)."""
+        """Pack K rows of n numbers; those with the bits of ``fill`` are not stored.
+
+        Some rows are packed at a time, to save memory. O(Kn).
+        """
         n = rows[0].size
+        # Bits are compared instead of numbers, as NaN differs from
+        # itself.
         bits = np.array(fill).view(np.int64)
         step = max(1, _VALUES_AT_ONCE // max(1, n))
         values: list[Floats] = []
@@ -111,11 +116,15 @@ class PackedRows:
 
 
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
-    """Return rows packed, or unpacked if that needs no more memory.
+    """Return rows without the numbers that they often repeat, if that saves memory.
+
+    Otherwise, or if the rows are not equally long, return them
+    unpacked.
 
     Parameters
     ----------
     rows : sequence of ndarray
+        One-dimensional arrays.
     fill : float
         0.0 or NaN: the number that is not stored.
     """
@@ -125,6 +134,7 @@ def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     have_equal_shapes = rows and all(
         row.dtype == np.float64 and row.shape == (rows[0].size,) for row in rows
     )
+    # Several references to the same array need no memory of their own.
     is_one_object = len({id(row) for row in rows}) == 1 < len(rows)
     if not have_equal_shapes or is_one_object:
         return plain
@@ -150,7 +160,7 @@ class IndexTuples:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, ...]]) -> IndexTuples:
-        """Store some tuples; O(total length)."""
+        """Store some tuples of indices, equal ones once. O(total length)."""
         longest = max(rows, key=len)
         if all(row == longest[: len(row)] for row in rows):
             begins = dict.fromkeys(rows, 0)

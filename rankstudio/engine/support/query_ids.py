@@ -15,7 +15,7 @@ _MISSING = ("NAType", "NaTType")
 
 
 def checked_ids(qid: ArrayLike) -> NDArray[Any]:
-    """Return query ids as a sortable array.
+    """Return query ids, one per document, as an array that can be sorted.
 
     Raises
     ------
@@ -36,16 +36,21 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
         raise DatasetError(
             f"qid: expected ids of one type, found {first!r} and {other!r}."
         )
+    # Plain numbers and texts get a dtype of their own; others stay
+    # objects.
     return np.array(ids.tolist()) if set(kinds) <= {"number", "text"} else ids
 
 
 def check_none_missing(qid: ArrayLike) -> None:
-    """Raise DatasetError for the first document without a query id: None, NaN, NaT or masked."""
+    """Raise DatasetError for the first document without a query id.
+
+    A missing id is None, NaN, NaT (a missing date) or masked.
+    """
     masked = np.zeros(0, dtype=np.bool_)
     if isinstance(qid, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(qid)
     ids = np.asarray(qid, dtype=object if _is_flat(qid) else None)
-    if ids.dtype.kind in "fcmM":
+    if ids.dtype.kind in "fcmM":  # floats, complex numbers, durations and dates
         missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)
     elif ids.dtype.kind == "O" and ids.ndim == 1:
         missing = np.array(

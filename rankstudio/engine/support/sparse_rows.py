@@ -118,7 +118,11 @@ class SparseRows:
         return self.dense().astype(dtype or np.float64, copy=False)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return rows as a sparse matrix, a single row as an array, or columns of some rows as an array."""
+        """Return rows as a sparse matrix, a single row or some columns as an array.
+
+        As in NumPy, the key is a row, a selection of rows, or (rows,
+        columns).
+        """
         if isinstance(key, tuple):
             rows, columns = key
             if isinstance(rows, int | np.integer):
@@ -142,7 +146,7 @@ class SparseRows:
         return SparseRows.of_parts(self.csr.data, self.csr.indices, self.csr.indptr, n)
 
     def columns(self, key: int | slice | Sequence[int] | NDArray[Any]) -> Floats:
-        """Return a column (m,), or several (m, c), as an array."""
+        """Return a column as an array of shape (m,), or c columns of shape (m, c)."""
         if isinstance(key, int | np.integer):
             csc = self.csc
             out = np.zeros(len(self))
@@ -155,7 +159,11 @@ class SparseRows:
         ).dense()
 
     def portions(self, n_values: int) -> Iterator[slice]:
-        """Yield slices of columns with at most ``n_values`` stored values, or of one column."""
+        """Yield slices of consecutive columns, which together cover all columns.
+
+        Each has at most ``n_values`` stored values, or is a single
+        column with more.
+        """
         starts = self.csc.indptr
         first = 0
         while first < self.shape[1]:
@@ -182,9 +190,10 @@ class SparseRows:
         )
 
     def with_values(self, values: Floats) -> SparseRows:
-        """Return the matrix with other values of its entries, listed column by column.
+        """Return a matrix with the same positions of entries, but other values.
 
-        Zeros are removed.
+        ``values`` are those of all entries, column by column. Entries
+        that become 0 are removed.
         """
         from scipy.sparse import csc_array  # noqa: PLC0415 - as above
 
@@ -223,7 +232,14 @@ class SparseRows:
         return dense
 
     def scores(self, coefs: Floats) -> Floats:
-        """Return the scores of linear models (K, n), shape (K, m), summed in the order of the columns."""
+        """Return the scores of K linear models for the m rows, of shape (K, m).
+
+        ``coefs`` has shape (K, n). Each score is summed in the order of
+        the columns, so that its last bits do not depend on the other
+        models.
+        """
+        # Columns without a coefficient add nothing; a few columns are
+        # cut out first.
         used = np.flatnonzero(coefs.any(axis=0))
         rows = (
             self.csr if used.size > _MAX_NARROW_COLUMNS else self.csc[:, used].tocsr()
@@ -270,7 +286,10 @@ class SparseColumns:
 
 
 def value_range(X: Features) -> tuple[float, float]:
-    """Return the least and the greatest value of an array or a sparse matrix, including its zeros."""
+    """Return the least and the greatest value of an array or a sparse matrix.
+
+    Zeros that a sparse matrix does not store count, too.
+    """
     if not isinstance(X, SparseRows):
         return float(X.min()), float(X.max())
     has_zeros = X.nnz < X.shape[0] * X.shape[1]

@@ -11,7 +11,10 @@ _own = threading.local()
 
 @contextmanager
 def heeding(check: Callable[[], object]) -> Iterator[None]:
-    """Let :func:`stop_if_asked` call a function on this thread.
+    """Let computations within a with statement check for a request to stop.
+
+    They call ``stop_if_asked`` from time to time, which calls ``check``
+    on this thread.
 
     Parameters
     ----------

@@ -40,6 +40,7 @@ def _jinja_environment() -> Environment:
     from markupsafe import Markup  # noqa: PLC0415
 
     def escaped(value: object) -> object:
+        """Return a value for a page; texts that are not HTML already are escaped."""
         return (
             Markup(html_text(value))
             if isinstance(value, str) and not isinstance(value, Markup)
@@ -47,6 +48,7 @@ def _jinja_environment() -> Environment:
         )
 
     def lines(text: str) -> Iterator[Markup]:
+        """Return the paragraphs of a text as HTML, for loops in templates."""
         return map(Markup, paragraphs(text))
 
     environment = Environment(

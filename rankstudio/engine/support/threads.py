@@ -36,8 +36,9 @@ _own = threading.local()
 def available() -> int:
     """Return the number of threads for work started on this thread.
 
-    It is the number granted by :func:`at_most`, otherwise RANKSTUDIO_THREADS, otherwise
-    the number of processors available to this process.
+    It is the number to which this thread is limited, otherwise the
+    environment variable RANKSTUDIO_THREADS, otherwise the number of
+    processors available to this process.
 
     Raises
     ------
@@ -81,7 +82,11 @@ def is_busy() -> bool:
 
 @contextmanager
 def at_most(count: int) -> Iterator[None]:
-    """Limit the work of this thread to a number of threads, if several workers share the processors."""
+    """Limit the work that this thread starts within a with statement to some threads.
+
+    That is for several workers that share the processors. The limit
+    before is restored.
+    """
     previous_count: int | None = getattr(_own, "count", None)
     _own.count = count
     try:
@@ -118,7 +123,7 @@ def pool(
     Parameters
     ----------
     worthwhile : bool
-        Whether the work is large enough to gain from several threads, as in :func:`worthwhile`.
+        Whether the work is large enough to gain from several threads.
     most : int, optional
         Maximum number of threads, if each needs much memory.
 
@@ -200,7 +205,12 @@ def blas() -> ThreadpoolController:
 
 
 def _load_blas_of_scipy() -> None:
-    """Load SciPy's own BLAS before anything computes with it, without all of SciPy."""
+    """Load SciPy's own BLAS library before anything computes with it.
+
+    Its number of threads can be set only then. Loading one small
+    library of SciPy that needs it is faster than importing all of
+    SciPy's linear algebra.
+    """
     import scipy  # noqa: PLC0415 - numpy is enough to count the threads
 
     libraries = [*Path(scipy.__file__).parent.glob("linalg/_fblas.*")]
@@ -223,7 +233,11 @@ class _Steady:
         self._counts_before: list[int] = []  # of threads, per library
 
     def limit(self, count: int) -> None:
-        """Set the number of BLAS's threads, now or as soon as no thread limits it to one."""
+        """Set the number of threads of the library BLAS.
+
+        While some thread limits it to one, the number is only noted,
+        for the end.
+        """
         with self._lock:
             counts = [count] * len(blas().lib_controllers)
             if self._n_holders:
@@ -232,6 +246,7 @@ class _Steady:
                 _set_blas_threads(counts)
 
     def __enter__(self) -> None:
+        """Limit BLAS to one thread, unless another thread has done so."""
         with self._lock:
             if not self._n_holders:
                 libraries = blas().lib_controllers
@@ -253,6 +268,8 @@ def _set_blas_threads(counts: list[int]) -> None:
     not interfere. Here that control is cleared, because :class:`_Steady` coordinates the threads.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
+        # Cleared before and after: earlier changes may be another
+        # thread's, and so may the next one.
         take_over = getattr(library, "clear_controlling_thread", None)
         if take_over is not None:
             take_over(force=True)
@@ -281,7 +298,12 @@ def steady_if_small(order: int) -> AbstractContextManager[object]:
 
 
 def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:
-    """Run a generator to its end with BLAS limited to one thread, and return its value."""
+    """Run a generator with the library BLAS limited to one thread.
+
+    Its items are passed on, and its value is returned. The limit holds
+    only while the generator itself computes, not while the receiver of
+    its items does.
+    """
     try:
         while True:
             with STEADY:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def data_folder() -> Path:
-    """Return the folder of log, crash reports, studies without a name and allowed code.
+    """Return the folder of the log, crash reports, unnamed studies and allowed code.
 
-    ``RANKSTUDIO_DATA_DIR`` overrides the platform's, and so does
-    ``RANKSTUDIO_CONFIG_DIR``.
+    The environment variable ``RANKSTUDIO_DATA_DIR`` or, without it,
+    ``RANKSTUDIO_CONFIG_DIR`` overrides the platform's folder.
     """
     override = os.environ.get("RANKSTUDIO_DATA_DIR") or os.environ.get(
         "RANKSTUDIO_CONFIG_DIR"

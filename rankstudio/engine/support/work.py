@@ -32,7 +32,11 @@ def finish(work: Generator[object, None, Value]) -> Value:
 def followed(
     work: Generator[Told, None, Value], follow: Callable[[Told], None]
 ) -> Value:
-    """Run a generator to its end, passing on what it yields, and return its value."""
+    """Run a generator to its end, and return its value.
+
+    ``follow`` is called with each item that it yields, such as an event
+    of progress.
+    """
     while True:
         try:
             event = next(work)
@@ -85,7 +89,10 @@ class Note(WorkProgress):
 def told_as(
     work: Generator[Told, None, Value], change: Callable[[Told], WorkProgress | None]
 ) -> Generator[WorkProgress, None, Value]:
-    """Convert the events of a generator, drop those that become None, and return its value.
+    """Convert the events that a generator yields to events of progress.
+
+    ``change`` converts each of them; those that become None are
+    dropped. The value of the generator is returned.
 
     Examples
     --------
@@ -141,9 +148,11 @@ def without_notes(work: Waiting[Value]) -> Waiting[Value]:
 def telling(
     work: Generator[object, None, Value], what: str, most: int
 ) -> Waiting[Value]:
-    """Yield progress whenever a generator yields, as a share of ``most`` events, and return its value.
+    """Yield progress whenever a generator yields, and return its value.
 
-    Progress events of the generator itself are passed on, and do not count.
+    The n-th item becomes the share n / ``most`` of the work called
+    ``what``. Progress events of the generator itself are passed on, and
+    do not count.
     """
     steps = count()
     return told_as(

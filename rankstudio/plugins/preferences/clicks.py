@@ -82,6 +82,7 @@ class ClickRule:
     eta: str = ""
 
     def __post_init__(self) -> None:
+        """Raise ParameterError for an invalid rule of pairs, or an invalid η."""
         if self.pairs not in PAIR_RULES:
             raise ParameterError(
                 "pairs",
@@ -221,10 +222,14 @@ def is_click_header(cells: Sequence[str]) -> bool:
 
 
 def _column_positions(cells: Sequence[str]) -> dict[str, int]:
-    """Return the index of each known column in a header, by the column's role, such as "query"."""
+    """Return the index of each column of a click log in a header, by its role.
+
+    Roles are "session", "query", "document" and so on; those without a
+    column are left out.
+    """
     names = [cell.strip().strip('"').lower() for cell in cells]
     positions = {
-        role: next((names.index(n) for n in common_names if n in names), -1)
+        role: next((names.index(name) for name in common_names if name in names), -1)
         for role, common_names in _COLUMN_NAMES.items()
     }
     return {role: position for role, position in positions.items() if position >= 0}
@@ -266,18 +271,24 @@ class _ClickReader:
     """Reads a log once, and counts its lists: in blocks, or with ``at_once`` as a whole."""
 
     def __init__(self, path: Path, rule: ClickRule, *, at_once: bool = False) -> None:
+        """Prepare to read; a list is the documents shown for a query at one time.
+
+        ``at_once`` is for a file in which the lines of lists are mixed.
+        """
         self._path = path
         self._rule = rule
         self._at_once = at_once
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
-        # of the session and query of each list, to detect a list that comes again
+        # Hashes of the session and query of each list, to detect a list
+        # that comes again.
         self._hashes = array("q")
-        # session, query and position
+        # Session, query and position of the last document.
         self._last_row: tuple[str, str, int] | None = None
         self._n_lists = self._n_clicks = 0
-        # the columns of a table, see `_LINE`
+        # Columns of a table of the documents that are not yet counted:
+        # line, list, query, document, position, click.
         self._rows = tuple(array("q") for _ in range(6))
         self._propensities = array("d")
         # By query, document and position: numbers of times that the document was shown
@@ -323,7 +334,7 @@ class _ClickReader:
         return self._counted_log(rule)
 
     def _counted_log(self, rule: ClickRule) -> ClickLog:
-        """Return the log of the lists that have been counted."""
+        """Return the log with the counts of all its lists, by a rule with a known η."""
         # Columns of the counted impressions and pairs, each contiguous.
         shown_keys, shown_counts, _ = self._shown.result()
         shown_query, shown_document, shown_position = shown_keys.T.copy()
@@ -354,7 +365,12 @@ class _ClickReader:
         )
 
     def _resolved(self) -> ClickRule:
-        """Return the rule with the η that is used, for which an empty η depends on the columns of the log."""
+        """Return the rule with the source of η that is used.
+
+        If the user specified none, propensities in the log are used or,
+        without such a column, η is estimated. Raise DatasetError if the
+        column is required but missing.
+        """
         has_propensity = "propensity" in self._columns
         if self._rule.eta == GIVEN and not has_propensity:
             text = tr("Clicks: found no column propensity. Give or estimate η.")
@@ -365,7 +381,11 @@ class _ClickReader:
         )
 
     def _add(self, line: int, content: str) -> None:
-        """Add a line of the file to its result list."""
+        """Add a line of the file, a shown document, to its result list.
+
+        ``line`` is its number, ``content`` its text. Raise FormatError
+        if it is invalid.
+        """
         # Read the cells of the line; empty ids are refused.
         columns = self._columns
         cells = self._cells(line, content)
@@ -388,16 +408,22 @@ class _ClickReader:
         # The number of the result list; it is found before the
         # row is stored, as a new list may count the others.
         number = self._list(session, query, position)
-        q = self._queries.setdefault(query, len(self._queries))
-        d = self._documents.setdefault(document, len(self._documents))
+        query_number = self._queries.setdefault(query, len(self._queries))
+        document_number = self._documents.setdefault(document, len(self._documents))
         self._n_clicks += clicked
         for column, value in zip(
-            self._rows, (line, number, q, d, position, clicked), strict=True
+            self._rows,
+            (line, number, query_number, document_number, position, clicked),
+            strict=True,
         ):
             column.append(value)
 
     def _list(self, session: str, query: str, position: int) -> int:
-        """Return the number of the list of a document.
+        """Return the number of the result list that a shown document belongs to.
+
+        A list is the documents of a session and query; without
+        sessions, a new one begins with another query, or where
+        positions do not increase.
 
         When a new list begins and enough documents have been read, the lists before it
         are counted.
@@ -425,7 +451,7 @@ class _ClickReader:
         return self._n_lists - 1
 
     def _count(self, *, keep_last: bool = False) -> None:
-        """Count the lists read so far, and clear them.
+        """Count the impressions and pairs in the lists read so far, and clear these.
 
         With ``keep_last``, the last propensity belongs to the next list and is kept.
         """
@@ -437,6 +463,7 @@ class _ClickReader:
         self._propensities = (
             self._propensities[len(table) :] if keep_last else array("d")
         )
+        # Lists whose lines are mixed become consecutive.
         order = np.argsort(table[:, _LIST], kind="stable")
         table = table[order]
         self._check_lists(table)
@@ -477,7 +504,11 @@ class _ClickReader:
         return [unguarded(cell.strip()).strip() for cell in cells]
 
     def _check_lists(self, table: Ints) -> None:
-        """Raise FormatError for a list with a document or a position twice."""
+        """Raise FormatError for a list with a document or a position twice.
+
+        ``table`` has shape (documents, 6), with the columns `_LINE`,
+        `_LIST` and so on.
+        """
         for column, noun in ((_DOCUMENT, "document"), (_POSITION, "position")):
             # by list, then by document or position
             order = np.lexsort((table[:, column], table[:, _LIST]))
@@ -522,12 +553,18 @@ class _Counts:
 
     @staticmethod
     def _merged(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats, Ints]:
+        """Merge parts, each (keys, sums, lines) with a row per key, into one of these.
+
+        Equal keys become one row, with the sums of their numbers and
+        their first line.
+        """
         keys, sums, lines = (
             np.concatenate(arrays) for arrays in zip(*parts, strict=True)
         )
         if not len(keys):
             return keys, sums, lines
-        # by the first column, then by the second, and so on
+        # Sort by the first column, then by the second, and so on;
+        # lexsort() sorts by its last key first.
         order = np.lexsort(keys.T[::-1])
         keys = keys[order]
         begins = np.flatnonzero(
@@ -538,7 +575,12 @@ class _Counts:
 
 
 def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
-    """Return the rows of the winner and of the loser of each pair, in a table sorted by lists."""
+    """Return (winners, losers): the rows of the two documents of each pair.
+
+    ``table`` has a row per shown document, sorted by result list. A
+    clicked document wins over each unclicked one of its list or, by the
+    rule "skipped", over those above it.
+    """
     begins = np.flatnonzero(np.diff(table[:, _LIST], prepend=-1))
     sizes = np.diff(begins, append=len(table))
     list_of_row = np.repeat(np.arange(begins.size), sizes)
@@ -546,7 +588,9 @@ def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     # First pair each clicked document with all documents of its list.
     list_sizes = sizes[list_of_row[clicked]]
     winner = np.repeat(clicked, list_sizes)
-    # number of the first pair of each clicked document
+    # Number of the first pair of each clicked document. The loser of
+    # pair number p is the row p - (that number) behind the first row of
+    # the list.
     first_pairs = np.cumsum(list_sizes) - list_sizes
     loser = np.repeat(
         begins[list_of_row[clicked]] - first_pairs, list_sizes
@@ -558,6 +602,7 @@ def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
 
 
 def _parsed_position(path: Path, line: int, cell: str) -> int:
+    """Return the position in a cell; FormatError if it is no whole number from 1."""
     value = number(cell)
     if value is None or not 1 <= value <= _MAX_POSITION or value != int(value):
         raise line_error(
@@ -573,6 +618,7 @@ def _parsed_click(path: Path, line: int, cell: str) -> bool:
 
 
 def _parsed_propensity(path: Path, line: int, cell: str) -> float:
+    """Return the propensity in a cell; FormatError if it is no probability."""
     value = number(cell)
     if value is None or not _MIN_PROPENSITY <= value <= 1:
         raise line_error(
@@ -633,7 +679,12 @@ def estimate_bias(log: Impressions) -> PositionBias:
     clicks = clicks[is_useful_group]
 
     def moments(eta: float) -> tuple[Floats, Floats]:
-        """Return mean and variance of the log position of a click on each document."""
+        """Return mean and variance of the log position of a click on each document.
+
+        A click's position is distributed like impressions times
+        position^-η. Uses `impressions`, `group` (the document of a row)
+        and `log_position`.
+        """
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)
         mean = np.bincount(group, weight * log_position) / total
@@ -672,8 +723,10 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     Parameters
     ----------
     log : ClickLog
+        Counts of the clicks.
     bias : PositionBias or None
-        None if the weights already are those of given propensities.
+        Power law of the propensities; None if the weights in the log
+        already are those of a column of propensities.
 
     Raises
     ------

@@ -27,13 +27,17 @@ from rankstudio.plugins.preferences.preference_summary import (
 
 
 def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
-    """Return the plan's entry for a preference file: its path and checksum and, for clicks, their rule.
+    """Return the entry of a plan for a preference file, which is read.
+
+    The entry has its path and checksum and, for a log of clicks, the
+    rule by which they become preferences ("pairs" and "eta").
 
     Parameters
     ----------
     path : Path
+        File of preferences or of clicks.
     rule : ClickRule, optional
-        For clicks; see :func:`~rankstudio.plugins.preferences.preference_files.read_preference_file`.
+        How clicks become preferences; the usual rule by default.
 
     Raises
     ------
@@ -105,14 +109,16 @@ def named_for(
 def describe_preferences(
     plan: Plan, dataset: FoldedDataset, number: int | None
 ) -> PreferenceSummary:
-    """Count the preferences of a plan in a fold's training part, or in all parts of all folds (None).
+    """Count the preferences of a plan in a fold's training part.
 
-    Each query counts once, regardless of the number of folds.
+    Without a ``number`` of a fold (None), count them in all parts of
+    all folds. Each query counts once, regardless of the number of
+    folds.
 
     Raises
     ------
     DataError
-        As in :func:`preference_file`.
+        If the file cannot be read, or differs from that of the plan.
     """
     file = preference_file(plan)
     # The training part of one fold, or all parts of all folds.
@@ -149,7 +155,8 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     Raises
     ------
     DataError
-        As in :func:`preference_file`, and for a query or document that does not exist.
+        If the file cannot be read, differs from that of the plan, or
+        has a query or document that does not exist.
     """
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
@@ -162,7 +169,8 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
         ):
             file.of_part(part, query_ids)
             checked_queries.update(part.query_ids)
-    # no part has a query of the file, so this raises the error that says so
+    # No part has a query of the file. Called for its error only, which
+    # says so.
     if not checked_queries:
         file.of_part(parts[0], query_ids)
 

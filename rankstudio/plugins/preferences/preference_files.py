@@ -121,6 +121,7 @@ class PreferenceFile:
         Parameters
         ----------
         data : RankingDataset
+            The documents, such as a part of a dataset.
         elsewhere : container of str
             Queries of other parts of the dataset, whose preferences are skipped.
 
@@ -178,7 +179,12 @@ class PreferenceFile:
     def _error(
         self, data: RankingDataset, preference: int, q: int, winner: int, loser: int
     ) -> FormatError:
-        """Return the error of a preference, given its query's number and the rows found for its documents."""
+        """Return the error of a preference that does not fit the data.
+
+        ``preference`` is its position in the file, ``q`` the number of
+        its query in the data, ``winner`` and ``loser`` are the rows of
+        its documents; negative numbers say why there is none.
+        """
         # The document that was not found; if the winner was, it is the loser.
         columns = self._columns
         query = columns.queries[int(columns.query[preference])]
@@ -200,7 +206,10 @@ class PreferenceFile:
 
 
 def holds_preferences(path: Path) -> bool:
-    """Return whether a table's header is that of preferences instead of documents."""
+    """Return whether a file is a table of preferences or clicks, by its header.
+
+    Only CSV and TSV files are; a file that cannot be read is none.
+    """
     if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
         return False
     try:
@@ -279,7 +288,12 @@ def _parsed_file(path: Path, checksum: str) -> PreferenceFile:
 def _preferences_of_clicks(
     path: Path, checksum: str, rule: ClickRule | None
 ) -> PreferenceFile:
-    """Return the preferences of a click log whose bytes have this checksum."""
+    """Return the preferences of a click log, weighted by a rule for clicks.
+
+    The last ones are cached: ``checksum`` is that of the file's bytes,
+    so that a changed file is read again. Without a rule, the usual one
+    is used.
+    """
     # Errors in the clicks name the file.
     log = read_clicks(path, rule or ClickRule())
     try:
@@ -366,10 +380,16 @@ class DocumentRows:
 
     @classmethod
     def of(cls, data: RankingDataset, names: tuple[str, ...]) -> DocumentRows:
-        """Find the documents of some data whose ids are among the names."""
+        """Find the documents of some data whose ids are among the names.
+
+        A name may also be a number, that of a document within its
+        query.
+        """
         numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
         name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
+        # Query and name as one number, of which the first row and the
+        # number of rows.
         keys, first, count = np.unique(
             data.query_index[rows] * len(names) + name[rows],
             return_index=True,
@@ -397,6 +417,8 @@ class DocumentRows:
         -----
         O(l log D).
         """
+        # Any query will do for documents without one, whose rows
+        # are replaced in the end.
         q = np.maximum(query, 0)
         first = self.ptr[q]
         size = self.ptr[q + 1] - first
@@ -404,7 +426,8 @@ class DocumentRows:
         rows = np.where(
             (number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT
         )
-        # An id takes precedence over a number; -1 is no key, for positions behind the
+        # An id takes precedence over a number. Query and name make one
+        # number, as in `keys`; -1 is no key, for positions behind the
         # last key.
         key = q * self.numbers.size + name
         position = np.searchsorted(self.keys, key)
@@ -415,7 +438,11 @@ class DocumentRows:
 
 
 def _positions_of_ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
-    """Return the position of each id among names; -1 for an unknown id."""
+    """Return the position of each id among the names, -1 for another id.
+
+    Some ids are looked up at a time, so that other threads can run in
+    between.
+    """
     position_of_name = {name: position for position, name in enumerate(names)}
     positions = np.empty(len(ids), dtype=np.int64)
     for begin in range(0, len(ids), _IDS_PER_BATCH):
@@ -481,7 +508,7 @@ class PreferenceColumns:
 
 
 def columns_of_lines(text: TextLines) -> PreferenceColumns:
-    """Read any file, line by line.
+    """Read the preferences in the text of a file, line by line.
 
     Raises
     ------
@@ -532,14 +559,15 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 
 
 def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
-    """Read a file of plain ASCII text without quoted cells, vectorized.
+    """Read preferences from plain ASCII text without quoted cells, by NumPy.
 
-    Unlike a loop over lines, this does not block other threads.
+    Unlike a loop over lines, this is fast and does not block other
+    threads. ``content`` are the bytes of the file.
 
     Returns
     -------
     PreferenceColumns or None
-        None for other files, which :func:`columns_of_lines` reads.
+        None for other files, which have to be read line by line.
     """
     raw = content.tobytes().removeprefix(_BYTE_ORDER_MARK).rstrip(_BLANKS)
     text = np.frombuffer(raw, dtype=np.uint8)
@@ -554,15 +582,14 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     # The first line that is not empty says the
     # delimiter; it is skipped if it is a header.
     n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
-    # the first line that is not empty
     first = int(np.searchsorted(ends, n_leading_blanks))
     line = raw[starts[first] : ends[first]].decode()
     delimiter = _delimiter_of_line(line)
     first += _is_header([cell.strip() for cell in line.split(delimiter)])
     # The number of delimiters in each line says whether the line can have a preference.
-    places = np.flatnonzero(text == ord(delimiter))
-    before = np.searchsorted(places, starts)
-    count = np.searchsorted(places, ends) - before
+    delimiter_positions = np.flatnonzero(text == ord(delimiter))
+    before = np.searchsorted(delimiter_positions, starts)
+    count = np.searchsorted(delimiter_positions, ends) - before
     has_preference = (count >= _MIN_CELLS - 1) & (count < _MAX_CELLS)
     has_preference[:first] = False
     # All other lines must be blank.
@@ -575,7 +602,7 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     # The positions of all cells, without blanks around their texts.
     lines = np.flatnonzero(has_preference)
     begin, end = _cell_bounds(
-        places, before[lines], count[lines], starts[lines], ends[lines]
+        delimiter_positions, before[lines], count[lines], starts[lines], ends[lines]
     )
     return _columns(text, lines + 1, *_stripped_bounds(text, begin, end))
 
@@ -583,9 +610,11 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
 def _columns(
     text: Bytes, line: Ints, begin: Ints, end: Ints
 ) -> PreferenceColumns | None:
-    """Return the columns of cells (l, 5).
+    """Return the preferences in the cells of l lines.
 
-    Return None if a cell is missing, too long or not a number.
+    ``line`` (l,) are the numbers of the lines; ``begin`` and ``end``
+    (l, 5) are the bounds of their cells in ``text``. Return None if a
+    cell is missing, too long or not a number.
     """
     width = end - begin
     if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
@@ -615,7 +644,10 @@ def _parsed_sizes(text: Bytes, begin: Ints, end: Ints) -> Floats | None:
 
 
 def _is_simple_ascii(text: Bytes) -> bool:
-    """Return whether a text is printable ASCII without quotation marks, in lines ending with LF or CR LF."""
+    """Return whether a text is printable ASCII without quotation marks.
+
+    Blanks, tabs and the ends of lines, LF or CR LF, are allowed, too.
+    """
     if int(text.max()) >= _DELETE or ((text == ord('"')) | (text == ord("'"))).any():
         return False
     returns = np.flatnonzero(text == _RETURN)
@@ -625,7 +657,7 @@ def _is_simple_ascii(text: Bytes) -> bool:
 
 
 def _cell_bounds(
-    places: Ints, before: Ints, count: Ints, start: Ints, end: Ints
+    delimiter_positions: Ints, before: Ints, count: Ints, start: Ints, end: Ints
 ) -> tuple[Ints, Ints]:
     """Return the begin and the end of each cell of lines, two arrays of shape (l, 5).
 
@@ -633,8 +665,8 @@ def _cell_bounds(
 
     Parameters
     ----------
-    places : ndarray
-        Places of all delimiters in the text.
+    delimiter_positions : ndarray
+        Positions of all delimiters in the text.
     before, count : ndarray of shape (l,)
         Numbers of delimiters before each line, and in it.
     start, end : ndarray of shape (l,)
@@ -642,15 +674,20 @@ def _cell_bounds(
     """
     nth = np.arange(_MAX_CELLS - 1)
     exists = nth < count[:, None]
-    separators = np.where(
-        exists, places[np.where(exists, before[:, None] + nth, 0)], end[:, None]
-    )
+    # The number in the text of each line's nth delimiter; 0, which is
+    # not used, where there is none.
+    number_in_text = np.where(exists, before[:, None] + nth, 0)
+    separators = np.where(exists, delimiter_positions[number_in_text], end[:, None])
     begin = np.column_stack((start, np.where(exists, separators + 1, end[:, None])))
     return begin, np.column_stack((separators, end))
 
 
 def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Return the begins and ends of cells without the blanks around them."""
+    """Return the begins and ends of cells in a text, without the blanks around them.
+
+    The arrays have the same shape. All cells move by one character at a
+    time.
+    """
     begin = begin.copy()
     end = end.copy()
     # `shift` is where the outermost character is: at `begin`, or one before `end`.
@@ -669,7 +706,10 @@ def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 def _distinct_words(
     text: Bytes, begin: Ints, end: Ints
 ) -> tuple[tuple[str, ...], Ints]:
-    """Return the distinct words of cells, and for each cell the index of its word."""
+    """Return (distinct words of cells, index of the word of each cell).
+
+    ``begin`` and ``end`` (l,) are the bounds of the cells in ``text``.
+    """
     width = int((end - begin).max())
     if not width:
         return ("",), np.zeros(begin.size, dtype=np.int64)
@@ -704,7 +744,11 @@ def _is_header(cells: Sequence[str]) -> bool:
 def _cells_of_line(
     text: TextLines, line_number: int, line: str, delimiter: str
 ) -> list[str]:
-    """Return the cells of a line."""
+    """Return the cells of a line, without the blanks around them.
+
+    Lines with quotes, or very long ones, need Python's reader of CSV.
+    Raise FormatError if it refuses the line.
+    """
     if len(line) < _MAX_UNCHECKED_LENGTH and not _QUOTING.search(line):
         return [unguarded(cell.strip()).strip() for cell in line.split(delimiter)]
     try:

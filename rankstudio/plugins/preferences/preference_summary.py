@@ -51,6 +51,7 @@ class PreferenceSummary:
         values = {
             f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)
         }
+        # All counts are added, except the size of the largest cycle.
         return PreferenceSummary(
             **{**values, "largest": max(self.largest, other.largest)}
         )
@@ -60,7 +61,7 @@ NO_PREFERENCES = PreferenceSummary(0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSummary:
-    """Count pairs, contradictions and cycles.
+    """Count the pairs, contradictions and cycles among preferences.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from rankstudio.plugins.preferences.clicks import PAIR_RULES, ClickRule
 
 
 def add_options(parser: argparse._ActionsContainer) -> None:
-    """Add the options for a file of preferences or of clicks."""
+    """Add the options for a file of preferences or clicks to those of the terminal."""
     parser.add_argument(
         "--preferences",
         type=Path,
@@ -36,7 +36,9 @@ def add_options(parser: argparse._ActionsContainer) -> None:
 
 
 def preferences_from(args: argparse.Namespace) -> dict[str, str] | None:
-    """Return the plan's entry for the file that the options name; None if they name no file.
+    """Return the plan's entry for the file that the terminal's options name.
+
+    Return None if they name no file.
 
     Raises
     ------

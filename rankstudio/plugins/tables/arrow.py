@@ -60,10 +60,15 @@ def read_arrow(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read Parquet and Arrow files; see `FormatReader`."""
+    """Read the Parquet or Arrow files of a part, and pass their documents to a builder.
+
+    Return facts about the whole part, such as its number of features.
+    """
     total_rows = sum(_ArrowFile(path).n_rows() for path in part.paths)
     reader = ColumnsReader(part, builder, progress)
     for file in files:
+        # pyarrow reads the file itself. This reports progress or, of
+        # a file not in memory, computes its checksum.
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
         if builder.holds_parts:
@@ -140,6 +145,7 @@ class _ArrowFile:
     """
 
     def __init__(self, path: Path, loaded: LoadedFile | None = None) -> None:
+        """Recognise the format by the first bytes; ``loaded`` is the file in memory."""
         self._pa, self._pq = _pyarrow(path)
         self._path = path
         self._loaded = loaded
@@ -178,9 +184,11 @@ class _ArrowFile:
             raise _damaged(self._path, error) from None
 
     def frames(self) -> Iterator[tuple[int, Any]]:
-        """Yield the rows as tables of at most ``ROWS`` rows, each after the number of its first row from 0.
+        """Yield (number of the first row, from 0, rows as a table of pyarrow).
 
-        Lists of numbers become columns, see :func:`_without_lists`.
+        A table has at most ``ROWS`` rows. Lists of numbers become a
+        column for each position in them. Raise FileAccessError for a
+        damaged file.
         """
         n_done = 0
         batches = self.batches()
@@ -204,7 +212,7 @@ class _ArrowFile:
             n_done += frame.num_rows
 
     def n_columns(self) -> int:
-        """Return the number of columns of the tables of :meth:`frames`, which have no lists.
+        """Return the number of columns, where a list counts a column for each position.
 
         The first rows are read if a type does not fix the length of the lists in a
         column.
@@ -222,7 +230,10 @@ class _ArrowFile:
         return bool(types.is_list(kind) or types.is_large_list(kind))
 
     def _with_equal_lists(self, table: Any, first_row: int) -> Any:
-        """Return rows with a fixed length in the type of each column of lists.
+        """Return rows whose columns of lists have a type with a fixed length.
+
+        ``first_row`` is the number of their first row in the file, from
+        0.
 
         Raises
         ------
@@ -257,8 +268,8 @@ class _ArrowFile:
         """
         import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
-        # Rows that have a list; a missing list has no length to compare. nan for a
-        # missing list
+        # Rows that have a list: the length of a missing list is NaN,
+        # and not compared.
         lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
         # The first list of the file gives the length of all others.
@@ -290,7 +301,7 @@ class _ArrowFile:
         return length
 
     def batches(self) -> Iterator[Any]:
-        """Yield the record batches of the file.
+        """Yield the rows of the file in batches of pyarrow, as they are stored.
 
         From Parquet, batches of ``ROWS`` rows are made.
         """
@@ -319,12 +330,14 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
     path : Path
         The file, for messages.
     frame : pyarrow.Table
+        The rows.
     first_row : int
         Number of the first row of the table in the file, from 0.
     """
 
     # A column is converted when it is read; damage is found only then.
     def column(position: int) -> NDArray[Any]:
+        """Return the values of a column, by its position."""
         try:
             return np.asarray(frame.column(position).to_numpy())
         except Exception as error:
@@ -334,6 +347,7 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
     def error(
         row: int, excerpt: str, expected: str, missing: bool = False
     ) -> DataError:
+        # Line and column are those of text files: 0 for none.
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(
             path,
@@ -354,9 +368,10 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
 
 
 def _without_lists(table: Any) -> Any:
-    """Return a table in which each column of lists of length d is replaced by d columns of numbers.
+    """Return a table of pyarrow in which lists of numbers became columns.
 
-    :func:`vector_names` gives the names of the new columns.
+    A column of lists of length d is replaced by d columns of numbers,
+    which have its name and their position.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
@@ -394,7 +409,7 @@ def _value_at(chunk: Any, position: int) -> Any:
 
 
 def _damaged(path: Path, error: Exception) -> FileAccessError:
-    """Return the error for a file that a library cannot read, with the library's reason."""
+    """Return the error for a file that pyarrow cannot read, with its reason."""
     if isinstance(error, MemoryError):
         return FileAccessError(path, "the contents of the file do not fit into memory.")
     text = short(" ".join(str(error).split()), 200).rstrip(".")
@@ -411,9 +426,11 @@ def arrow_pieces(
     Parameters
     ----------
     dataset : RankingDataset
+        Documents to write.
     path : Path
         Path of the file, for messages.
     key : {"parquet", "arrow"}
+        Key of the format.
     names : sequence of str
         Names of the feature columns.
     comments : str

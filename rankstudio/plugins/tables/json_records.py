@@ -59,7 +59,10 @@ def read_records(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read records of JSON; see `FormatReader`.
+    """Read the records of JSON of a part, and pass their documents to a builder.
+
+    A record is an object, and its values are the cells of a row. Return
+    facts about the whole part, such as its number of features.
 
     The keys of the first records are the columns; later records may leave some of them
     out.
@@ -99,9 +102,10 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
 
 
 def _record_blocks(file: SourceFile) -> Iterator[_Block]:
-    """Yield blocks of records.
+    """Yield the records of a file as blocks of rows.
 
-    The first block determines the keys that later records may have.
+    The keys of the first block are the columns: later records may have
+    no others.
     """
     values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
     keys: tuple[str, ...] | None = None
@@ -156,13 +160,14 @@ class _Block:
                 raise FormatError(
                     self.path, line, 0, text, tr("the keys of the records before")
                 )
+            # A new column is empty in the rows before.
             self.values[key] = [None] * len(self.lines)
         self.lines.append(line)
         for key, column in self.values.items():
             column.append(record.get(key))
 
     def columns(self) -> TableColumns:
-        """Return the records as a table."""
+        """Return the records as a table, which has a column for each key."""
         arrays = [_as_array(values) for values in self.values.values()]
         return TableColumns(
             where=shown_path(self.path),
@@ -184,7 +189,11 @@ class _Block:
 
 
 def _as_array(values: list[Any]) -> NDArray[Any]:
-    """Return an array of numbers if all values are numbers, else an array of objects."""
+    """Return values as an array of numbers or, if any is none, of objects.
+
+    Objects keep lists within it apart, which NumPy would turn into
+    columns.
+    """
     if {type(value) for value in values} <= {int, float}:
         try:
             return np.array(values)

@@ -45,7 +45,7 @@ def minimise(
     product : callable
         Returns Gv for v (n,), with G positive semidefinite.
     diagonal : ndarray of shape (n,)
-        Of G.
+        Diagonal of G.
     right : ndarray of shape (n,)
         b.
     constant : float
@@ -64,15 +64,19 @@ def minimise(
     Yields
     ------
     OptimizerState
-        One per product; if b is 0, a single one of w = 0. The objective is w'(G + λI)w - 2w'b + c; the gap is
-        r'r/λ, because G + λI is at least λI.
+        One per product; if b is 0, a single one of w = 0. The
+        objective is w'(G + λI)w - 2w'b + c; the gap is r'r/λ,
+        because G + λI is at least λI.
 
     Notes
     -----
-    O(n) per iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section 4.3). The norm of the
-    matrix is the largest Rayleigh quotient of the directions so far. The updated residual drifts from the
-    true one. When it is small enough, the true residual is computed, and the search starts again from it. The
-    search also ends as converged when that no longer halves the true residual: rounding allows no better.
+    O(n) per iteration besides the product (Shewchuk 1994; Airola
+    2011, Paper I, section 4.3). The norm of the matrix is the
+    largest Rayleigh quotient of the directions so far. The
+    updated residual drifts from the true one. When it is small
+    enough, the true residual is computed, and the search starts
+    again from it. The search also ends as converged when that no
+    longer halves the true residual: rounding allows no better.
     """
     w = np.zeros_like(right)
     # At w = 0, the residual is b. Divided by the diagonal, it is the first direction.

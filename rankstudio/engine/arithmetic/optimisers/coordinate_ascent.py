@@ -46,16 +46,20 @@ class AscentSearch:
     def searching(
         self, coef: Floats, value: float, feature: int
     ) -> Waiting[tuple[Floats, float]]:
-        """Search along one weight.
+        """Try changes of the weight of one feature of a model, and keep the best.
+
+        ``coef`` (n,) are the weights, and ``value`` is the
+        measure of the model.
 
         Returns
         -------
         coef, value
-            Best model found and its value; the given ones if none is better. Ties go to
-            the smallest change.
+            Best model and its value, unchanged if no change is
+            better. Ties go to the smallest change.
         """
+        # Steps are in units of the feature's standard deviation;
+        # the last change sets the weight to 0.
         scale = self.scale[feature]
-        # the last one sets the weight to 0
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
         measured = yield from self.changed(coef, feature, changes)

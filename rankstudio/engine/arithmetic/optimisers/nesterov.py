@@ -97,12 +97,14 @@ class FSMObjective:
         lambda2: float,
         loss: LossName = "squared_hinge",
     ) -> None:
+        """Prepare; the weights of features without importance stay 0."""
         self._problem = problem
         self._loss = pair_loss(loss)
         self.n = self._problem.n_features
         self.similarity = similarity
         self._lambda1 = lambda1
         self.allowed = importance > 0.0
+        # 1 only avoids a division by 0: such weights stay 0.
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
         # Of the gradient's Lipschitz constant, for features from 0 to 1: the squared
         # length of the 2n differences of a pair is at most 2n.
@@ -115,9 +117,16 @@ class FSMObjective:
     def at(
         self, w: Floats, scores: Floats, slopes: bool = True
     ) -> Waiting[tuple[float, SmoothLoss]]:
-        """Return φ(w), which is ψ without the costs, and its loss at the scores of w."""
+        """Return (φ(w), the loss at the scores of w), where φ is ψ without the costs.
+
+        The costs are the term that is linear in w. ``slopes`` is
+        whether the loss needs its gradient. The number of pairs
+        is stored for the gradient of φ.
+        """
         loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
+        # The similarity concerns a feature and its negative
+        # alike.
         w_sum = w[: self.n] + w[self.n :]
         value = (
             0.5 * self._lambda1 * float(w_sum @ self.similarity @ w_sum)
@@ -145,10 +154,11 @@ def accelerated(
     Parameters
     ----------
     objective : FSMObjective
+        ψ.
     tol : float
         Stops when an iteration changes the objective by at most this share.
     max_iter : int
-        T.
+        Maximum number of iterations, T.
 
     Yields
     ------
@@ -157,8 +167,10 @@ def accelerated(
 
     Notes
     -----
-    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An iteration takes one sweep over the sorted pairs
-    and the features at z, whose scores are combined from known ones, and one at w for each value of L tried.
+    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An
+    iteration takes one sweep over the sorted pairs and the
+    features at z, whose scores are combined from known ones, and
+    one at w for each value of L tried.
     """
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
@@ -208,9 +220,12 @@ class ProjectedStep:
 def projected_step(
     objective: FSMObjective, z: Floats, scores_z: Floats, lipschitz: float
 ) -> Waiting[ProjectedStep]:
-    """Take a step from z (2n,), whose scores are given.
+    """Take a projected gradient step from z (2n,), whose scores are ``scores_z``.
 
-    The line search increases the Lipschitz constant.
+    Projected weights are not negative. The step is as long as the
+    estimate ``lipschitz`` of the gradient's Lipschitz constant
+    allows; a line search increases this if needed. The result has
+    the new weights, their scores and value, and the constant.
     """
     # The gradient at z, from which the step goes.
     value_z, at_z = yield from objective.at(z, scores_z)
@@ -255,7 +270,10 @@ def _rounding(largest: float) -> float:
 def subgradient(
     objective: FSMObjective, max_iter: int
 ) -> Iterator[Descent | WorkProgress]:
-    """Minimise ψ by projected subgradients, w <- max(0, w - g/sqrt(t)): the baseline of section IV.E.
+    """Minimise ψ by projected subgradients: w <- max(0, w - g/sqrt(t)) in step t.
+
+    This is the baseline in section IV.E of the paper by Lai et
+    al. (2013).
 
     The paper states only that the objective of its baseline converges as O(1/sqrt(T));
     these are the simplest steps with that rate.

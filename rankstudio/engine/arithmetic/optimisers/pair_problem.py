@@ -200,7 +200,15 @@ class LocalPairs:
         return loss.bending(direction)
 
     def degree_gram(self) -> Waiting[Floats]:
-        """Return the estimate from a random sample of documents; see :class:`PairProblem`."""
+        """Return Σ degree_i x_i x_i', of shape (n, n), or its diagonal (n,).
+
+        The degree of a document is its number of pairs, and x is
+        centred within queries. The sum is estimated from a random
+        sample of documents. The diagonal is used for very many
+        features.
+        """
+        # A generator without events: other problems wait for
+        # processes here.
         yield from ()
         m, n = self._problem.X.shape
         if n > DENSE and isinstance(self._problem, SparseLinearPairs):
@@ -216,7 +224,11 @@ class LocalPairs:
 
 
 def gram_or_diagonal(sample: Floats) -> Floats:
-    """Return X'X (n, n) of some rows, or its diagonal (n,) for more than ``DENSE`` features."""
+    """Return X'X, of shape (n, n), of rows X (rows, n).
+
+    For more than ``DENSE`` features, return only its diagonal, of
+    shape (n,).
+    """
     n = sample.shape[1]
     if n > DENSE:
         return np.asarray(np.einsum("ij,ij->j", sample, sample))
@@ -227,7 +239,7 @@ def gram_or_diagonal(sample: Floats) -> Floats:
 
 
 def solution(descent: Iterator[State | WorkProgress]) -> Waiting[State]:
-    """Run an optimiser to its end, and return its last state."""
+    """Run an optimiser to its end, pass on progress, and return its last state."""
     last: State | None = None
     for event in descent:
         if isinstance(event, WorkProgress):

@@ -133,7 +133,9 @@ class SparseProblem:
         Parameters
         ----------
         penalty : ConcavePenalty
+            Penalty of the weights.
         lam : float
+            λ, its factor.
         start : ndarray of shape (n,)
             Weights from which the search for the L1 minimum starts.
         """
@@ -156,7 +158,9 @@ class SparseProblem:
     def minimise_weighted_l1(
         self, costs: Floats, start: Floats
     ) -> Waiting[SparseWeights]:
-        """Minimise F for given costs c (n,), by accelerated gradients from given weights (n,).
+        """Minimise the loss plus Σ c_k |w_k| for costs c (n,).
+
+        ``start`` (n,) are the first weights.
 
         The conditions of the optimum are g_k = -c_k sign(w_k) for w_k other than 0, and
         |g_k| <= c_k otherwise, where g is the gradient of the loss. F exceeds its
@@ -165,6 +169,8 @@ class SparseProblem:
         """
         objective = self._objective(costs)
         limit = self._tol * float(costs.max(initial=0.0))
+        # Positive and negative parts of the weights, so that all
+        # variables are from 0 up.
         w = z = _signed_parts(start)
         scores = scores_z = objective.scores(w)
         first_value = yield from objective.value(w)

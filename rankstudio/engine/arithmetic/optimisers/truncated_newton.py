@@ -68,8 +68,9 @@ def minimise_squared_hinge(
     Parameters
     ----------
     problem : PairProblem
+        Pairs of documents with linear scores, and sums over them.
     C : float
-        Greater than 0.
+        Weight of the loss, greater than 0.
     tol : float
         Stops when the duality gap is at most this share of P(w) and of P(0) - P(w).
     max_iter : int
@@ -82,8 +83,10 @@ def minimise_squared_hinge(
 
     Notes
     -----
-    The dual variables of w, α_ij = 2C max(0, 1 - s_i + s_j), are feasible for the dual, and its value there
-    is P(w) - ½||∇P(w)||²: half the squared gradient norm *is* the duality gap.
+    The dual variables of w, α_ij = 2C max(0, 1 - s_i + s_j), are
+    feasible for the dual, and its value there is P(w) -
+    ½||∇P(w)||²: half the squared gradient norm *is* the duality
+    gap.
 
     O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each
     step.
@@ -116,15 +119,22 @@ def minimise_hinge(
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) with decreasing smoothing.
 
-    Parameters and steps as in :func:`minimise_squared_hinge`; ``start`` is the starting
-    point.
+    Each stage takes Newton steps for a hinge whose kink is
+    smoothed over some width, and the next one is narrower. Yield
+    the best point after each step, and events of progress. Stop
+    when the duality gap is at most the share ``tol`` of P(w), or
+    after ``max_iter`` Newton steps. ``start`` is the starting
+    point, w = 0 by default.
 
     Notes
     -----
-    The derivatives of the smoothed hinge are dual variables, 0 <= α_ij <= C, of the hinge itself, so every
-    step has a lower bound D = sum α_ij - ½||sum α_ij (x_i - x_j)||² and a valid duality gap. The gap due to
-    the smoothing decreases with the square of its width, which determines the next width. D divides sums of
-    hinges by the width, so the gap is accurate up to their rounding divided by it.
+    The derivatives of the smoothed hinge are dual variables, 0 <=
+    α_ij <= C, of the hinge itself, so every step has a lower
+    bound D = sum α_ij - ½||sum α_ij (x_i - x_j)||² and a valid
+    duality gap. The gap due to the smoothing decreases with the
+    square of its width, which determines the next width. D
+    divides sums of hinges by the width, so the gap is accurate up
+    to their rounding divided by it.
     """
     at_zero = C * (yield from problem.count())
     w = np.zeros(problem.n_features)
@@ -190,6 +200,9 @@ def descend(
 ) -> Iterator[Point | WorkProgress]:
     """Take Newton steps for ½ w'w + C loss(Xw), starting at w, until rounding stops them.
 
+    Yield the point after each step, with its gradient, and events
+    of progress. ``inverse`` is the preconditioner.
+
     Preconditioned conjugate gradients solve each step with an accuracy that suits the
     distance to the minimum.
     """
@@ -226,7 +239,10 @@ def _point(
 def _line_search(
     problem: PairProblem, C: float, loss: PairLoss, start: Point, p: Floats
 ) -> Waiting[Point | None]:
-    """Return a point along p where the objective is lower and nearly level; None if there is none.
+    """Return a point along p where the objective is lower and nearly level, or None.
+
+    The objective is ½ w'w + C loss, and p (n,) the direction from
+    ``start``.
 
     The objective along a line is convex and piecewise quadratic: Newton's method on its
     slope, kept inside the bracket, which needs the scores of the direction once and no
@@ -274,7 +290,12 @@ def _line_search(
 def _newton_direction(
     problem: PairProblem, C: float, point: Point, inverse: Inverse, accuracy: float
 ) -> Waiting[Floats]:
-    """Solve H p = -gradient by preconditioned conjugate gradients, to a relative residual."""
+    """Return the Newton direction p (n,): H p = -gradient, with the Hessian H.
+
+    Preconditioned conjugate gradients solve the equations until
+    their residual is at most the share ``accuracy`` of the
+    gradient, in the norm of the preconditioner.
+    """
     smooth = point.smooth
     # The weight of each pair if the curved pairs were spread evenly over all pairs, for
     # the preconditioner.
@@ -293,7 +314,8 @@ def _newton_direction(
             yield from problem.curvature(smooth, direction)
         )
         curvature = float(direction @ hessian_direction)
-        # only rounding is left, as with C x² beyond the square of its inverse
+        # Only rounding is left, as with features so large that
+        # the Hessian exceeds the precision of numbers.
         if not curvature > 0.0:
             break
         # A step to the minimum along the direction.
@@ -309,7 +331,10 @@ def _newton_direction(
 
 
 def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
-    """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r, the sum estimated from a sample.
+    """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r.
+
+    r has shape (n,). The degree of a document is its number of
+    pairs, and the sum is estimated from a sample of documents.
 
     This is the Hessian with the curved pairs spread evenly over all pairs, each
     weighted by a. With x centred within each query, that sum is within a factor of 2 of
@@ -317,6 +342,7 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     have different labels. One decomposition is used for all a.
     """
     gram = yield from problem.degree_gram()
+    # Of very many features, there is only the diagonal.
     if gram.ndim == 1:
         return lambda a, r: r / (1.0 + a * gram)
     with STEADY if problem.n_features <= SMALL else nullcontext():

@@ -35,7 +35,10 @@ def eliminate(
     scores: Floats,
     rest: Floats,
 ) -> None:
-    """Compute the factors of the queries.
+    """Compute the triangular factor of each query's preferences, and the least loss.
+
+    The numbers in comments are those of the equations at the
+    beginning of this module.
 
     Parameters
     ----------
@@ -121,17 +124,26 @@ def eliminate(
 def multiply(
     X: Floats, ptr: Ints, starts: Ints, factor: Floats, row_of: Ints, out: Floats
 ) -> None:
-    """Compute the rows of the queries: sum_j e_ij (x_i - x_j), so that constants give 0.
+    """Multiply the triangular factor of each query with features.
+
+    Row i is sum_j e_ij (x_i - x_j), so that constant features
+    give 0.
 
     Parameters
     ----------
     X : ndarray of shape (m, n)
         One row for each document.
-    ptr, starts, factor
-        As in :func:`eliminate`.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the documents ``ptr[q]:ptr[q + 1]``.
+    starts : ndarray of shape (m,)
+        Start of the entries of each document in `factor`.
+    factor : ndarray
+        Entries e_ij, one for each later document j of the query
+        of i.
     row_of : ndarray of shape (m,)
         Row of `out` for each document; -1 for a document without a row.
     out : ndarray of shape (r, n), all 0
+        Receives the rows.
     """
     for q in range(ptr.size - 1):
         end = ptr[q + 1]

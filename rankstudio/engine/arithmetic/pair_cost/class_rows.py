@@ -47,7 +47,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q - S_q X_q w||² is the
         loss of query q.
     row_ptr : ndarray of shape (Q + 1,)
-        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at least one and at most |q| + r + 1 for r labels.
+        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at
+        least one and at most |q| + r + 1 for r labels.
 
     Raises
     ------
@@ -140,7 +141,12 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 
 
 def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
-    """Return the factor of each centred document for losses with tied pairs, for any labels (m,)."""
+    """Return the factor of each document for losses that count tied pairs, shape (m,).
+
+    If all pairs of a query count, the loss is that of the centred
+    documents times these factors. Query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
+    """
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
     scale: Floats = np.sqrt(
@@ -190,7 +196,13 @@ class _Classes:
 def _general_cost_rows(
     means: Floats, classes: _Classes, cost: PairCost
 ) -> tuple[Floats, Floats]:
-    """Return the degree d_c of each class, and the rows of the docstring's second sum, for any weights ω_cd.
+    """Return (degrees, rows) of classes for any weights ω_cd of pairs.
+
+    A class is the documents of a query with equal labels;
+    ``means`` (C, n) are their mean features. The degree of class
+    c is d_c = sum_d ω_cd n_d, and the squares of the rows add up
+    to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for n_c documents
+    with mean m_c.
 
     In each query, let CC' be the Cholesky factorisation of the Laplacian of the classes
     without the last class, which is positive definite. Only differences of means count,
@@ -211,7 +223,7 @@ def _general_cost_rows(
             "magnitude or unit."
         )
     for first, last in pairwise(classes.ptr.tolist()):
-        # The degrees d_c of the module's docstring.
+        # The degree of class c is sum_d ω_cd n_d.
         weights, _ = cost.between(classes.labels[first:last])
         counts = classes.counts[first:last].astype(np.float64)
         degrees[first:last] = weights @ counts
@@ -227,7 +239,11 @@ def _general_cost_rows(
 
 
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
-    """Return the factor of each query's loss, 0 for a query without pairs, shape (Q,)."""
+    """Return the factor of each query's loss, shape (Q,), 0 for a query without pairs.
+
+    By ``weighting``, it is one over the number of documents
+    ("size") or of pairs ("pairs") of the query, or 1 ("none").
+    """
     divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[
         weighting
     ].astype(np.float64)

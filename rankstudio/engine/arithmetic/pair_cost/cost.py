@@ -25,8 +25,9 @@ class PairCost:
     Attributes
     ----------
     cost : {"magnitude", "unit", "inverse"}
-        With the magnitude d = y_i - y_j of a pair: "magnitude" has z = d and ω = 1 (eq. (21)), "unit" z = 1
-        and ω = 1 (eq. (20)), "inverse" z = d and ω = 1/d² (eq. (22)).
+        With the magnitude d = y_i - y_j of a pair: "magnitude"
+        has z = d and ω = 1 (eq. (21)), "unit" z = 1 and ω = 1
+        (eq. (20)), "inverse" z = d and ω = 1/d² (eq. (22)).
     ties : bool
         Whether pairs of equal labels count, with z = 0 and ω = 1; only for "magnitude".
     weighting : {"size", "pairs", "none"}
@@ -58,6 +59,7 @@ class PairCost:
         return cls(parameters["cost"], ties, parameters["weighting"])
 
     def __post_init__(self) -> None:
+        """Raise ParameterError for unknown values, or ties of a cost without them."""
         if self.cost not in COSTS:
             raise ParameterError("cost", self.cost, "magnitude, unit or inverse")
         if self.weighting not in WEIGHTINGS:
@@ -93,6 +95,7 @@ class PairCost:
         weights = np.ones_like(difference)
         if self.cost == "inverse":
             check_differences(np.diff(labels))
+            # Avoid a division by 0 on the diagonal.
             np.fill_diagonal(difference, 1.0)
             weights = 1.0 / difference**2
             np.fill_diagonal(difference, 0.0)

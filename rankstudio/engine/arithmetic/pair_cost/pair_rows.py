@@ -38,9 +38,11 @@ class PairRows(QueryData):
 
     @classmethod
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
-        """Return the cached rows of a cost.
+        """Return rows whose squared errors equal the loss of the pairs of the data.
 
-        Return the data themselves if their centred rows have this cost.
+        They are cached for each cost. Centred documents have the
+        default cost of pairs of labels: then return the data
+        themselves.
         """
         if cost.default and data.preferences is None:
             return data
@@ -66,9 +68,11 @@ class PairRows(QueryData):
 
     @property
     def mirrored(self) -> QueryData:
-        """The rows and their negatives, divided by √2: they have the same products, and are centred.
+        """The rows and their negatives, divided by √2, for methods that centre data.
 
-        Each query has its rows first, then their negatives.
+        They have the same sums of products as the rows, and are
+        centred in each query, which has its rows first, then
+        their negatives.
         """
         sizes = np.diff(self.ptr)
         rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
@@ -105,6 +109,7 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
     data : QueryData
         Training data; its features are not used.
     cost : PairCost
+        Loss of a pair.
 
     Yields
     ------
@@ -123,6 +128,8 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
         return
     for first, last in pairwise(data.ptr.tolist()):
         ptr = np.array([0, last - first])
+        # The rows are S X for features X; with the identity as X,
+        # they are S itself.
         factor, targets, _ = class_rows(
             np.eye(last - first), data.y[first:last], ptr, cost
         )
@@ -130,9 +137,14 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
 
 
 def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
-    """Return the loss of row q of ``models`` (Q, n) on the pairs inside query q, for each query: O(Qn²)."""
+    """Return the loss of a model for each query on the pairs in it, shape (Q,).
+
+    Row q of ``models`` (Q, n) has the weights of the model for
+    query q. O(Qn²).
+    """
     gram = PairRows.of(data, cost).statistics.gram
-    # the loss is (w, -1)' gram (w, -1)
+    # The loss of weights w is (w, -1)' gram (w, -1), as the last
+    # row and column of a Gram matrix are those of the targets.
     models = np.column_stack((models, np.full(len(models), -1.0)))
     along = np.matmul(gram, models[:, :, None])[:, :, 0]
     losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)

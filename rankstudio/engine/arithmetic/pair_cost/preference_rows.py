@@ -44,7 +44,7 @@ class ScaledPreferences:
     targets: Floats
 
     def at(self, selection: Ints | slice) -> ScaledPreferences:
-        """Return some of the preferences."""
+        """Return the preferences at some positions, in their order."""
         return ScaledPreferences(
             query=self.query[selection],
             winner=self.winner[selection],
@@ -81,9 +81,11 @@ class LaplacianFactor:
     _row_of_document: Ints
 
     def times(self, X: Floats) -> Floats:
-        """Return S X for X of shape (documents, n), where S'S is the Laplacian; exactly 0 for a constant.
+        """Return S X for X of shape (documents, n), where S'S is the Laplacian.
 
-        O(|q|² n) per query.
+        The squared rows of S s add up to the loss of scores s. A
+        constant column of X gives exactly 0. O(|q|² n) per query
+        q.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -98,7 +100,7 @@ class LaplacianFactor:
 def laplacian_factors(
     ptr: Ints, preferences: ScaledPreferences, entries: int = 0
 ) -> Iterator[LaplacianFactor]:
-    """Yield the factors of blocks of queries.
+    """Yield the triangular factors of the preferences of blocks of queries.
 
     Parameters
     ----------
@@ -149,9 +151,11 @@ def laplacian_factors(
 def _factor(
     ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreferences
 ) -> LaplacianFactor:
-    """Return the factor of consecutive queries.
+    """Return the triangular factor of the preferences of consecutive queries.
 
-    `ptr` and `edges` count their documents and preferences.
+    Query q of the block has the documents ``ptr[q]:ptr[q + 1]``
+    and the preferences ``edges[q]:edges[q + 1]``; ``inside`` are
+    the block's rows among all documents.
     """
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -159,7 +163,7 @@ def _factor(
     # A document's row has an entry for each later document of its query, and begins at
     # its `starts`.
     sizes = np.diff(ptr)
-    # later documents of each document's query
+    # Number of later documents of each document's query.
     n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1
     starts = np.cumsum(n_later) - n_later
     # The kernel fills the factor, the targets and the scores of the rows, and the rest
@@ -206,7 +210,12 @@ def _factor(
 def incidence(
     preferences: Preferences, ptr: Ints, cost: PairCost
 ) -> tuple[Any, Floats, Ints]:
-    """Return the oriented incidence matrix of preferences, query by query.
+    """Return preferences as a sparse matrix of differences, query by query.
+
+    A row has the factor w of a preference at its winner and -w at
+    its loser (the oriented incidence matrix), so that it gives w
+    (s_winner
+    - s_loser) for scores s.
 
     Parameters
     ----------
@@ -261,12 +270,15 @@ def preference_rows(
 ) -> Rows:
     """Return rows whose squared errors equal the loss of the preferences.
 
-    They have the form of :func:`rankstudio.engine.arithmetic.pair_cost.class_rows.class_rows`.
+    They have the form of
+    :func:`rankstudio.engine.arithmetic.pair_cost.class_rows.class_rows`.
 
     Notes
     -----
-    O(ln) for l preferences and n features. If a query has more preferences than documents plus one,
-    elimination reduces its rows to the number of documents: O(l_q + |q|³ + |q|² n) time, O(|q|²) memory.
+    O(ln) for l preferences and n features. If a query has more
+    preferences than documents plus one, elimination reduces its
+    rows to the number of documents: O(l_q + |q|³ + |q|² n) time,
+    O(|q|²) memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
 
@@ -305,7 +317,13 @@ PreferenceBlock = IncidenceBlock | LaplacianFactor
 def preference_blocks(
     ptr: Ints, preferences: Preferences, cost: PairCost
 ) -> Iterator[PreferenceBlock]:
-    """Yield the blocks of :func:`preference_rows`, which do not depend on features."""
+    """Yield blocks of queries, which compute the rows of their preferences.
+
+    The rows follow from features later; their squared errors
+    equal the loss. Query q has the documents ``ptr[q]:ptr[q +
+    1]``. If any query has more preferences than its triangular
+    factor has rows, factors are used.
+    """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
     if (np.bincount(query, minlength=sizes.size) > sizes + 1).any():
@@ -316,7 +334,11 @@ def preference_blocks(
 
 
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
-    """Return the rows of blocks for given features, their targets, and the start of each query's rows."""
+    """Return (rows, targets, ptr) of the preferences in blocks, for features X (m, n).
+
+    The squared errors of the rows equal the loss of the
+    preferences. Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    """
     products = [
         (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
     ]
@@ -343,7 +365,12 @@ def preference_factors(
 
 
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
-    """Return preferences with the scales and targets that a cost gives them."""
+    """Return preferences as squared errors: (target - scale (s_winner - s_loser))².
+
+    Scales and targets follow from the cost, and from the
+    weighting of queries. ``ptr`` has the first row of each query,
+    followed by m.
+    """
     # Preferences are within queries, so that the winner's query is that of both
     # documents.
     Q = ptr.size - 1
@@ -368,10 +395,11 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
-    """Return the rows of the preferences of sparse data, with their negatives, divided by √2.
+    """Return rows whose squared errors equal the loss of sparse preferences.
 
-    They are then centred in each query, and have the products of the rows: see
-    :attr:`rankstudio.engine.arithmetic.pair_cost.pair_rows.PairRows.mirrored`.
+    The rows are followed by their negatives, and divided by √2.
+    So they are centred in each query, and have the sums of
+    products of the rows themselves.
     """
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)

@@ -80,13 +80,20 @@ _failed_formats: set[str] = set()
 
 
 def confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return how certain a format of a plug-in is of a file, by its ending, its mark and its recogniser."""
+    """Return how certain it is, from 0 to 1, that a file has a format of a plug-in.
+
+    The ending of the file's name decides, the bytes with which files of
+    the format begin (its mark), and the format's own recogniser, if it
+    has these.
+    """
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
     if form.magic and not is_marked:
         return 0.0
-    # A mark, or an ending that no built-in format has, is the format's own.
+    # A mark, or an ending that no built-in format has, is the format's
+    # own: without a recogniser that could deny it, the file is nearly
+    # certain to have the format.
     is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
     if not form.recognise and is_own:
         return 0.99
@@ -109,9 +116,12 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
 
 
 def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence of a format's recogniser; 0, with a warning, if it fails.
+    """Return how certain a format's recogniser is of a file, from 0 to 1.
 
-    A recogniser that failed once in this process is not called again.
+    A recogniser is a function of a plug-in that gets the first bytes
+    and the name of the file. It runs guarded, with a limit of time: if
+    it fails, warn and return 0, and do not call it again in this
+    process.
     """
     if form.recorded in _failed_formats:
         return 0.0
@@ -176,13 +186,22 @@ def read_blocks(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read files with the reader of a plug-in; see `FormatReader`."""
+    """Read the files of a part with the reader of a plug-in, into a builder.
+
+    Return facts about the whole part, such as its number of features.
+    Raise DatasetError if the reader fails, or yields anything other
+    than valid blocks of documents.
+    """
+    # Blocks of a table are named columns; other blocks have features,
+    # labels and queries.
     if part.form.is_table:
         return _read_tables(part, files, builder, progress)
     shape = _Shape(part)
     for file in files:
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
+            # A builder that holds parts keeps all documents in memory.
+            # Only entries need no check here, as they lack the zeros.
             if not isinstance(piece.X, Entries) and builder.holds_parts:
                 check_memory(
                     shown_path(file.path),
@@ -200,9 +219,14 @@ def read_blocks(
 def _yielded_blocks(
     form: DataFormat, file: SourceFile, progress: ReadProgress
 ) -> Iterator[Any]:
-    """Yield the blocks of a file from the reader of a plug-in."""
+    """Yield the blocks of a file from the reader of a plug-in, still unchecked.
+
+    Raise DatasetError if the reader fails.
+    """
+    # The reader opens the file by its path; read it here, too, for its
+    # checksum.
     if not file.done:
-        file.end()  # for the checksum
+        file.end()
     with _decompressed_file(file.path) as path:
         blocks = yielded(lambda: imported(form.reader)(path), check=progress.check)
         while True:
@@ -217,7 +241,12 @@ def _yielded_blocks(
 
 @contextmanager
 def _decompressed_file(path: Path) -> Iterator[Path]:
-    """Provide a file without compression, as readers of plug-ins do not decompress."""
+    """Provide the path of an uncompressed file for a with statement.
+
+    Readers of plug-ins do not decompress. A compressed file is
+    decompressed into a temporary folder, which is removed in the end;
+    any other path is returned itself.
+    """
     name = without_ending(path.name)
     if name == path.name:
         yield path
@@ -233,7 +262,10 @@ def _decompressed_file(path: Path) -> Iterator[Path]:
 
 
 def _reader_error(form: DataFormat, path: Path, problem: str) -> DatasetError:
-    """Return the error for a file that the reader of a plug-in cannot read, or reads wrongly."""
+    """Return the error for a file that the reader of a plug-in cannot read.
+
+    ``problem`` is the reason in words, as a sentence or part of one.
+    """
     text = tr("{path}: {format} of {package} cannot read the file: {problem}.")
     return DatasetError(
         text.format(
@@ -276,13 +308,16 @@ class _Shape:
     def _checked(
         self, path: Path, raw_block: Any, builder: TableBuilder
     ) -> DocumentPiece:
-        """Return the documents of a block.
+        """Return the documents of a block that a plug-in's reader yielded, checked.
 
-        Raise _BlockError if the block is invalid, and MissingValueError for a missing
-        value that is refused.
+        Record the part's width and the number of rows read so far.
+        Raise _BlockError if the block is invalid, and MissingValueError
+        for a missing value that is refused.
         """
         # Check the features, the labels and their shapes.
         block = _as_data_block(raw_block)
+        # Named features need a column each, even if all their values
+        # are 0.
         takes_entries = builder.takes_entries and not len(block.feature_names)
         X = _as_matrix(block.X, takes_entries=takes_entries)
         self.is_thin |= isinstance(X, Entries)
@@ -306,6 +341,8 @@ class _Shape:
         else:
             ids = _query_ids(block.qid, m)
             runs = [(query, sum(1 for _ in members)) for query, members in groupby(ids)]
+        # Missing values of entries are counted when all features are
+        # known.
         missing = (
             np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
         )
@@ -318,17 +355,20 @@ class _Shape:
             comments=comments,
             missing=missing,
             runs=runs,
+            # Messages count the rows of the file from 1.
             place_of=lambda run: row + 1 + int(starts[run]),
         )
 
     def _check_width(self, width: int, block: DataBlock) -> None:
-        """Raise an error if the number of features is invalid or changes.
+        """Raise _BlockError if a block's number of features is invalid or changes.
 
-        Take names from the first block.
+        The names of the first block hold for all blocks: check and
+        store them.
         """
         if not 0 < width <= MOST_FEATURES:
             text = tr("X has {n} columns, expected 1 to {most}")
             raise _BlockError(text.format(n=width, most=MOST_FEATURES))
+        # -1: no block came before.
         if self.width not in (-1, width):
             text = tr("X has {n} columns, but the blocks before have {before}")
             raise _BlockError(text.format(n=width, before=self.width))
@@ -347,7 +387,11 @@ class _BlockError(Exception):
 
 
 def _as_data_block(raw_block: Any) -> DataBlock:
-    """Convert a yielded value to a block."""
+    """Convert a value that a reader yielded to a block of documents.
+
+    It may be a block, or (features, labels, query ids). Raise
+    _BlockError for others.
+    """
     if isinstance(raw_block, DataBlock):
         return raw_block
     if isinstance(raw_block, tuple | list) and len(raw_block) == 3:
@@ -357,8 +401,15 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 
 
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
-    """Return features as an array of doubles, or as entries with ascending ids if most values are 0."""
-    # A sparse matrix of SciPy is kept sparse if that saves memory.
+    """Return features as a float64 array of shape (m, n), or as `Entries`.
+
+    Entries store only values other than 0, with ascending ids of
+    features. They are used for a sparse matrix of SciPy if the caller
+    takes them and they save memory. Raise _BlockError for anything but
+    a matrix of numbers.
+    """
+    # Recognise a sparse matrix by its attributes, as SciPy need not be
+    # installed.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         rows = X.tocsr()
         rows.sum_duplicates()
@@ -379,9 +430,15 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
 
 
 def _as_doubles(values: Any, name: str) -> Floats:
-    """Return values as doubles."""
+    """Return numbers as a new float64 array of the same shape.
+
+    ``name`` is that of the values, for the message. Raise _BlockError
+    for texts and other values.
+    """
     try:
         array = np.asarray(values)
+        # Booleans, integers, floats and objects; texts would be
+        # converted, too, so that they are refused here.
         if array.dtype.kind not in "biufO":
             raise TypeError(array.dtype)
         if array.dtype.kind == "O" and any(
@@ -397,7 +454,11 @@ def _as_doubles(values: Any, name: str) -> Floats:
 
 
 def _labels(y: Any, m: int) -> Floats:
-    """Return labels as finite doubles."""
+    """Return labels as a float64 array of shape (m,).
+
+    Raise _BlockError for another shape, or a label that is no finite
+    number.
+    """
     labels = _as_doubles(y, "y")
     if labels.shape != (m,):
         text = tr("expected y of the shape {expected}, as X has {m} rows, got {shape}")
@@ -408,10 +469,13 @@ def _labels(y: Any, m: int) -> Floats:
 
 
 def _query_ids(qid: Any, m: int) -> list[str]:
-    """Return ids of queries as texts.
+    """Return the ids of the queries of m documents as texts.
 
-    A whole number may be stored as a float: 7.0 becomes "7".
+    A whole number may be stored as a float: 7.0 becomes "7". Raise
+    _BlockError for other ids, or another number of them.
     """
+    # Objects keep each id as it is: an array of 7 and "7" would become
+    # one of texts.
     values = np.asarray(qid, dtype=None if hasattr(qid, "dtype") else object)
     if values.shape != (m,):
         text = tr(
@@ -422,6 +486,7 @@ def _query_ids(qid: Any, m: int) -> list[str]:
 
 
 def _query_id(value: Any) -> str:
+    """Return the id of a query as text; _BlockError if it is no id."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if isinstance(value, float) and value.is_integer():
@@ -434,10 +499,14 @@ def _query_id(value: Any) -> str:
 
 
 def _as_texts(values: Any, name: str, n: int) -> list[str]:
-    """Return names or ids as texts, [] for none."""
+    """Return n names or ids as texts; [] if there are none.
+
+    ``name`` is that of the values, for the message. Raise _BlockError
+    for another number of values, of which at most n + 1 are read.
+    """
     texts = [
-        v.decode("utf-8", "replace") if isinstance(v, bytes) else v
-        for v in islice(iter(values), n + 1)
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        for value in islice(iter(values), n + 1)
     ]
     if texts and len(texts) != n:
         text = tr("expected {n} texts as {name}, got {number}")
@@ -446,7 +515,11 @@ def _as_texts(values: Any, name: str, n: int) -> list[str]:
 
 
 def _documents_as_comments(values: Any, m: int) -> TextComments:
-    """Return ids of documents as comments."""
+    """Return the ids of m documents as their comments, "docid = …"; "" without ids.
+
+    LETOR's files have the ids in comments, too, where the program finds
+    them.
+    """
     ids = _as_texts(values, "documents", m)
     return (
         TextComments.of(f"docid = {clean_name(i)}" for i in ids)
@@ -461,7 +534,11 @@ def _read_tables(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read files whose reader yields columns."""
+    """Read the files of a part whose reader yields named columns, into a builder.
+
+    Return facts about the whole part. The columns of query, label and
+    features are recognised by their names, as in other tables.
+    """
     reader = ColumnsReader(part, builder, progress)
     for file in files:
         row = 0
@@ -472,12 +549,17 @@ def _read_tables(
                 raise _reader_error(part.form, file.path, str(problem)) from None
             row += table.n_rows
             if table.n_rows:
+                # Columns of vectors become a column for each element.
                 reader.add(file.path, with_vectors(table))
     return reader.facts("row")
 
 
 def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
-    """Return a mapping of names to values as columns."""
+    """Return the columns of a block, which maps names to values of equal number.
+
+    ``first_row`` is the number of rows of the file before the block,
+    for messages. Raise _BlockError for any other block.
+    """
     if not isinstance(block, Mapping):
         text = tr("expected a mapping of columns, got {value}")
         raise _BlockError(text.format(value=shown(type(block).__name__)))
@@ -511,7 +593,10 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
 
 
 def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
-    """Return the first rows of a table.
+    """Return the first rows of a table from the first block of a plug-in's reader.
+
+    The path is that of the file, ``n_rows`` the greatest number of
+    rows.
 
     Raises
     ------
@@ -543,7 +628,8 @@ def write_file(
     OutputError
         If the writer fails, or writes no file.
     """
-    # Only names other than the default ones are passed to the writer.
+    # Only names other than the default ones, "feature 1" …, are passed
+    # to the writer.
     is_named = dataset.feature_names != default_names(dataset.feature_ids)
     block = DataBlock(
         X=dataset.X.csr if isinstance(dataset.X, SparseRows) else np.array(dataset.X),

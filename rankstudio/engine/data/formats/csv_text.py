@@ -101,6 +101,7 @@ class CsvText:
     """
 
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
+        """Read the beginning: find the delimiter, decimal commas and the header."""
         self._path = path
         self.n_characters = 0
         self.has_odd_characters = False
@@ -113,6 +114,7 @@ class CsvText:
         self._reader = csv.reader(
             chain(begin, lines, [_END_MARK]), delimiter=delimiter, skipinitialspace=True
         )
+        # The first record is a header, or already a document.
         cells = next((cells for _, cells in self._records()), None)
         if cells is None:
             raise self._empty_error()
@@ -120,6 +122,8 @@ class CsvText:
             raise self.error(f"{len(cells)} columns", f"at most {_MAX_COLUMNS}")
         texts = [unguarded(_escaped_cell(cell, "replace").strip()) for cell in cells]
         decimal_comma = delimiter != "," and _has_decimal_commas(begin, delimiter)
+        # Its method number_text() needs only the decimal comma; the
+        # names follow below.
         head = CsvHead(
             delimiter, names=(), has_header=True, decimal_comma=decimal_comma
         )
@@ -148,6 +152,9 @@ class CsvText:
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the remaining documents: the line on which each ends, and its cells.
 
+        A first record that was no header is yielded once, before the
+        others.
+
         Raises
         ------
         FormatError
@@ -166,9 +173,11 @@ class CsvText:
             yield line, cells
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line on which each record ends, and its cells.
+        """Yield (line on which it ends, cells) of each remaining record of the text.
 
-        Blank records are skipped.
+        A record may have several lines, as a cell may contain line
+        breaks. Blank records are skipped. Raise FormatError for an open
+        quotation mark, or too long a cell.
         """
         try:
             for cells in self._reader:
@@ -190,7 +199,11 @@ class CsvText:
             ) from None
 
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
-        """Yield the lines with their ends, which are a newline, a carriage return or both."""
+        """Yield the lines with their ends: a newline, a carriage return or both.
+
+        Count their characters. Raise FormatError for UTF-16, zero bytes
+        and lines that are too long, which are no CSV text.
+        """
         # Bytes that are not UTF-8 become surrogates here; _escaped_cell() escapes them
         # in kept texts.
         text = io.TextIOWrapper(
@@ -213,7 +226,12 @@ class CsvText:
             yield line
 
     def _beginning(self, lines: Iterator[str]) -> list[str]:
-        """Return the lines from the first one that is not blank, enough to recognise the delimiter."""
+        """Return the first lines, enough to recognise the delimiter.
+
+        They begin with the first line that is not blank. Blank lines
+        before are counted, so that messages name the right line. Raise
+        FormatError if there is no other line.
+        """
         begin: list[str] = []
         for line in lines:
             if begin or line.strip():
@@ -234,9 +252,11 @@ def _delimiter(begin: str) -> str:
 
 
 def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
-    """Return whether numbers at the beginning of a text have decimal commas, and no number has a point.
+    """Return whether numbers at the beginning of a CSV text have decimal commas.
 
-    Numbers such as "1,234" are not enough: their comma may separate thousands.
+    ``begin`` has the first lines. Some number must have a decimal
+    comma, and none a decimal point. Numbers such as "1,234" are not
+    enough: their comma may separate thousands.
     """
     has_decimal_comma = False
     try:
@@ -284,12 +304,19 @@ class _CsvRows:
     def __init__(
         self, path: Path, text: CsvText, part: PartFiles, progress: ReadProgress
     ) -> None:
+        """Read the next documents, those of some megabytes of text, into ``columns``.
+
+        ``part`` has the specified names of columns, and ``path`` is for
+        messages.
+        """
         self._path = path
         self._text = text
         location = shown_path(path)
         names = text.head.names
         has_header = text.head.has_header
         with_sizes = part.sizes is not None
+        # Only columns of the query, the labels, the features and so on
+        # are read.
         roles = recognise_columns(
             location, names, part.told, with_sizes=with_sizes, has_header=has_header
         )
@@ -315,20 +342,22 @@ class _CsvRows:
         )
 
     def _read(self, progress: ReadProgress) -> Ints:
-        """Read the columns that are used; return the line on which each row ends.
+        """Read the next `CHUNK` characters into the blocks of the used columns.
 
-        Every cell is read as text, and float() converts it to the nearest number.
+        Return the line on which each row ends, of shape (m,). Every
+        cell is read as text, and float() converts it to the nearest
+        number.
         """
-        # Read a chunk, some rows at a time: their texts take much memory.
+        # Read some rows at a time: their texts take much memory.
         text = self._text
         end = text.n_characters + CHUNK
         rows = text.rows()
-        n_rows = max(1, _TEXT_CELLS_AT_ONCE // len(text.head.names))
+        n_rows_at_once = max(1, _TEXT_CELLS_AT_ONCE // len(text.head.names))
         lines: list[int] = []
         while text.n_characters < end:
             progress.check()
             block: list[list[str]] = []
-            for line, cells in islice(rows, n_rows):
+            for line, cells in islice(rows, n_rows_at_once):
                 lines.append(line)
                 block.append(cells)
                 if text.n_characters >= end:
@@ -344,13 +373,21 @@ class _CsvRows:
         return np.array(lines, dtype=np.int64)
 
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
-        """Return the cells of a column as numbers if all of them are numbers, otherwise as texts."""
+        """Return some cells of a column as numbers, or as texts.
+
+        ``position`` is the number of the column from 0. Texts are those
+        of the query, the comment and the part, and cells that are not
+        all numbers; whoever uses these finds the invalid one.
+        """
         if position in self._text_columns:
             texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
             return np.array(texts, dtype=object)
         if self._text.head.decimal_comma:
             texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
             cells = np.array(texts, dtype=object)
+        # float() would accept 1_000 and digits of other scripts: keep
+        # them as texts, which are refused as numbers. The cells are
+        # searched only if the file has such characters at all.
         may_be_odd = self._text.has_odd_characters
         if may_be_odd and any(
             "_" in cell or not cell.isascii() for cell in cells.tolist()
@@ -374,7 +411,10 @@ class _CsvRows:
 
 
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
-    """Return the first rows of a table from its beginning.
+    """Return the first rows of a CSV table from the first bytes of its text.
+
+    The format is not needed; all formats have a function with these
+    parameters.
 
     Raises
     ------
@@ -405,7 +445,10 @@ def read_csv(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read CSV text; see `FormatReader`.
+    """Read the CSV files of a part and pass their documents to a builder.
+
+    Return facts about the whole part, such as its number of features
+    and remarks.
 
     The delimiter is a comma, tab, semicolon or bar; a first line of numbers is a
     document instead of a header, with the label before the features.

@@ -51,8 +51,13 @@ def load_data(
         A file.
     columns : DataColumns or Mapping, optional
         Columns of a table, if their names are not recognised.
-    missing, normalize, cache
-        As in `load_letor`.
+    missing : {"query_min", "zero", "refuse"}
+        Whether a missing value becomes the smallest value of the
+        feature in its query, becomes 0, or is an error.
+    normalize : False or "query_minmax"
+        Whether to scale features to [0, 1] within each query.
+    cache : bool
+        Whether to read and write the cache of parsed files.
     labels : bool
         Whether labels are needed. If not, as for documents that a model only scores, a table needs no label
         column, feature logs need no judgments, and all labels are 0.
@@ -60,7 +65,7 @@ def load_data(
     Raises
     ------
     FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError
-        As in `open_dataset`.
+        If the file cannot be read, or has the wrong format.
     """
     check_options(missing, normalize)
     specified = DataColumns.of(columns or {})
@@ -194,7 +199,10 @@ def load_trec(
     missing: Missing = "query_min",
     normalize: Normalize = False,
 ) -> RankingDataset:
-    """Read TREC judgments, with the score of each run as a feature; see `graded_documents`.
+    """Read TREC judgments, with the score of each run as a feature.
+
+    A run is a file with the ranking of a search system. Each judged
+    document is a row whose label is its grade.
 
     Parameters
     ----------
@@ -203,8 +211,11 @@ def load_trec(
         ir_datasets.
     runs : Mapping of str to Path
         Runs by feature name.
-    missing, normalize
-        As in `load_letor`.
+    missing : {"query_min", "zero", "refuse"}
+        Whether a missing value becomes the smallest value of the
+        feature in its query, becomes 0, or is an error.
+    normalize : False or "query_minmax"
+        Whether to scale features to [0, 1] within each query.
 
     Raises
     ------

@@ -93,7 +93,12 @@ def write_csv(
 def write_with_sizes(
     form: DataFormat, dataset: RankingDataset, path: Path, _comments: bool
 ) -> None:
-    """Write SVMlight text, and the file of query sizes beside it."""
+    """Write SVMlight text without queries, and the file of query sizes beside it.
+
+    That file has the number of documents of each query, one per line.
+    If the text cannot be written, a new file of sizes is removed again.
+    SVMlight text has no comments; the parameter is that of all writers.
+    """
     content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
     _, sizes_path = written_files(path, form)
     is_new = not sizes_path.exists()
@@ -110,7 +115,12 @@ NAMES = "names of features"
 
 
 def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
-    """Return the parts of a dataset that a format cannot store."""
+    """Return the contents of a dataset that a format loses, such as "comments".
+
+    Only what the dataset has is listed: names other than the default
+    ones, feature ids other than 1 … n, query ids other than 1 … Q,
+    comments.
+    """
     ids = dataset.feature_ids
     is_present = {
         NAMES: dataset.feature_names != default_names(ids),
@@ -123,7 +133,11 @@ def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
 
 
 def column_names(dataset: RankingDataset) -> tuple[str, ...]:
-    """Return feature names as unique column names without reserved words."""
+    """Return a unique column name for each feature, in order.
+
+    A name that is reserved for another column, such as "qid", or that
+    occurs again, gets the feature's id before it.
+    """
     used = set()
     names = []
     for i, name in zip(
@@ -142,7 +156,11 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
 def _csv_pieces(
     dataset: RankingDataset, delimiter: str, comments: bool
 ) -> Iterator[bytes]:
-    """Yield a header, then lines, one for each document."""
+    """Yield CSV text, as bytes: a header, then one line for each document.
+
+    The columns are query, label, the features and, if ``comments`` is
+    true and there are any, the comments.
+    """
 
     def cell(text: str) -> str:
         # Quote texts with outer blanks, delimiters, quotes or line ends.
@@ -238,9 +256,10 @@ def letor_pieces(
 def _letor_lines(
     dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool
 ) -> bytes:
-    """Return the lines of the documents begin … end - 1.
+    """Return the documents begin … end - 1 as lines of LETOR text.
 
-    Zeros are left out if the source left them out.
+    ``comments`` and ``queries`` are whether to write them. Zeros are
+    left out if the source left them out.
     """
     ids = dataset.feature_ids.tolist()
     lines = []
@@ -250,16 +269,21 @@ def _letor_lines(
         if isinstance(dataset.X, SparseRows):
             columns, values = dataset.X.entries(row)
             features = [
-                f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)
+                f"{ids[column]}:{shortest(value)}"
+                for column, value in zip(columns, values, strict=True)
             ]
         elif dataset.sparse:
+            # The first document has its last feature even if that is 0,
+            # so that the number of features is not lost.
             values = dataset.X[row]
             columns = _written_columns(values, is_first_row=row == 0)
-            features = [f"{ids[j]}:{shortest(values[j].item())}" for j in columns]
+            features = [
+                f"{ids[column]}:{shortest(values[column].item())}" for column in columns
+            ]
         else:
             features = [
-                f"{i}:{shortest(v)}"
-                for i, v in zip(ids, dataset.X[row].tolist(), strict=True)
+                f"{i}:{shortest(value)}"
+                for i, value in zip(ids, dataset.X[row].tolist(), strict=True)
             ]
         query = [f"qid:{query_id}"] if queries else []
         line = " ".join([shortest(dataset.y[row].item()), *query, *features])

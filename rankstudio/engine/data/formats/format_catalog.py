@@ -32,7 +32,11 @@ _MAX_LABEL_LENGTH = 80
 
 @cache
 def data_formats() -> tuple[DataFormat, ...]:
-    """Return the formats of all plug-ins, built-in ones first."""
+    """Return all data formats: RankStudio's own, then those of installed packages.
+
+    An invalid format of a package is left out, with a warning.
+    """
+    # Texts of the warnings.
     exists = tr("A data format with the key {key} exists already. Choose another key.")
     unusable = tr("A data format of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("data_formats", refuse_invalid, exists, unusable)
@@ -84,7 +88,13 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 
 
 def lacking_ability(key: str) -> str:
-    """Return why a format of an ability cannot be used, as a sentence without its subject; "" if it can."""
+    """Return why a format of RankStudio's own abilities cannot be used.
+
+    An ability is a part of the program that may be removed; its formats
+    are recorded in a file. The reason is a sentence without its
+    subject, such as "needs the plug-in …". Return "" if the format can
+    be used, or is none of an ability.
+    """
     name = next(
         (
             recorded["plugin"]
@@ -178,12 +188,16 @@ class FormatSource:
 
 
 def format_sources(recorded: str) -> tuple[FormatSource, ...]:
-    """Return the package of a format that a plan records; () for RankStudio's own, or no format.
+    """Return the package of a format that a plan records, as a tuple of one.
+
+    Return () for a format of RankStudio's own, or no format. A package
+    that is not installed is marked as absent.
 
     Parameters
     ----------
     recorded : str
-        Name of the format in a plan; see :func:`told_format`.
+        Name of the format in a plan: "key of package==version", or
+        "key" alone.
     """
     package, _, version = recorded.partition(OF)[2].partition("==")
     entry = _format_of_name(recorded)
@@ -197,9 +211,9 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
 
 
 def _format_of_name(name: str) -> DataFormat | None:
-    """Return the format with a key, of the package in the name if it has one.
+    """Return the installed format of a name: "key", or "key of package==version".
 
-    Return None if there is none.
+    The version does not count. Return None if there is none.
     """
     key, _, requirement = name.partition(OF)
     package = requirement.partition("==")[0]
@@ -218,11 +232,12 @@ def format_of_name(name: str) -> DataFormat:
     ('csv', 'letor')
     """
     lower = without_ending(name).lower()
+    # The longest ending wins.
     endings = (
-        (len(e), entry)
+        (len(ending), entry)
         for entry in data_formats()
-        for e in entry.endings
-        if e and lower.endswith(e)
+        for ending in entry.endings
+        if ending and lower.endswith(ending)
     )
     return max(endings, key=lambda pair: pair[0], default=(0, LETOR))[1]
 
@@ -237,6 +252,8 @@ def format_to_write(name: str) -> DataFormat:
     """
     form = format_of_name(name)
     lower = without_ending(name).lower()
+    # An absent ability cannot claim its ending, so that LETOR text is
+    # the result.
     absent = (
         recorded["key"]
         for recorded in recorded_formats()

@@ -71,7 +71,14 @@ class MarkedFormat:
 
 
 def formats_to_record() -> list[dict[str, object]]:
-    """Return the signs of the formats of present abilities, for ``resources/abilities``."""
+    """Return the signs of the formats of abilities, to be stored in a resource file.
+
+    An ability is a part of the program that may be removed; with the
+    file, its formats are recognised then, too. The signs are endings of
+    file names, texts at the beginning (marks) and first bytes.
+    """
+    # The empty texts are messages about invalid entries, which built-in
+    # ones are not.
     return [
         {
             "key": form.key,
@@ -87,7 +94,11 @@ def formats_to_record() -> list[dict[str, object]]:
 
 @cache
 def marked_formats() -> tuple[MarkedFormat, ...]:
-    """Return the marked formats of all abilities, also of those whose folders are absent."""
+    """Return the formats that are recognised by a text at the beginning (a mark).
+
+    They are those of RankStudio's abilities, the removable parts of the
+    program, also of absent ones.
+    """
     return tuple(
         MarkedFormat(
             recorded["key"],
@@ -101,7 +112,11 @@ def marked_formats() -> tuple[MarkedFormat, ...]:
 
 
 def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return 1 for a file that begins with a mark of the format, else 0."""
+    """Return 1 for a file whose beginning has a mark of the format, else 0.
+
+    A mark is a text that occurs at the beginning of each file of the
+    format.
+    """
     return float(
         any(
             marked.key == form.key and marked.is_begun_by(beginning.head)
@@ -111,11 +126,16 @@ def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
 
 
 def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
-    """Refuse a file with a mark, the first bytes or the ending of a format whose ability is absent.
+    """Refuse a file in a format whose ability is absent.
+
+    An ability is a part of the program that may be removed. The format
+    is recognised by a text at the beginning (a mark), by the first
+    bytes or by the ending of the name.
 
     Parameters
     ----------
     beginning : Beginning
+        Path and first bytes of the file.
     by_name : bool
         Whether the ending counts, because no available format has a mark in the file.
 
@@ -142,7 +162,10 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
 
 
 def joined_format(path: Path) -> DataFormat:
-    """Return the format that joins files with judgments, for a file that the user gives judgments for.
+    """Return the format that joins documents in one file with judgments in another.
+
+    It is needed for the file ``path``, for which the user specified
+    judgments. There is one such format, that of feature logs.
 
     Raises
     ------
@@ -158,13 +181,17 @@ def joined_format(path: Path) -> DataFormat:
 
 
 def holds_logs(path: Path) -> bool:
-    """Return whether a file is a log of features, by its name and its beginning."""
+    """Return whether a file is a log of features, by its name and its beginning.
+
+    Such a log has a search engine's responses with feature values. A
+    file that cannot be read is none.
+    """
     try:
-        named = [form for form in marked_formats() if form.is_named(path.name)]
-        if not named or not path.is_file():
+        named_formats = [form for form in marked_formats() if form.is_named(path.name)]
+        if not named_formats or not path.is_file():
             return False
         beginning = read_beginning(path, _HEAD_BYTES)
-        return any(form.is_begun_by(beginning) for form in named)
+        return any(form.is_begun_by(beginning) for form in named_formats)
     except (FileAccessError, MissingExtraError, OSError):
         return False
 

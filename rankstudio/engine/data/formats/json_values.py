@@ -29,9 +29,11 @@ class _RepeatedNameError(Exception):
 
 
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the names and values of an object.
+    """Return the names and values of a JSON object as a dict.
 
-    Raise an error for a name that occurs twice.
+    ``pairs`` are (name, value), in the order of the text. Raise
+    _RepeatedNameError for a name that occurs twice, which json would
+    silently accept.
     """
     values = dict(pairs)
     if len(values) != len(pairs):
@@ -63,6 +65,7 @@ class JsonValues:
     """
 
     def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
+        """Prepare to read; ``path`` and ``expected`` (contents) are for messages."""
         self._path = path
         self._expected = expected
         self._text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace")
@@ -74,7 +77,11 @@ class JsonValues:
         """Whether there may be half of a surrogate pair, which is not text."""
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        """Yield each value with its line.
+        """Yield (line, value) for each value of the text.
+
+        The text is a sequence of values, as one per line. An array
+        yields its elements one by one instead, so that a large array
+        need not fit into memory.
 
         Raises
         ------
@@ -99,6 +106,7 @@ class JsonValues:
                     self._advance(self._position + 1)
                     if self._next_character() in ("", "]"):
                         raise self._error(self._position)
+            # The text ends before the array is closed.
             if not character:
                 raise self._error(self._position)
             self._advance(self._position + 1)
@@ -116,12 +124,17 @@ class JsonValues:
             self._read_more()
 
     def _value(self) -> Any:
-        """Return the value that begins at the position, and move behind it."""
+        """Decode the JSON value that begins at the position, and move behind it.
+
+        More text is read as long as the value may be cut off. Raise
+        FormatError if it is invalid.
+        """
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._rest, self._position)
                 if self._may_have_surrogates:
-                    # ValueError for half of a pair
+                    # Called for its ValueError only: half of a
+                    # surrogate pair is no text.
                     json.dumps(value, ensure_ascii=False).encode()
             except json.JSONDecodeError as error:
                 # A value that is cut off is decoded again with more text.
@@ -144,7 +157,12 @@ class JsonValues:
                 return value
 
     def _read_more(self) -> None:
-        """Read as many characters as are still undecoded, so that a long value is tried only a few times."""
+        """Append the next characters to the undecoded rest, and drop what was decoded.
+
+        At least as many are read as are still undecoded: the text
+        doubles, so that a long value is tried only a few times. Raise
+        FormatError if it does not fit into memory.
+        """
         n_undecoded = len(self._rest) - self._position
         if _MEMORY_FACTOR * n_undecoded > memory.available():
             raise line_error(
@@ -157,6 +175,7 @@ class JsonValues:
         self._rest = self._rest[self._position :] + text
         self._position = 0
         self._is_at_end = not text
+        # The escapes \ud800 to \udfff are halves of pairs.
         self._may_have_surrogates = "\\ud" in self._rest.lower()
 
     def _advance(self, to: int) -> None:
@@ -164,7 +183,11 @@ class JsonValues:
         self._position = to
 
     def _error(self, position: int) -> FormatError:
-        """Return the error at a position, on the line on which the text before the position ends."""
+        """Return the error for invalid JSON at a position of the undecoded text.
+
+        It names the line on which the text before the position ends,
+        and an excerpt.
+        """
         if self._rest.startswith(_UTF_16) and self._line == 1:
             return utf_16_error(self._path)
         before = self._rest[self._position : position].rstrip()

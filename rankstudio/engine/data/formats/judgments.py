@@ -35,9 +35,11 @@ _COLUMNS = {
 
 
 def read_judgments(text: TextLines) -> Grades:
-    """Read the judgments in a file of any of the three formats.
+    """Read the judgments in a file as a mapping: query -> document -> grade.
 
-    A document without a rating is not judged.
+    The format is recognised by the first line: JSON of OpenSearch,
+    lines of TREC, or a table with a header. A document without a rating
+    is not judged.
 
     Raises
     ------
@@ -88,7 +90,10 @@ def judgments_beside(logs: Path) -> Path:
 
 
 def judged_by_any(judges: Sequence[Grades]) -> Grades:
-    """Return the documents that any judge judged, each with the grade of the first judge who did."""
+    """Combine the judgments of several judges: query -> document -> grade.
+
+    A document has the grade of the first judge who judged it.
+    """
     judged: dict[str, dict[str, float]] = {}
     for query, documents in (item for grades in judges for item in grades.items()):
         judged_documents = judged.setdefault(query, {})
@@ -103,7 +108,7 @@ def judged_by_any(judges: Sequence[Grades]) -> Grades:
 
 
 def judgment_files(folder: Path) -> list[Path]:
-    """Return the files of a folder whose names are those of judgments."""
+    """Return the files of a folder with names of judgments, such as qrels.txt."""
     return [
         path
         for path in children(folder)
@@ -116,9 +121,11 @@ def judgment_files(folder: Path) -> list[Path]:
 def _grades_by_query(
     text: TextLines, rows: Iterator[tuple[int, str, str, str]]
 ) -> dict[str, dict[str, float]]:
-    """Return the checked grades by query and document.
+    """Return the grades as a mapping: query -> document -> grade.
 
-    A row has line, query, document and rating.
+    ``rows`` has (line, query, document, rating); ``text`` is for
+    messages. Raise FormatError for a rating that is no number, or two
+    different ones of a document.
     """
     grades: dict[str, dict[str, float]] = {}
     for line, *ids, rating in rows:
@@ -136,7 +143,10 @@ def _grades_by_query(
 
 
 def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the judgments in the lines of a table, whose header names the columns."""
+    """Yield (line, query, document, rating) for each judgment in a table with a header.
+
+    Raise FormatError if a column is missing, or a line is too short.
+    """
     header = text.lines[0] if text.lines else ""
     # The separator is the one that occurs most often in the header.
     separator = max(",;\t", key=header.count)
@@ -144,6 +154,7 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     try:
         # Find the column of each role by its common names.
         names = [re.sub(r"[\W_]+", "", cell).lower() for cell in next(rows, [])]
+        # -1 is no such column.
         column_of_role = {
             role: next(
                 (names.index(name) for name in common_names if name in names), -1
@@ -175,7 +186,11 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the judgments of OpenSearch's judgment lists, also of those in responses of its API."""
+    """Yield (line, query, document, rating) for each judgment in JSON of OpenSearch.
+
+    It has judgment lists, perhaps within responses of the engine. Raise
+    FormatError if there is none, or an entry is invalid.
+    """
     try:
         parsed = json.loads("\n".join(text.lines), parse_constant=str)
     except (ValueError, RecursionError):
@@ -183,7 +198,8 @@ def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     lists = list(_judgment_lists(parsed))
     if not lists:
         raise text.error(1, text.lines[0], tr(EXPECTED))
-    # Each entry rates documents for one query; JSON has one line.
+    # Each entry rates documents for one query. Lines are not known
+    # after parsing: all judgments get line 1.
     for entry in (entry for judgments in lists for entry in judgments):
         ratings = entry.get("ratings") if isinstance(entry, dict) else None
         query = entry.get("query") if isinstance(entry, dict) else None
@@ -197,7 +213,7 @@ def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _judgment_lists(node: Any) -> Iterator[list[Any]]:
-    """Yield the judgment lists in JSON."""
+    """Yield the judgment lists in parsed JSON, also those within a response."""
     if isinstance(node, list):
         for child in node:
             yield from _judgment_lists(child)

@@ -103,6 +103,10 @@ class _LineRules:
 
     @classmethod
     def of(cls, part: PartFiles) -> _LineRules:
+        """Return the rules for the files of a part, by its format and options.
+
+        Lines of a format with a file of query sizes have no query id.
+        """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
         )
@@ -131,6 +135,11 @@ class _Rows:
 
     @classmethod
     def empty(cls, rows: int, width: int, *, sparse: bool = False) -> _Rows:
+        """Return arrays for a number of rows and ``width`` features.
+
+        If ``sparse``, values are stored elsewhere, without zeros: X has
+        no columns.
+        """
         return cls(
             X=np.zeros((rows, 0 if sparse else width)),
             y=np.empty(rows),
@@ -174,7 +183,9 @@ def read_letor(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read LETOR text; see `FormatReader`.
+    """Read the LETOR text of a part and pass its documents to a builder.
+
+    Return facts about the whole part, such as its number of features.
 
     Raises
     ------
@@ -195,6 +206,7 @@ def read_letor(
         reading = _LetorText(part, builder, pool, progress)
         for number, file in enumerate(files):
             reading.read(file, number)
+    # Errors about all files name the first one.
     path = part.paths[0]
     width = reading.width
     if not builder.n_documents:
@@ -222,6 +234,12 @@ class _LetorText:
         pool: Executor,
         progress: ReadProgress,
     ) -> None:
+        """Prepare to read.
+
+        While text is read, ``width`` becomes the greatest feature id,
+        ``n_values`` the number of values; ``empty`` is whether there
+        was no text.
+        """
         self._rules = _LineRules.of(part)
         self._one_ranking = part.told.no_queries
         self._n_files = len(part.paths)
@@ -233,19 +251,22 @@ class _LetorText:
         self.empty = True
 
     def read(self, file: SourceFile, position: int) -> None:
-        """Read a file, whose position among the files is given; see `read_letor` for the errors.
+        """Read a file, the one at ``position`` (from 0) among the files of the part.
 
-        After the first invalid line, the rest is only searched for a zero byte, which
-        is reported first.
+        Its documents go to the builder. After the first invalid line,
+        the rest is only searched for a zero byte, which is reported
+        first. Raise FormatError.
         """
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
         n_lines_before = 0
+        # A file that is read in chunks reports its progress itself.
         progress = self._progress if file.whole is not None else self._progress.silent()
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
             # Parse the lines until one is invalid.
             if first_error is None:
+                # About the share of all files that has been read.
                 share = (position + file.done / max(file.size, 1)) / self._n_files
                 try:
                     lines = self._parse(file.path, text, progress, begins=number == 0)
@@ -256,6 +277,8 @@ class _LetorText:
                     self._builder.add(self._piece(text, lines, n_lines_before), share)
                 except FormatError as error:
                     first_error = _with_line_offset(error, n_lines_before)
+                    # This chunk may have the zero byte itself: then the
+                    # error is about it.
                     if text[: len(text) - PADDING].min() == 0:
                         raise first_error from None
             else:
@@ -290,7 +313,10 @@ class _LetorText:
     def _piece(
         self, text: Bytes, lines: _ParsedLines, n_lines_before: int
     ) -> DocumentPiece:
-        """Return the documents of a chunk of text that has some lines before it in its file."""
+        """Return the documents of a parsed chunk of text for the builder.
+
+        The chunk has ``n_lines_before`` lines before it in its file.
+        """
         rows = lines.rows
         if self._one_ranking:
             return DocumentPiece(
@@ -344,7 +370,10 @@ def _parse_lines(
     width: int = 0,
     may_be_sparse: bool = False,
 ) -> _ParsedLines:
-    """Parse some lines of a file, or none; see `read_letor` for the errors.
+    """Parse a chunk of lines of a file, which may be empty, into rows.
+
+    Raise FormatError at the first invalid line, MissingValueError, or
+    DatasetError if the features do not fit into memory.
 
     Parameters
     ----------
@@ -373,8 +402,8 @@ def _parse_lines(
     width = max(width, int(first[kernels.GREATEST_ID]))
     n_first_lines = max(1, int(first[kernels.ROWS]))
     n_values = int(first[kernels.VALUES]) * n_lines // n_first_lines  # an estimate
-    # once, or again with more columns if a later line has a greater id than the first
-    # lines
+    # Parse once, or again with more columns if a later line has a
+    # greater id than the first lines.
     while True:
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = (
@@ -391,6 +420,8 @@ def _parse_lines(
     # The first problem of the text is reported.
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
+        # Problems of a piece are in no order: report the earliest. In
+        # the message, the greatest id is that of the file.
         position, problem = min(problems)
         raise format_error(
             path, text, position, problem, rules.most_features - rules.shift
@@ -425,9 +456,10 @@ def _sorted_entries(
     rules: _LineRules,
     width: int,
 ) -> Entries:
-    """Return the values of rows by ascending ids.
+    """Return the values of parsed rows, without zeros, by ascending ids in each row.
 
-    Raise FormatError if a row has a feature twice.
+    ``outcomes`` have the values of each piece of the text, ``width`` is
+    the greatest id. Raise FormatError if a row has a feature twice.
     """
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
@@ -436,6 +468,8 @@ def _sorted_entries(
     )
     if row_with_repeated_id < 0:
         return entries
+    # Find the position of the repeated feature in the text, between the
+    # row's query and its comment, for the message.
     earlier_ids: set[int] = set()
     begin, end = rows.spans[
         row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]
@@ -457,7 +491,11 @@ def _parse_pieces(
     pool: Executor,
     progress: ReadProgress,
 ) -> list[_Outcome]:
-    """Parse pieces into their rows, in threads, up to the first one with a problem."""
+    """Parse the pieces of a text into their rows, in threads.
+
+    Return the outcomes in the order of the pieces, up to the first one
+    with a problem.
+    """
     futures = [pool.submit(_parse_piece, text, piece, rows, rules) for piece in pieces]
     outcomes: list[_Outcome] = []
     try:
@@ -483,11 +521,16 @@ def warm_up() -> None:
 
 
 def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
-    """Return the tally of the first lines, whose greatest feature id is nearly always the final width."""
+    """Parse the first lines only, and return the kernel's counts of them.
+
+    Their greatest feature id is nearly always the final number of
+    columns.
+    """
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
     first = pieces[0]
     end = line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
+    # The last line may lack its newline, hence one more.
     lines = count_lines(text[first.begin : end])[0] + 1
     piece = TextPiece(first.begin, end, row=0, lines=lines)
     return _parse_piece(
@@ -496,7 +539,11 @@ def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Int
 
 
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
-    """Return arrays for the rows; DatasetError if they do not fit into memory."""
+    """Return arrays for a number of rows with ``width`` features.
+
+    Raise DatasetError, which names ``path``, if they do not fit into
+    memory.
+    """
     needed = rows * (8 * width + _OTHER_BYTES_PER_ROW)
     try:
         free = memory.available()
@@ -510,7 +557,11 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
 def _parse_piece(
     text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules
 ) -> _Outcome:
-    """Parse one piece into its rows; runs in a thread of the pool."""
+    """Parse one piece of a text into its rows, in a thread of the pool.
+
+    Return the counts, the values (if zeros are not stored) and the
+    problems found.
+    """
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY
     # The length of the piece limits the number of collected values.
@@ -564,9 +615,13 @@ def _parse_piece(
 def _convert_hard(
     text: Bytes, hard: Ints, rows: _Rows, values: Floats
 ) -> Iterator[tuple[int, int]]:
-    """Convert the numbers that the kernel left to ``float()``.
+    """Convert the numbers that the kernel left to ``float()``, and store them.
 
-    Yield position and code of too large ones.
+    ``hard`` has shape (h, 4), one row per number: row and column of the
+    value, begin and end of its text. The column is that of X, or the
+    number of features for a label; larger ones count positions in
+    ``values``. Yield (position, problem) for each number that is too
+    large.
     """
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
@@ -586,7 +641,12 @@ def _convert_hard(
 def _document_in_comment(
     path: Path, text: Bytes, lines: _ParsedLines, n_lines_before: int
 ) -> FormatError | None:
-    """Return the error of the first comment that has a document after a carriage return."""
+    """Return the error of the first comment that hides a document, or None.
+
+    A carriage return does not end a line here: in a file that mixes
+    line ends, the line behind it would be part of the comment.
+    ``n_lines_before`` are the lines of the file before the text.
+    """
     comments = lines.comments
     if not np.any(comments.content == ord("\r")):
         return None
@@ -603,7 +663,8 @@ def _document_in_comment(
 def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     """Copy the comments out of the text, so that the text can be released.
 
-    O(bytes of the comments).
+    ``spans``, of shape (m, 4), has the positions of each comment in two
+    of its columns. O(bytes of the comments).
     """
     begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
@@ -631,7 +692,12 @@ def cut(
     pool: Executor,
     progress: ReadProgress,
 ) -> list[TextPiece]:
-    """Split the text at line ends, and count the lines of the pieces."""
+    """Split a text at line ends into pieces for threads, with the row of each.
+
+    The text begins at ``begin`` and ends before ``size``. Rows are
+    lines, counted from 0. Raise FormatError, which names ``path``, for
+    a zero byte.
+    """
     # Find the ends of pieces of about equal length.
     ends: list[int] = []
     end = begin
@@ -641,19 +707,20 @@ def cut(
     # Count the lines of all pieces at the same time.
     begins = [begin, *ends][: len(ends)]
     counts = [
-        pool.submit(count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)
+        pool.submit(count_lines, text[piece_begin:piece_end])
+        for piece_begin, piece_end in zip(begins, ends, strict=True)
     ]
     # Each piece begins at the row behind the lines before it.
     pieces: list[TextPiece] = []
     row = 0
-    for b, e, (newlines, zero) in zip(
+    for piece_begin, piece_end, (newlines, zero) in zip(
         begins, ends, progress.in_order(counts), strict=True
     ):
         if zero:
-            raise zero_byte_error(path, text, b, e)
+            raise zero_byte_error(path, text, piece_begin, piece_end)
         # the last line of a file may lack its end
-        lines = newlines + int(text[e - 1] != ord("\n"))
-        pieces.append(TextPiece(b, e, row, lines))
+        lines = newlines + int(text[piece_end - 1] != ord("\n"))
+        pieces.append(TextPiece(piece_begin, piece_end, row, lines))
         row += lines
     return pieces
 
@@ -664,7 +731,10 @@ def zero_byte_error(path: Path, text: Bytes, begin: int, end: int) -> FormatErro
 
 
 def skip_mark(path: Path, text: Bytes) -> int:
-    """Return the start of the text, after UTF-8's byte order mark."""
+    """Return the position behind UTF-8's byte order mark: 3, or 0 without one.
+
+    Raise an error, which names ``path``, for a text in UTF-16.
+    """
     head = text[:3].tobytes()
     if head == b"\xef\xbb\xbf":
         return 3
@@ -746,7 +816,8 @@ def format_error(
         .decode("utf-8", errors="replace")
     )
     token = token_at(text, position)
-    # the id before an invalid value
+    # The id before an invalid value, the text between a blank and a
+    # colon.
     feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}
@@ -761,7 +832,11 @@ def format_error(
 
 
 def _problem_text(problem: int, token: str) -> str:
-    """Return the text for what was found at a problem: the token, or a description of it."""
+    """Describe the invalid text at a problem for a message.
+
+    That is its token in quotes, or a description. ``problem`` is a code
+    of the kernel.
+    """
     if problem == EMPTY_QID:
         return tr("nothing")
     if problem == BINARY:

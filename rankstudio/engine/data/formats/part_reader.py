@@ -78,16 +78,18 @@ Files = tuple[Path, ...]
 
 
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
-    """Return whether data probably exceed their share of the memory limit, so that they are read from disk.
+    """Return whether data probably exceed their share of the memory limit.
 
-    Text with mostly zeros stays in memory, where zeros are not stored: with zeros it
-    would fill the disk.
+    If so, they are read from disk as needed. Text with mostly zeros
+    stays in memory, where zeros are not stored: with zeros it would
+    fill the disk.
 
     Parameters
     ----------
     parts : sequence of tuple of Path
         The files of each part.
     specified : DataColumns
+        Specified columns and files.
 
     Raises
     ------
@@ -98,29 +100,30 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
+    # A file that belongs to feature logs stands for all the log files.
     parts = [
         logs_of(part, recognised_form(part[0], specified), specified)[0] or part
         for part in parts
     ]
     files = {path for part in parts for path in part}
-    room = SHARE * memory.budget()
-    size = sum(regular_file_size(path) for path in files)
+    memory_for_data = SHARE * memory.budget()
+    size_of_files = sum(regular_file_size(path) for path in files)
     if (
-        size < min(_ALWAYS_FITTING_BYTES, room / 64)
+        size_of_files < min(_ALWAYS_FITTING_BYTES, memory_for_data / 64)
         or memory.available() < _MIN_FREE_BYTES
     ):
         return False
-    # All tables are in memory, but the text of one part at a time.
+    # All tables are in memory, but the text of one part at a time, as
+    # parts are read one after the other.
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
-    # parts are read one after the other
     texts = [sum(needs[path].text for path in part) for part in parts]
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
     # Data that are mostly 0 are never read from disk.
-    thin = next(
+    sparse_file = next(
         (path for path, memory_need in needs.items() if memory_need.is_thin), None
     )
-    if thin is None or need <= room:
-        return need > room
+    if sparse_file is None or need <= memory_for_data:
+        return need > memory_for_data
     if need > memory.budget():
         text = tr(
             "{path}: the values other than 0 need about {size} of memory; the memory limit is {budget}. "
@@ -128,7 +131,7 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
         )
         raise OutOfMemoryError(
             text.format(
-                path=thin,
+                path=sparse_file,
                 size=memory.size(int(need)),
                 budget=memory.size(memory.budget()),
             )
@@ -178,7 +181,12 @@ class PartReader:
         self._judgments: dict[int, Judgments] = {}
 
     def read(self) -> dict[Files, FileContents]:
-        """Read each part; for errors see `open_dataset`."""
+        """Read each part once; return its contents by its files.
+
+        Feature ids count from 1. If any file has an id 0, all are read
+        again with ids that count from 0, unless the user specified the
+        first id.
+        """
         try:
             return self._read_parts()
         except ZeroIdError:
@@ -189,11 +197,16 @@ class PartReader:
             return self._read_parts()
 
     def _read_parts(self) -> dict[Files, FileContents]:
-        large = exceeds_budget(self._parts, self._specified)
+        """Read each part once, into memory or into mapped files if the data are large.
+
+        Raise DatasetError as soon as the parts take nearly all the
+        memory.
+        """
+        is_large = exceeds_budget(self._parts, self._specified)
         contents_of_part: dict[Files, FileContents] = {}
         for part in self._parts:
             if part not in contents_of_part:
-                contents_of_part[part] = self._contents(part, large)
+                contents_of_part[part] = self._contents(part, is_large)
                 _check_memory(
                     self._path, list(contents_of_part.values()), self._several_folds
                 )
@@ -202,15 +215,19 @@ class PartReader:
     def datasets(
         self, part: Files, file_contents: FileContents, name: str, width: int
     ) -> dict[str, RankingDataset]:
-        """Return the dataset of a part, or of each part of a table; equal files share arrays.
+        """Return datasets by the name of the part: "train", "vali" or "test".
+
+        A table with a column for the part gives several datasets, other
+        files give one. Files with equal contents share arrays.
 
         Parameters
         ----------
         part : tuple of Path
+            The files.
         file_contents : FileContents
             Contents of the files; they are changed in place.
         name : str
-            The part.
+            Name of the part, if the contents do not state it.
         width : int
             Number of features in all parts together.
         """
@@ -222,7 +239,8 @@ class PartReader:
             )
         datasets = {}
         for part_name, table in tables_by_part(file_contents.table, name).items():
-            # Equal files are made into a dataset once.
+            # Files with equal contents are made into a dataset once,
+            # whatever their part.
             key = (
                 file_contents.source.checksum,
                 part_name if file_contents.table.parts.size else "",
@@ -241,11 +259,12 @@ class PartReader:
         return datasets
 
     def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
-        """Return the contents of a file as one dataset with a given number of features.
+        """Return the contents of a file as one dataset with ``width`` features.
 
-        With several judges, the dataset has the documents and labels of the judge in
-        use. Missing values are filled from all documents, so that features do not
-        depend on the judge.
+        With several judges, that is, several labels per document, the
+        dataset has the documents and labels of the judge in use.
+        Missing values are filled from all documents, so that features
+        do not depend on the judge.
         """
         # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
@@ -255,6 +274,8 @@ class PartReader:
         dataset = RankingDataset.of_table(
             replace(table, y=np.nan_to_num(labels[:, judge])) if judges else table,
             self._source(file_contents),
+            # Contents in mapped files are treated already: "refuse"
+            # fills nothing.
             missing="refuse" if file_contents.treated else self._treatment.missing,
             n_features=width,
             normalize=not file_contents.treated and self._treatment.normalize,
@@ -280,7 +301,11 @@ class PartReader:
         return data
 
     def _source(self, file_contents: FileContents) -> Source:
-        """Return the source of documents; with several judges, its checksum depends on the one in use."""
+        """Return the source of documents, with file and checksum.
+
+        With several judges, the checksum depends on the judge in use,
+        as labels do.
+        """
         if not self._specified.judges:
             return file_contents.source
         checksum = derived_checksum(
@@ -310,10 +335,11 @@ class PartReader:
         )
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
-        """Return a note on data mapped from files, with the reason.
+        """Return a note on data that are read from disk as needed, with the reason.
 
-        Return () if no data are mapped.
+        Return () if all data are in memory.
         """
+        # Folds may share a part: count each once.
         parts = {
             id(part.X): part
             for fold in folds
@@ -336,12 +362,16 @@ class PartReader:
             ),
         )
 
-    def _contents(self, part: Files, large: bool) -> FileContents:
-        """Read the files of a part: into mapped files if the data are ``large`` and the format allows it."""
+    def _contents(self, part: Files, is_large: bool) -> FileContents:
+        """Read the files of a part into memory, or into mapped files.
+
+        These are used if the data are large, unless the format is read
+        at once.
+        """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
         )
-        on_disk = self._to_disk(part, self._progress) if large else None
+        on_disk = self._to_disk(part, self._progress) if is_large else None
         return on_disk or read_files(
             part,
             self._progress,
@@ -366,7 +396,11 @@ class PartReader:
 
 
 def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None:
-    """Refuse label columns of several judges for a format with one label per document."""
+    """Refuse label columns of several judges for a format with one label per document.
+
+    Raise DatasetError for such columns in ``specified``; ``path`` is
+    for the message.
+    """
     if specified.labels and not form.is_table:
         text = (
             tr(
@@ -384,7 +418,10 @@ def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None
 def _check_memory(
     path: Path, parts_read: Sequence[FileContents], has_several_folds: bool
 ) -> None:
-    """Raise `DatasetError` if the parts read so far take nearly all the memory."""
+    """Raise `DatasetError` if the parts read so far take nearly all the memory.
+
+    The message advises to open a single fold if there are several.
+    """
     needed = sum(
         part.table.X.nbytes for part in parts_read if not in_file(part.table.X)
     )
@@ -436,7 +473,11 @@ class FileContents:
 def part_of(
     paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *, refuse: bool
 ) -> PartFiles:
-    """Return files of a format as a part, with the accompanying query sizes, or judgments of logs.
+    """Return files of a format as a part, with the files that belong to it.
+
+    These are the judgments of feature logs, or a file with the numbers
+    of documents of the queries. ``refuse`` is whether a missing value
+    is an error.
 
     Raises
     ------
@@ -515,7 +556,12 @@ def read_files(
 def read_into_memory(
     part: PartFiles, progress: ReadProgress, *, cache: bool
 ) -> FileContents:
-    """Read files into memory, or load them from the cache; see `read_files`."""
+    """Read the files of a part into memory, or load them from the cache.
+
+    ``cache`` is whether to use the cache of parsed files, which is
+    keyed by the checksum of the files. Raise DataError if a file cannot
+    be read.
+    """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         files = [_open_file(part, path, progress, pool) for path in part.paths]
         progress.stopped = False  # an earlier reading that failed has set it
@@ -529,7 +575,8 @@ def read_into_memory(
             # Load the table of the same bytes, or parse the files.
             table = _stored_table(key, progress, part) if cache else None
             if table is not None:
-                # the half that parsing would report
+                # The checksums have reported one half of the bytes;
+                # parsing would report the other.
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
@@ -542,6 +589,7 @@ def read_into_memory(
                     )
             return _contents(part, table, _awaited_results(pending, progress))
         except BaseException:
+            # Ends the computation of checksums in the other thread.
             progress.stopped = True
             raise
 
@@ -563,14 +611,16 @@ def _open_file(
 def read_to_disk(
     part: PartFiles, progress: ReadProgress, treatment: Treatment, n_features: int = 0
 ) -> FileContents:
-    """Read files into mapped files, or load them from the cache.
+    """Read files into files that are mapped into memory, or find such in the cache.
 
     Parameters
     ----------
     part : PartFiles
+        The files, and how they are read.
     progress : ReadProgress
         Receives the progress over all bytes of the files.
     treatment : Treatment
+        How missing values are filled, and whether features are scaled.
     n_features : int
         Minimum number of columns.
 
@@ -582,7 +632,8 @@ def read_to_disk(
     Raises
     ------
     DataError
-        As in the reader, and if the mapped files cannot be written.
+        If a file cannot be read or is invalid, or the mapped files
+        cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         checksums = [store.recalled_checksum(path) for path in part.paths]
@@ -593,7 +644,8 @@ def read_to_disk(
             checksums = []
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
                 file.end()
-        # A table of the same bytes may be in the cache.
+        # If all checksums are known, a table of the same bytes may be
+        # in the cache.
         if all(checksums):
             key = _key_of_mapped_table(part, checksums, treatment, n_features)
             table = find_mapped(mapped_folder() / key, progress.check)
@@ -622,9 +674,9 @@ def read_to_disk(
 
 
 def _parsing_key(part: PartFiles) -> str:
-    """Return a text that identifies how the bytes are parsed.
+    """Return a text that identifies how the bytes are parsed, for keys of the cache.
 
-    Return "" for LETOR text with ids from 1.
+    Return "" for LETOR text with ids from 1, the usual case.
     """
     identity = identity_of(part)
     parser = part.form.parsing()
@@ -638,12 +690,17 @@ def _parsing_key(part: PartFiles) -> str:
 def _contents(
     part: PartFiles, table: Table, checksums: Sequence[str], *, treated: bool = False
 ) -> FileContents:
-    """Return the contents of files with these checksums."""
+    """Return the table of a part with its source, whose checksum covers all its files.
+
+    ``checksums`` are those of the files; ``treated`` is whether missing
+    values are filled and features scaled already.
+    """
     size = sum(regular_file_size(path) for path in part.paths)
     # The checksum of logs covers the files of judgments, too.
     if part.judgments:
         if part.refuse:
             _refuse_missing(part.paths[0], table)
+        # Those of files are "sha256:…", of which only the digits count.
         all_checksums = [text.checksum for text in part.judgments] + [
             checksum.partition(":")[2] for checksum in checksums
         ]
@@ -661,11 +718,10 @@ def _contents(
 
 
 def _refuse_missing(path: Path, table: Table) -> None:
-    """Refuse the first missing value of a table of joined documents.
+    """Raise MissingValueError for the first missing value, if there is any.
 
-    Raises
-    ------
-    MissingValueError
+    The table is of feature logs, which are joined with judgments: the
+    message names the query and document instead of a line.
     """
     if not table.missing.any():
         return
@@ -686,9 +742,11 @@ def _refuse_missing(path: Path, table: Table) -> None:
 
 
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
-    """Return the table from the store.
+    """Return the table that is stored under a key, or None if there is none.
 
-    Return None if it has an error, whose position only the text shows.
+    Return None, too, if it has a missing value that is refused, or too
+    great a feature id: the text is then parsed, because only it shows
+    the position of the error.
     """
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
@@ -701,7 +759,12 @@ def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | 
 def _stream_files(
     paths: Sequence[Path], progress: ReadProgress, pool: Executor, checksums: list[str]
 ) -> Iterator[StreamedFile]:
-    """Yield files one by one, and append the checksum of each after it was read to its end."""
+    """Yield files one by one, and append the checksum of each after it was read.
+
+    The caller reads each file to its end before it takes the next one.
+    The checksum is remembered with the file's state (such as its time)
+    from before the reading.
+    """
     for path in paths:
         state = store.source_state(path)
         file = StreamedFile(path, progress, pool)

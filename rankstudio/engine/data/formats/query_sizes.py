@@ -17,7 +17,11 @@ _MOST_DIGITS = 9  # a query of a billion documents is no query
 
 
 def sizes_file(path: Path) -> Path | None:
-    """Return the file of query sizes next to data: train.txt.group, train.group, rank.train.query.
+    """Return the file of query sizes next to data, or None if there is none.
+
+    It has the number of documents of each query, for XGBoost or
+    LightGBM, and is called train.txt.group, train.group or
+    rank.train.query, for example.
 
     Parameters
     ----------
@@ -40,7 +44,7 @@ def sizes_file(path: Path) -> Path | None:
 
 
 def read_sizes(path: Path) -> Ints:
-    """Read the number of documents of each query.
+    """Read the number of documents of each of Q queries, as an array of shape (Q,).
 
     Parameters
     ----------

@@ -34,13 +34,14 @@ _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 
 def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
-    """Return the specified format of a file, or the format with the highest confidence.
+    """Return the format of a file: the specified one, or the most certain one.
 
     Parameters
     ----------
     path : Path
     specified : DataColumns
-        Specified columns.
+        Specified columns; their field ``format`` is "" if the format is
+        to be recognised.
 
     Raises
     ------
@@ -53,7 +54,9 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     own_formats = [form for form in data_formats() if not form.package]
     confidences = [(form.confidence(beginning), form) for form in own_formats]
     confidence, form = max(confidences, key=lambda pair: pair[0])
-    # A format that the user named is used in any case. without the package of a plan
+    # A format that the user named, by its key alone, is used in any
+    # case. One that a plan records, with its package ("key of
+    # package==version"), only counts if no built-in format is certain.
     is_key = OF not in specified.format and bool(specified.format)
     specified_format = (
         told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
@@ -73,11 +76,14 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
 def _plugin_format(
     beginning: Beginning, confidence: float, recorded: DataFormat | None
 ) -> DataFormat | None:
-    """Return the plug-in's format that is more confident than all built-in formats; None without one.
+    """Return the plug-in's format that is more certain than all built-in formats.
 
-    A recogniser is asked only if a file has an ending or a mark of its format, or no
-    built-in format is certain. Of equally confident formats, the one that the plan
-    records is returned.
+    ``confidence`` is that of the best built-in format. A plug-in's
+    recogniser is called only if the file has an ending or a mark of its
+    format, or no built-in format is certain. Of equally certain
+    formats, the one that the plan records (``recorded``) is returned.
+    Return None if none is more certain; raise DatasetError for two
+    such.
     """
     # Ask the formats of plug-ins that may recognise the file.
     candidates = [
@@ -107,7 +113,7 @@ def _plugin_format(
 
 
 def beginning_of(path: Path, specified: DataColumns) -> Beginning:
-    """Return the evidence for the format of a file.
+    """Return the evidence for a file's format: its first bytes, files beside it.
 
     Raises
     ------
@@ -124,7 +130,9 @@ def beginning_of(path: Path, specified: DataColumns) -> Beginning:
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
-    """Reject a workbook, and a binary file with the ending of Parquet or Arrow that does not begin as one.
+    """Reject a workbook, and a binary file that is wrongly named like Parquet or Arrow.
+
+    ``begin`` are the first bytes of the file's contents.
 
     Raises
     ------
@@ -139,7 +147,8 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
     if magic is None or begin.startswith(magic) or is_packed(begin):
         return
-    # The last character may be cut off.
+    # Text that is only misnamed is read. An incremental decoder accepts
+    # a last character that is cut off.
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
         is_binary = b"\0" in begin
@@ -158,7 +167,11 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 
 
 def identity_of(part: PartFiles) -> str:
-    """Return the specifications that determine the contents besides the bytes of the files; "" for none."""
+    """Return a text that identifies how a part is read, for checksums and the cache.
+
+    It has the user's specifications on which the contents depend
+    besides the bytes of the files, as JSON; "" for none.
+    """
     is_table = part.form.is_table
     specified = part.told.as_dict()
     # Two options concern formats that are no tables, all others only tables.
@@ -186,7 +199,12 @@ def identity_of(part: PartFiles) -> str:
 def read_as(
     path: Path, form: DataFormat, told_by: tuple[str, ...], *, no_queries: bool = False
 ) -> ReadAs:
-    """Return the format of a file with the columns of query, label and part, if it has them."""
+    """Return how a file was read: its format and the sources of query and label.
+
+    ``told_by`` are the names of these three columns in a table. Queries
+    may come from a file of query sizes instead, unless the user stated
+    that there are none.
+    """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""
     if form.sizes:

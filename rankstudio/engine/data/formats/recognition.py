@@ -36,7 +36,11 @@ def trec_confidence(_: DataFormat, beginning: Beginning) -> float:
 
 
 def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in a table of text; with tabs, only by the name."""
+    """Return how certain it is, from 0 to 1, that a file is a table of text.
+
+    ``form`` is CSV, or TSV, which is recognised only by the ending of
+    the name.
+    """
     key_by_name = format_of_name(beginning.path.name).key
     if key_by_name in ("csv", "tsv"):
         return _CONFIDENCE_BY_NAME if form.key == key_by_name else 0.0
@@ -58,7 +62,12 @@ def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
 
 
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in SVMlight text with a file of query sizes beside it, or without queries."""
+    """Return how certain it is, from 0 to 1, that a file is SVMlight text.
+
+    Its lines have no queries: these are in a file of query sizes beside
+    it, or the user stated that there are none. The file ending in
+    ".query" is that of LightGBM, whose format differs in this only.
+    """
     is_query = beginning.sizes is not None and beginning.sizes.name.endswith(".query")
     words = beginning.first_line.split()
     if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):

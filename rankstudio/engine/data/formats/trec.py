@@ -46,7 +46,10 @@ def is_run(text: TextLines) -> bool:
 
 
 def run_scores(text: TextLines) -> RunScores:
-    """Return the scores of a run; ranks are ignored, as in trec_eval.
+    """Return the scores in a TREC run as a mapping: query -> document -> score.
+
+    A run is the ranking of a search system: lines of query, Q0,
+    document, rank, score and tag. Ranks are ignored, as in trec_eval.
 
     Raises
     ------
@@ -70,7 +73,14 @@ def _values_by_query(
     expected: str,
     lines: dict[tuple[str, str], int] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Return the value of each document of each query, and add the line of each document to ``lines``."""
+    """Return the value of each document of each query: query -> document -> value.
+
+    ``value_of`` computes it from the words of a line, None for an
+    invalid line, and ``expected`` describes a valid one. If ``lines``
+    is a dict, the number of each line is added to it under (query,
+    document). Raise FormatError for an invalid line or a document that
+    occurs twice, DatasetError for an empty file.
+    """
     values_of_query: dict[str, dict[str, float]] = {}
     for line, words in text.words():
         value = value_of(words)
@@ -106,8 +116,10 @@ _QRELS_WORDS = 4
 
 
 def is_judgment(line: str) -> bool:
-    """Return whether a line is a TREC judgment."""
+    """Return whether a line is a TREC judgment: query, iteration, document, grade."""
     words = line.split()
+    # A colon in the second word would be that of a feature in LETOR
+    # text.
     return (
         len(words) == _QRELS_WORDS
         and words[3].removeprefix("-").isdecimal()
@@ -121,7 +133,9 @@ def is_qrels_name(name: str) -> bool:
 
 
 def runs_beside(qrels: Path) -> dict[str, Path]:
-    """Return the runs next to judgments, sorted by name.
+    """Return the TREC runs in the folder of a file of judgments, by their names.
+
+    They are recognised by the names of their files, and sorted by them.
 
     Raises
     ------
@@ -131,7 +145,14 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
     runs: dict[str, Path] = {}
     for path in sorted(qrels.parent.iterdir()):
         plain = without_ending(path.name)
-        ending = next((e for e in RUN_ENDINGS if plain.lower().endswith(e)), "")
+        ending = next(
+            (
+                name_ending
+                for name_ending in RUN_ENDINGS
+                if plain.lower().endswith(name_ending)
+            ),
+            "",
+        )
         is_run_name = bool(ending) or plain.lower().startswith("run.")
         if not is_run_name or not path.is_file() or path == qrels:
             continue
@@ -150,7 +171,10 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
 def read_judged(
     path: Path, progress: ReadProgress, refuse: bool
 ) -> tuple[Table, Source, ReadAs]:
-    """Read judgments with the runs beside them.
+    """Read TREC judgments with the runs beside them, whose scores are the features.
+
+    ``path`` is the file of judgments, ``refuse`` whether a missing
+    score is an error.
 
     Raises
     ------
@@ -191,8 +215,9 @@ def graded_documents(
     Parameters
     ----------
     qrels : TextLines
+        Judgments: lines of query, iteration, document and grade.
     runs : Mapping of str to RunScores
-        Runs by feature name.
+        Scores of each run, by its name, which names the feature.
     refuse : bool
         Whether a missing value is an error.
 
@@ -277,6 +302,11 @@ def _parsed_grade(words: list[str]) -> float | None:
 
 
 def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> None:
+    """Raise DatasetError if a score of the run ``name`` is infinite.
+
+    ``values`` has shape (m,), and ``rows`` has (query, document) for
+    each of them.
+    """
     if np.isinf(values).any():
         query, document = rows[int(np.isinf(values).argmax())]
         raise DatasetError(
@@ -291,7 +321,12 @@ def _remarks(
     runs: Mapping[str, RunScores],
     n_negative: int,
 ) -> tuple[str, ...]:
-    """Return sentences on negative grades, and on retrieved documents without a judgment."""
+    """Return remarks on the data as sentences; () if there are none.
+
+    They count negative grades, and documents that a run retrieved but
+    no one judged. ``grades`` is a mapping query -> document -> grade;
+    ``runs`` is one run name -> query -> document -> score.
+    """
     # Find the retrieved documents without a judgment.
     retrieved = [
         query_documents for run in runs.values() for query_documents in run.items()
@@ -382,7 +417,12 @@ def collection_judgments(path: Path) -> TextLines:
 
 
 def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
-    """Yield a line for each judgment, a named tuple of query_id, doc_id, relevance and perhaps iteration."""
+    """Yield a line of TREC judgments for each judgment of a collection.
+
+    ``iterator`` yields named tuples of query_id, doc_id, relevance and
+    perhaps iteration. Raise DatasetError, which names ``path``, if the
+    library cannot provide them.
+    """
     try:
         for judgment in iterator():
             words = (
@@ -411,6 +451,7 @@ def _checked_word(value: object) -> str:
 
 
 def _ir_datasets_error(path: Path, error: Exception) -> DatasetError:
+    """Return an error of the library ir_datasets as a DatasetError."""
     reason = short(
         " ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH
     ).rstrip(".")

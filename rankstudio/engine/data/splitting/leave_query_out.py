@@ -33,12 +33,17 @@ def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
 def left_out_fold(
     data: RankingDataset, query: int, matrix_cache: Kept | None = None
 ) -> Fold:
-    """Return the fold with a test query, by its index, and all other queries for training.
+    """Return the fold that is tested on one query and trained on all others.
+
+    Its number is the index of the query plus 1. It has no validation
+    part.
 
     Parameters
     ----------
     data : RankingDataset
+        All documents.
     query : int
+        Index of the test query, from 0.
     matrix_cache : Kept, optional
         Cache shared with the other folds of these data.
     """
@@ -113,7 +118,10 @@ class LeftOut(PartOfWhole):
 
 
 def _single_query(data: RankingDataset, query: int) -> RankingDataset:
-    """Return a dataset of one query, whose arrays are views of the whole data."""
+    """Return a dataset of one query, by its index from 0.
+
+    Its arrays are views of the whole data: nothing is copied.
+    """
     begin = int(data.query_ptr[query])
     end = int(data.query_ptr[query + 1])
     return replace(

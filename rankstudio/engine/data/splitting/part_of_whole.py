@@ -62,6 +62,7 @@ class PartOfWhole(RankingDataset):
         matrix_cache: Kept,
         first: bool,
     ) -> None:
+        """Make a part without copying; ``first`` is whether it shows the warnings."""
         attributes = {
             "whole": dataset,
             "number": number,
@@ -77,6 +78,8 @@ class PartOfWhole(RankingDataset):
             "file_rows": None,
             "greatest_grade": dataset.greatest_grade,
         }
+        # The class is frozen, and other attributes are properties:
+        # enter these directly.
         vars(self).update(attributes)
 
     @property
@@ -91,12 +94,15 @@ class PartOfWhole(RankingDataset):
 
     @property
     def X(self) -> Floats:  # noqa: D102, N802 - inherited
+        # Only the matrix of the part that was used last is in memory.
         cache = self._kept
         last = cache.last
         if last is not None and last[0] == self.number:
             return last[1]
+        # Both references free the old matrix before another one is
+        # assembled.
         del last
-        cache.last = None  # frees the old matrix before another one is assembled
+        cache.last = None
         X = self._selected_rows(self.whole.X)
         cache.last = self.number, X
         return X

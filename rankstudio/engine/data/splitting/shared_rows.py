@@ -29,11 +29,15 @@ _ROWS_AT_ONCE = 4096  # compared at a time
 
 
 def share_rows(folds: Sequence[Fold]) -> list[Fold]:
-    """Return equal folds whose parts are slices of shared rows, if that saves memory.
+    """Return equal folds whose parts are slices of one matrix, if that saves memory.
+
+    In a cross-validation read from files, each document occurs in the
+    parts of several folds: its features are then stored once.
 
     Parameters
     ----------
     folds : sequence of Fold
+        Folds with all their data in memory.
 
     Returns
     -------
@@ -60,6 +64,8 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     # Arrange the pieces so that each part is a slice.
     order = _common_order(sequences)
     shared = [pieces.matrices[piece] for piece in order]
+    # The first row of each piece in the shared matrix, and its number
+    # of rows.
     *starts, n_shared_rows = np.cumsum([0, *map(len, shared)]).tolist()
     # Sharing has to save rows, and the copy has to fit into memory.
     saves_rows = n_shared_rows < sum(part.n_documents for part in parts)
@@ -68,6 +74,7 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
         return list(folds)
     # Replace the rows of each part with its slice.
     common = read_only(np.concatenate(shared))
+    # The first row of each part in the shared matrix.
     firsts = (starts[_index_within(order, sequence)] for sequence in sequences)
     sliced = (
         _without_buffers(part, common[first : first + part.n_documents])
@@ -88,6 +95,7 @@ class _Pieces:
     """Distinct feature matrices of validation and test parts, of which other parts may be composed."""
 
     def __init__(self, features: Iterable[Floats]) -> None:
+        """Collect matrices of shape (rows, n), each of equal ones once."""
         self.matrices: list[Floats] = []
         self._by_first_row: dict[bytes, list[int]] = {}
         for X in features:
@@ -99,10 +107,12 @@ class _Pieces:
                 self.matrices.append(X)
 
     def sequence(self, X: Floats) -> list[int] | None:
-        """Return the indices of the pieces whose concatenation is a matrix.
+        """Return the indices of the pieces whose concatenation is the matrix X.
 
-        Return None if there are none.
+        Return None if X is not composed of pieces.
         """
+        # At each row, find the piece that begins with this row and
+        # agrees with the next ones.
         sequence: list[int] = []
         row = 0
         while row < len(X):
@@ -119,7 +129,11 @@ class _Pieces:
 
 
 def _have_same_bits(X: Floats, Y: Floats) -> bool:
-    """Return whether two arrays have the same bits."""
+    """Return whether two matrices have the same shape and the same bits.
+
+    Unlike numbers, bits are equal for NaN, and differ for 0.0 and -0.0.
+    Rows are compared in blocks, to save memory.
+    """
     return X.shape == Y.shape and all(
         np.array_equal(
             X[row : row + _ROWS_AT_ONCE].view(np.int64),
@@ -131,6 +145,10 @@ def _have_same_bits(X: Floats, Y: Floats) -> bool:
 
 def _common_order(sequences: Sequence[list[int]]) -> list[int]:
     """Return an order of pieces that has every sequence as a contiguous stretch.
+
+    Pieces are numbers; one may occur several times in the order.
+    Longest sequences come first, and each next one overlaps with the
+    end of the order as far as possible.
 
     Examples
     --------
@@ -163,7 +181,11 @@ def _index_within(order: list[int], sequence: list[int]) -> int | None:
 
 
 def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
-    """Return a part with features ``X`` and copies of its other arrays, so that the read buffer is freed."""
+    """Return a part with features ``X`` and copies of its other arrays.
+
+    The arrays of a part that was read are views of one buffer, which
+    the copies free.
+    """
     comments = part.comments
     if isinstance(comments, TextComments):
         comments = TextComments(comments.content.copy(), comments.offsets.copy())

@@ -45,7 +45,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided (see `whole`); existing folds are ignored.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
     k : int
         Number of folds, from 2 to the number of queries, or of documents if these are
         one ranking.
@@ -58,8 +59,9 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     ParameterError
         For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for memory or disk, or as
-        in `whole`.
+        For fewer than k queries or documents, folds too large for
+        memory or disk, or if the test parts do not contain each query
+        once.
 
     Notes
     -----
@@ -80,7 +82,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     subsets = np.array_split(shuffled(n, seed), k)
     folds = []
     for i in range(k):
-        # training subsets, validation, test
+        # In this order: the training subsets, the validation subset,
+        # the test subset.
         rotated = [subsets[(i + j) % k] for j in range(k)]
         vali = rotated[-2] if k > 2 else rotated[0][:0]  # empty if no subset is left
         train = rotated[: max(k - 2, 1)]
@@ -100,12 +103,14 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided (see `whole`); existing folds are ignored.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
 
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or as in `whole`.
+        For fewer than two queries, data too large for memory, or if the
+        test parts do not contain each query once.
 
     Notes
     -----
@@ -133,7 +138,8 @@ def single_split(
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided (see `whole`); existing folds are ignored.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
     shares : tuple of int
         Percentages of train, vali and test that add up to 100; only vali may be 0, for
         no validation part.
@@ -145,7 +151,8 @@ def single_split(
     ParameterError
         For shares or a seed out of range.
     DatasetError
-        If a part would have no query, or as in `whole`.
+        If a part would have no query, or if the test parts do
+        not contain each query once.
 
     Notes
     -----
@@ -161,6 +168,8 @@ def single_split(
             ),
         )
     data = whole(dataset)
+    # Cut a random order of the queries, or of the documents of one
+    # ranking.
     ends = np.cumsum(_counts(dataset, data, shares))
     order = shuffled(_n_dealt(dataset, data), seed)
     train_end, vali_end, _ = ends
@@ -175,16 +184,18 @@ def single_split(
 
 
 def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
-    """Take a validation part from the training queries of each fold without one; test parts stay unchanged.
+    """Take a validation part from the training queries of each fold without one.
 
-    The selection is nested in the training part: the model is selected on queries used
-    neither for training nor for testing. There is one inner split per fold, and the
-    selected model is not retrained on all training queries; see
-    `rankstudio.engine.data.splitting.splits` for an inner cross-validation.
+    Test parts stay unchanged. The selection is nested in the training
+    part: the model is selected on queries used neither for training nor
+    for testing. There is one inner split per fold, and the selected
+    model is not retrained on all training queries; for an inner
+    cross-validation see `for_inner_folds`.
 
     Parameters
     ----------
     dataset : FoldedDataset
+        Data with folds.
     share : int
         Percentage of the training queries for validation, 1 to 99.
     seed : int
@@ -212,21 +223,26 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
 
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
-    """Return a fold with a share of its training part, in percent, as the validation part."""
+    """Move a share of a fold's training part, in percent, to a new validation part.
+
+    The queries, or the documents of one ranking, are drawn at random.
+    """
     data = fold.train
     n_train, _ = _counts(dataset, data, (PERCENT - share, share))
     order = shuffled(_n_dealt(dataset, data), seed, fold.number)
     train = dealt(data, order[:n_train])
     vali = dealt(data, order[n_train:])
+    # A selection has no warnings of its own: keep those about the file.
     return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
 
 
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
-    """Keep a share of the training queries of each fold, for a learning curve; other parts stay unchanged.
+    """Keep a share of the training queries of each fold, for a learning curve.
 
-    The queries of a smaller share are among those of a larger one with the same seed.
-    An existing validation part stays whole, unless it joins the training part for inner
-    folds (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are among
+    those of a larger one with the same seed. An existing validation
+    part stays whole, unless it joins the training part for inner folds
+    (`for_inner_folds`).
 
     Parameters
     ----------
@@ -250,6 +266,7 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
     between("share", share, 1, PERCENT)
     folds = tuple(_reduced(dataset, fold, share, seed) for fold in dataset.folds)
     parts = (part for fold in dataset.folds for part in fold.parts.values())
+    # The files of the whole parts still identify the data.
     sources = tuple(part.source for part in parts if part.source is not None)
     how = f"train {share}%, seed {seed}"
     origin = replace(dataset.origin, whole_sources=sources)
@@ -257,9 +274,10 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 
 
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
-    """Return a fold with a share of its training part, in percent.
+    """Reduce a fold's training part to a share in percent, drawn at random.
 
-    Raise DatasetError if nothing is left.
+    Queries are drawn, or documents of one ranking. Raise DatasetError
+    if none is left.
     """
     data = fold.train
     n = _n_dealt(dataset, data)
@@ -321,13 +339,19 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
 
 
 def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
-    """Return the parts that `every_query` concatenates, each without the queries of the parts before it.
+    """Return parts that together have every query of a dataset once.
+
+    The test parts of all folds come first, then the validation and the
+    training parts, each without the queries of the parts before it.
 
     Raises
     ------
     DatasetError
-        As in `every_query`.
+        If queries of different parts cannot be matched, or a query has
+        other documents in another part.
     """
+    # Queries cannot be compared by id if only their sizes are known, or
+    # there is only one.
     unmatched = dataset.origin.read_as.by_sizes or is_one_ranking(dataset)
     if unmatched or len(dataset.folds) == 1 or dataset.divided_by == LEAVE_QUERY_OUT:
         return disjoint_parts(dataset)
@@ -346,7 +370,9 @@ def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
 def _new_queries(
     dataset: FoldedDataset, part: RankingDataset, labels: dict[str, Floats]
 ) -> list[int]:
-    """Return the positions of a part's queries that no earlier part has, and add their labels to ``labels``.
+    """Return the positions of a part's queries that no earlier part has.
+
+    Their labels are added to ``labels``.
 
     ``labels`` has the sorted labels of the queries of all earlier parts, by id. If an
     id occurs again with other labels, it belongs to another query, which is an error.
@@ -371,8 +397,12 @@ def _new_queries(
 
 
 def is_one_ranking(dataset: FoldedDataset) -> bool:
-    """Return whether all documents of a dataset belong to one query, so that documents are dealt."""
+    """Return whether all documents of a dataset belong to one query.
+
+    If so, folds are made by distributing documents instead of queries.
+    """
     parts = [part for _, part in _named(dataset)]
+    # The empty tuple stands for a part with several queries.
     ids = {part.query_ids if part.n_queries == 1 else () for part in parts}
     # Each file of query sizes numbers its queries from 1: equal ids in several parts
     # are different queries.
@@ -400,14 +430,19 @@ def dealt(data: RankingDataset, indices: Ints) -> RankingDataset:
 
 
 def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
-    """Return the parts that together contain all documents once; `whole` concatenates them.
+    """Return parts that together contain all documents of a dataset once.
+
+    These are all parts of a single fold, or the test parts of several
+    folds.
 
     Raises
     ------
     DatasetError
-        As in `whole`.
+        If the test parts of several folds do not contain all queries,
+        or a query is in two parts.
     """
-    # Number the queries anew if only their sizes are known.
+    # Without ids, every file numbers its queries from 1: give each part
+    # its own numbers.
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
@@ -422,7 +457,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         return parts
     # Without ids, the same query cannot be recognised in two folds.
     ids = [query for part in parts for query in part.query_ids]
-    distinct = set(ids)
+    distinct = set(ids)  # those of the test parts
     if len(distinct) < len(ids) and dataset.origin.read_as.by_sizes:
         raise DatasetError(
             tr(
@@ -453,9 +488,10 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 
 
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
-    """Raise `DatasetError` unless each fold of one ranking has as many documents as all test parts together.
+    """Raise `DatasetError` unless each fold has ``n_documents`` documents.
 
-    Their number is ``n_documents``.
+    That is the number in all test parts together. All documents are one
+    ranking: they cannot be compared by query.
     """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
@@ -475,13 +511,21 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
 
 
 def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
-    """Return parts with distinct query ids: numbers that begin with 1 in each part are counted on."""
+    """Return parts with distinct query ids.
+
+    The ids are numbers that begin with 1 in each part: those of the
+    next parts count on from there. Parts whose ids are distinct already
+    are returned unchanged.
+    """
     ids = [query for part in parts for query in part.query_ids]
     if len(set(ids)) == len(ids):
         return parts
     begins = np.cumsum([0, *(part.n_queries for part in parts)]).tolist()
     return [
-        part.changed(query_ids=tuple(str(begin + q + 1) for q in range(part.n_queries)))
+        part.changed(
+            query_ids=tuple(str(begin + query + 1) for query in range(part.n_queries))
+        )
+        # There is one more number in begins, that of all queries.
         for begin, part in zip(begins, parts, strict=False)
     ]
 
@@ -528,7 +572,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         If their numbers of features differ.
     """
     first = datasets[0]
-    n_features = [d.n_features for d in datasets]
+    n_features = [dataset.n_features for dataset in datasets]
     if len(set(n_features)) > 1:
         raise ParameterError(
             "datasets", n_features, "the same number of features in all parts"
@@ -536,10 +580,10 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     # Join the queries and arrays; all arrays are read-only.
     sizes, ids = _joined_queries(datasets)
     arrays = (
-        _joined([d.X for d in datasets]),
-        np.concatenate([d.y for d in datasets]),
+        _joined([dataset.X for dataset in datasets]),
+        np.concatenate([dataset.y for dataset in datasets]),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        _missing_together([d.missing for d in datasets]),
+        _missing_together([dataset.missing for dataset in datasets]),
     )
     for array in arrays:
         array.flags.writeable = False
@@ -550,12 +594,12 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         y=y,
         query_ptr=query_ptr,
         query_ids=ids,
-        comments=tuple(chain.from_iterable(d.comments for d in datasets)),
+        comments=tuple(chain.from_iterable(dataset.comments for dataset in datasets)),
         source=None,
         missing=missing,
-        warnings=tuple(chain.from_iterable(d.warnings for d in datasets)),
+        warnings=tuple(chain.from_iterable(dataset.warnings for dataset in datasets)),
         file_rows=None,
-        greatest_grade=max(d.greatest_grade for d in datasets),
+        greatest_grade=max(dataset.greatest_grade for dataset in datasets),
     )
 
 
@@ -603,7 +647,9 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
-    # Argsort of argsort gives ranks: the positions among the selected rows of the file.
+    # Argsort of argsort gives ranks: the positions among the selected
+    # rows of the file. A grade of -1 stands for the greatest one of the
+    # selected documents.
     file_rows = (
         None
         if dataset.file_rows is None
@@ -622,7 +668,12 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
 def _rows(
     dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints
 ) -> RankingDataset:
-    """Return some rows of a dataset; ``sizes`` are their numbers in ``queries``."""
+    """Return some rows of a dataset as a dataset of their own.
+
+    ``rows`` has shape (m',) and ascends, ``queries`` has the indices of
+    the queries that the rows belong to, and ``sizes`` the number of
+    rows of each.
+    """
     # Rows mapped from a file are copied to another file.
     features = (
         taken_rows(dataset.X, rows, store.scratch_folder())
@@ -667,8 +718,9 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 def _fold(
     number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints
 ) -> Fold:
-    """Make a fold from the indices of its queries, or documents.
+    """Make a fold from the indices of the queries of each part.
 
+    If the data are one ranking, the indices are those of documents.
     There is no validation part if ``vali`` is empty.
     """
     return Fold(
@@ -696,9 +748,11 @@ def shuffled(n: int, *seeds: int) -> Ints:
 def _counts(
     dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int]
 ) -> list[int]:
-    """Return the number of queries, or documents of one ranking, for each share in percent.
+    """Return the number of queries, or documents of one ranking, for each share.
 
-    Exact shares are rounded by largest remainder.
+    ``shares`` are percentages of the queries of ``data`` that add up to
+    100. Exact shares are rounded by largest remainder. Raise
+    DatasetError if a share above 0 has none.
     """
     n = _n_dealt(dataset, data)
     # Round down, then add 1 to the shares with the largest remainders.
@@ -720,7 +774,10 @@ def _counts(
 
 
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
-    """Raise `DatasetError` if folds exceed the memory, or the disk for mapped files."""
+    """Raise `DatasetError` if folds exceed the memory, or the disk for mapped files.
+
+    ``needed`` is the number of bytes of the folds.
+    """
     # The folds of mapped data are written to the disk.
     if in_file(dataset.folds[0].train.X):
         folder = store.scratch_folder()
@@ -749,13 +806,16 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
 
 
 def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
-    """Prepare folds for `inner_folds`: all documents outside of the test part are used for training.
+    """Prepare folds for an inner cross-validation of each training part.
 
-    An existing validation part joins the training part, because it has no other use.
+    All documents outside of the test part are used for training: an
+    existing validation part joins the training part, because it has no
+    other use.
 
     Parameters
     ----------
     dataset : FoldedDataset
+        Data with folds.
     k : int
         Number of inner folds, from 2 up.
     seed : int
@@ -791,6 +851,7 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
                 text.format(name=dataset.name, k=k, n=n, number=fold.number)
             )
     check_memory(dataset, k * max(fold.train.X.nbytes for fold in folds))
+    # Record how the outer folds were made, without their seed.
     outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
     return replace(
         dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}"
@@ -798,7 +859,7 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
 
 
 def _with_vali(fold: Fold, vali: RankingDataset) -> Fold:
-    """Return a fold that trains on its validation part, too."""
+    """Return a fold whose validation part has joined its training part."""
     train = concatenate([fold.train, vali])
     return replace(
         fold,
@@ -808,7 +869,9 @@ def _with_vali(fold: Fold, vali: RankingDataset) -> Fold:
 
 
 def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
-    """Divide a fold's training part into k inner folds: each subset validates models trained on the others.
+    """Divide a fold's training part into k inner folds.
+
+    Each of k subsets validates models that are trained on the others.
 
     Parameters
     ----------
@@ -830,6 +893,7 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     -----
     O(mn) each.
     """
+    # Subsets of numbers of queries, or of documents of one ranking.
     subsets = np.array_split(shuffled(_all_dealt(fold.train), seed, fold.number), k)
     for i, subset in enumerate(subsets):
         train = np.concatenate([*subsets[:i], *subsets[i + 1 :]])

@@ -81,6 +81,7 @@ def read_documents(
     Parameters
     ----------
     table : TableColumns
+        Columns of some or all rows.
     specified : DataColumns
         Specified columns.
     with_sizes : bool
@@ -126,21 +127,25 @@ def read_documents(
     # Read the values; without a column of labels, labels are 0.
     has_labels = not specified.no_labels and roles.label is not None
     y = _labels(table, roles) if has_labels else np.zeros(table.n_rows)
+    # Without a column of queries, a file of query sizes determines the
+    # runs later.
     starts, runs = (
         (np.zeros(0, np.int64), ())
         if roles.qid is None
         else _query_runs(table, roles.qid)
     )
+    # All documents are one ranking: one run, whatever queries there
+    # are.
     if specified.no_queries:
         runs = one_run(table.n_rows)
     parts = _part_codes(table, roles.part)
-    X, with_values = _features(table, roles, check)
+    X, numeric_features = _features(table, roles, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     # Report the first missing value if missing values are refused.
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
-        position = roles.features[with_values[column]]
+        position = roles.features[numeric_features[column]]
         raise table.error(
             row, _cell_text(table, position, tr("nothing")), expected, True
         )
@@ -153,13 +158,17 @@ def read_documents(
         runs=runs,
         place_of=lambda run: table.line(int(starts[run])),
         parts=parts,
-        columns=with_values,
+        columns=numeric_features,
     )
     return piece, roles
 
 
 def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
-    """Return the labels of documents, one column per judge of several."""
+    """Return the labels of documents, of shape (m,), or (m, J) with J judges.
+
+    A judge's label may be missing, NaN; a single label may not, which
+    is an error.
+    """
     expected = tr("a finite number as the relevance label")
     if roles.judges:  # a judge may have left documents out
         return np.column_stack(
@@ -193,12 +202,16 @@ class ColumnsReader:
         self._first_header: _Header | None = None
 
     def add(self, path: Path, table: TableColumns, share: float = 1.0) -> None:
-        """Add some rows of a file; `share` is the approximate share of all documents read so far.
+        """Add some rows of a file to the table that is built.
+
+        ``share`` is about the share of all documents that have been
+        read, these rows included.
 
         Raises
         ------
         DataError
-            As in `read_documents`, and if the columns change.
+            If columns are ambiguous, a value is invalid for its column,
+            or the columns differ from those of earlier rows.
         """
         part = self._part
         piece, roles = read_documents(
@@ -237,7 +250,9 @@ class ColumnsReader:
         self._builder.add(piece, share)
 
     def facts(self, unit: str) -> TableFacts:
-        """Return the facts about all rows.
+        """Return facts about the whole table, such as the names of its features.
+
+        ``unit`` is that of positions in the file, "line" or "row".
 
         Raises
         ------
@@ -249,6 +264,7 @@ class ColumnsReader:
             raise _no_rows(shown_path(self._part.paths[0]))
         names = header.names
         roles = header.roles
+        # The builder knows the columns that are numeric in all rows.
         feature_columns = [roles.features[i] for i in self._builder.features()]
         if not feature_columns:
             location = header.where
@@ -309,9 +325,11 @@ def no_features(location: str) -> DatasetError:
 
 
 def _part_codes(table: TableColumns, position: int | None) -> Ints:
-    """Return the code of the part of each document from the column of parts.
+    """Return the code of each document's part: 0 for train, 1 for vali, 2 for test.
 
-    Return an empty array without such a column.
+    ``position`` is that of the column with names of parts. Without one
+    (None), return an empty array. Raise the error of the first row with
+    another value.
     """
     if position is None:
         return np.zeros(0, dtype=np.int64)
@@ -329,9 +347,10 @@ _WITHOUT_COMMAS = translatable("a number with a decimal point and without commas
 
 
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
-    """Return a column as numbers, NaN for missing values.
+    """Return the column at a position as numbers, NaN for missing values.
 
-    Raise the error of the first value that is neither a number nor missing.
+    Raise the error of the first value that is neither a finite number
+    nor missing; ``expected`` is its text for what was expected.
     """
     values = table.column(position)
     numbers, row = _parsed_numbers(table, values)
@@ -340,17 +359,23 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     if values.dtype.kind in "biuf":
         raise table.error(row, _cell_text(table, position, str(numbers[row])), expected)
     value = values.tolist()[row]
-    commas = (
+    # A number with commas for thousands gets a message of its own.
+    has_commas = (
         isinstance(value, str) and "," in value and is_numeral(value.replace(",", ""))
     )
-    expectation = tr(_WITHOUT_COMMAS) if commas else expected
+    expectation = tr(_WITHOUT_COMMAS) if has_commas else expected
     raise table.error(row, _cell_text(table, position, _quoted(value)), expectation)
 
 
 def _parsed_numbers(
     table: TableColumns, values: NDArray[Any]
 ) -> tuple[Floats, int | None]:
-    """Return a column as numbers, NaN for missing values, and the first row with any other value, or None."""
+    """Return (numbers, first invalid row) of a column of a table.
+
+    The numbers have shape (m,), with NaN for missing values. The row is
+    None if all values are finite numbers or missing; otherwise numbers
+    behind it are not set.
+    """
     # Numbers are valid unless they are infinite.
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
@@ -362,7 +387,7 @@ def _parsed_numbers(
         number = None
         if isinstance(value, str) and value.strip() in table.missing_texts:
             number = np.nan
-        elif values.dtype.kind in "OUST":
+        elif values.dtype.kind in "OUST":  # objects and texts
             number = _parsed_number(value, table.text_numbers)
         if number is None:
             return numbers, row
@@ -371,7 +396,12 @@ def _parsed_numbers(
 
 
 def _parsed_number(value: Any, text_numbers: bool) -> float | None:
-    """Return a value as a finite number, NaN for a missing value, None for any other value."""
+    """Return a value as a finite number, NaN if it is missing, None for others.
+
+    ``text_numbers`` is whether numbers may be written as texts, as in
+    CSV.
+    """
+    # The types with these names are the missing values of pandas.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return np.nan
     if isinstance(value, str):
@@ -397,12 +427,15 @@ def is_numeral(text: str) -> bool:
 def _features(
     table: TableColumns, roles: RecognisedColumns, check: Callable[[], None]
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Return the values of the numeric features, and the indices of these features.
+    """Return (X, indices): the values of the numeric features, and which these are.
 
-    An unsure feature with texts is left out; texts in any other feature are an error.
+    X has shape (m, n'), NaN for missing values; the indices are those
+    among the columns of features in ``roles``. A column that may be no
+    feature is left out if it has texts; texts in any other feature are
+    an error. ``check`` is called between columns.
     """
     X = np.empty((table.n_rows, len(roles.features)))
-    with_values: list[int] = []
+    numeric_features: list[int] = []
     text_positions: list[int] = []
     unsure = set(roles.unsure)
     # Write the columns of numbers side by side.
@@ -410,25 +443,29 @@ def _features(
         check()
         numbers, text_row = _parsed_numbers(table, table.column(position))
         if text_row is None:
-            X[:, len(with_values)] = numbers
-            with_values.append(i)
+            X[:, len(numeric_features)] = numbers
+            numeric_features.append(i)
         elif position not in unsure:
             text_positions.append(position)
     if text_positions:
         raise _not_numbers(table, text_positions)
-    if not with_values:
+    if not numeric_features:
         raise no_features(table.where)
     # Keep the columns that were written.
     X = (
         X
-        if len(with_values) == X.shape[1]
-        else np.ascontiguousarray(X[:, : len(with_values)])
+        if len(numeric_features) == X.shape[1]
+        else np.ascontiguousarray(X[:, : len(numeric_features)])
     )
-    return X, tuple(with_values)
+    return X, tuple(numeric_features)
 
 
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
-    """Return the error of features that are not numeric, with the first invalid cell and all names."""
+    """Return the error of features that are not numeric, at ``positions`` of the table.
+
+    It has the first invalid cell, the names of all such columns and,
+    for the terminal, options that help.
+    """
     names = tuple(table.names[position] for position in positions)
     text = trn(
         "a number (ignore the column {names} if it is not a feature)",
@@ -454,7 +491,11 @@ _MAX_NAMED_COLUMNS = 100  # columns that a suggested command names one by one
 
 
 def _terminal_remedy(names: Sequence[str], cell: str) -> str:
-    """Return the sentence on the options that leave columns out, or read a cell as missing."""
+    """Return a sentence on options of the command line that help with columns of texts.
+
+    They leave out the columns ``names``, or read cells such as ``cell``
+    as missing; "" is no such cell.
+    """
     remedy = "Add --columns and the names of the features, separated by commas, to leave out all others"
     if len(names) <= _MAX_NAMED_COLUMNS:
         remedy = f"Add --ignore {shlex.quote(joined_names(names))} to leave out what is no feature"
@@ -464,9 +505,10 @@ def _terminal_remedy(names: Sequence[str], cell: str) -> str:
 
 
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
-    """Return the first text in the first column that also has numbers.
+    """Return the first text in the first column that has numbers, too.
 
-    Return "" if no column has both.
+    Such a text may stand for a missing value. ``positions`` are those
+    of columns with texts. Return "" if no column has both.
     """
     for position in positions[:_MAX_NAMED_COLUMNS]:
         values = table.column(position).tolist()
@@ -481,15 +523,22 @@ def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
 def _query_runs(
     table: TableColumns, position: int
 ) -> tuple[Ints, Iterable[tuple[str, int]]]:
-    """Return the first row, and the id and the length, of each run of documents of one query."""
+    """Return (first rows, runs) of consecutive documents of one query.
+
+    The first rows are an array with one number per run; a run is (query
+    id, number of documents). ``position`` is that of the column of
+    queries. Raise the error of the first row without an id.
+    """
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
     codes, unique = factorize(table.column(position), use_na_sentinel=True)
     texts = [_id_text(value) for value in list(unique)]
-    bad = (codes < 0) | np.isin(codes, [i for i, text in enumerate(texts) if not text])
-    if bad.any():
+    lacks_id = (codes < 0) | np.isin(
+        codes, [i for i, text in enumerate(texts) if not text]
+    )
+    if lacks_id.any():
         raise table.error(
-            int(bad.argmax()),
+            int(lacks_id.argmax()),
             _cell_text(table, position, tr("nothing")),
             tr("the id of a query"),
         )
@@ -508,7 +557,10 @@ def _id_text(value: Any) -> str:
 
 
 def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
-    """Return the comment of each document, or its id as LETOR writes it."""
+    """Return the comment of each document, or its id as LETOR writes it: "docid = …".
+
+    Without a column of comments or ids, all comments are empty.
+    """
     if roles.comment is None:
         return TextComments(
             np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64)
@@ -552,7 +604,11 @@ def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table
 def frames_of_folds(
     frame: Any, part: str, fold: str
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Return the name of each fold, and its rows by part; see :meth:`FoldedDataset.from_frame`.
+    """Return (name of the fold, rows by part) of each fold in a frame.
+
+    The rows are frames, by "train", "vali" or "test". ``part`` and
+    ``fold`` are the names of the columns with part and fold of each
+    row; without the latter (""), there is one fold.
 
     Raises
     ------
@@ -576,7 +632,7 @@ def frames_of_folds(
     # Without a column of folds, all rows belong to fold 1.
     numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
     fold_of_row = np.array([f"{number}" for number in numbers])
-    # 2 before 10
+    # Sort shorter texts first, so that 2 comes before 10.
     ids = sorted(
         dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text)
     )
@@ -618,7 +674,7 @@ def _frame_rows(frame: Any, rows: Ints) -> Any:
 
 
 def frame_columns(frame: Any) -> TableColumns:
-    """Return the columns of a frame.
+    """Return the columns of a pandas or polars frame, converted on demand.
 
     Raises
     ------
@@ -636,6 +692,7 @@ def frame_columns(frame: Any) -> TableColumns:
     names = column_names(frame.columns)
 
     def values(position: int) -> NDArray[Any]:
+        """Return a column; only frames of pandas have ``iloc``."""
         series = (
             frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
         )

@@ -127,7 +127,7 @@ def recognise_columns(
     # Find the columns of queries, labels and parts, and the specified ones.
     positions = range(len(names))
     qid = _query_column(location, names, specified, with_sizes)
-    # the first column of a table without a header
+    # In a table without a header, the first column is the label.
     if not has_header and not specified.label:
         specified = replace(specified, label=names[0])
     label = _label_column(location, names, specified, qid)
@@ -145,10 +145,10 @@ def recognise_columns(
         }
     features = tuple(_positions(location, names, specified.features, "features"))
     # A column has at most one role.
-    single = [qid, part, *(judges or (label,))]
+    single_columns = [qid, part, *(judges or (label,))]
     used = {*features, *ignored}
-    _check_once(location, names, single, used)
-    used.update(i for i in single if i is not None)
+    _check_once(location, names, single_columns, used)
+    used.update(i for i in single_columns if i is not None)
     rest = [i for i in positions if i not in used]
     # Among the columns without a role yet, the part and the comment are recognised by
     # their names.
@@ -162,7 +162,9 @@ def recognise_columns(
     if specified.document:
         comment = _position(location, names, specified.document, "document")
         comment_is_id = True
-        _check_once(location, names, [*single, part, comment], {*features, *ignored})
+        _check_once(
+            location, names, [*single_columns, part, comment], {*features, *ignored}
+        )
     roles = RecognisedColumns(
         qid=qid,
         label=label,
@@ -178,17 +180,21 @@ def recognise_columns(
         return roles
     # Find the features among the columns that have no role yet.
     rest = [i for i in rest if i != comment]
-    _check_repeated(location, names, [*single, part], rest)
+    _check_repeated(location, names, [*single_columns, part], rest)
     return _with_features(location, names, roles, rest, specified.no_queries)
 
 
 def _query_column(
     location: str, names: Sequence[str], specified: DataColumns, with_sizes: bool
 ) -> int | None:
-    """Return the column of the query.
+    """Return the position of the column of the query.
 
-    Return None if a file of sizes determines the queries, or there are none.
+    Return None if a file of sizes determines the queries
+    (``with_sizes``), or there are none. ``location`` is the name of the
+    table for messages. Raise UnknownColumnsError if no column is called
+    like a query.
     """
+    # Only the most usual names count before a file of query sizes.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
     uses_sizes = with_sizes and not specified.qid and usual is None
     if specified.no_queries or uses_sizes:
@@ -201,9 +207,12 @@ def _query_column(
 def _label_column(
     location: str, names: Sequence[str], specified: DataColumns, qid: int | None
 ) -> int | None:
-    """Return the column of the label.
+    """Return the position of the column of the label.
 
-    Return None only if labels are not needed, and no column has a usual name.
+    ``qid`` is that of the query, ``location`` the name of the table for
+    messages. Return None only if labels are not needed, and no column
+    has a usual name. Otherwise raise UnknownColumnsError if there is
+    none.
     """
     if specified.no_labels and not specified.label:
         other_columns = [i for i in range(len(names)) if i != qid]
@@ -216,10 +225,22 @@ def _label_column(
 def _without_missing_columns(
     names: Sequence[str], specified: DataColumns
 ) -> DataColumns:
-    """Return the specification without names of missing columns, except those of query and features."""
-    plain = {*names, *_plain_names(tuple(names))}
-    single = {specified.label, specified.part, specified.document, *specified.ignore}
-    present = {name for name in single if {name, plain_name(name)} & plain}
+    """Return the specification without names of columns that a table lacks.
+
+    ``names`` are those of the table. Only the names of query and
+    features stay, because documents that are only scored need no other
+    columns.
+    """
+    names_in_table = {*names, *_plain_names(tuple(names))}
+    names_not_needed = {
+        specified.label,
+        specified.part,
+        specified.document,
+        *specified.ignore,
+    }
+    present = {
+        name for name in names_not_needed if {name, plain_name(name)} & names_in_table
+    }
     return replace(
         specified,
         label=specified.label if specified.label in present else "",
@@ -236,7 +257,12 @@ def _with_features(
     rest: Sequence[int],
     no_queries: bool,
 ) -> RecognisedColumns:
-    """Return the roles with the remaining columns as features, except those that number queries or rows."""
+    """Return the roles of columns, with the remaining columns as features.
+
+    ``rest`` are the positions of the columns without a role. Columns
+    that number queries or rows are ignored. Raise UnknownColumnsError
+    if no feature is left.
+    """
     # The id of a query is not a feature, even if all documents are one ranking.
     numbering_names = QUERY_NAMES if no_queries else ()
     plain = _plain_names(tuple(names))
@@ -272,7 +298,7 @@ def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_clean_names(specified: DataColumns) -> DataColumns:
-    """Return the specification with its names cleaned as those of tables."""
+    """Return the specification with its names on one line, as those of tables are."""
     return replace(
         specified,
         qid=clean_name(specified.qid),
@@ -288,18 +314,23 @@ def _with_clean_names(specified: DataColumns) -> DataColumns:
 def _check_once(
     location: str,
     names: Sequence[str],
-    single: Sequence[int | None],
+    role_positions: Sequence[int | None],
     other_positions: Collection[int],
 ) -> None:
-    """Refuse a column for the query, the label or the part that is used for something else, too."""
-    single_positions = [i for i in single if i is not None]
-    twice = [
+    """Raise UnknownColumnsError if a column has two roles.
+
+    ``single`` are the positions of the columns of query, label and
+    part, None for none; ``other_positions`` those of features and
+    ignored columns.
+    """
+    single_positions = [i for i in role_positions if i is not None]
+    reused_positions = [
         i
         for i in single_positions
         if i in other_positions or single_positions.count(i) > 1
     ]
-    if twice:
-        name = names[twice[0]]
+    if reused_positions:
+        name = names[reused_positions[0]]
         raise UnknownColumnsError(
             tr(
                 '{where}: the column "{name}" is used twice; expected each column at most once.'
@@ -324,9 +355,12 @@ def _required_position(
     common: Sequence[str],
     excluded: int | None = None,
 ) -> int:
-    """Return the position of the named column, or of a column with a common name.
+    """Return the position of the column of a role, "query" or "label".
 
-    Raise UnknownColumnsError if there is none.
+    It is the column called ``name`` or, without a name (""), the first
+    one with one of the ``common`` names, other than the one at position
+    ``excluded``. ``option`` is the name of the option that specifies
+    it, for messages. Raise UnknownColumnsError if there is none.
     """
     if name:
         return _position(location, names, name, option)
@@ -356,9 +390,10 @@ def _required_position(
 def _first_common_position(
     names: Sequence[str], common: Sequence[str], among: Sequence[int]
 ) -> int | None:
-    """Return the position, among some, of the first common name that a column has.
+    """Return the position of the column with the earliest of some common names.
 
-    Return None if there is none.
+    Only the positions ``among`` count. Case and punctuation of names do
+    not matter. Return None if no column has such a name.
     """
     plain_names = _plain_names(tuple(names))
     # the first of equal names
@@ -371,9 +406,15 @@ def _first_common_position(
 def _positions(
     location: str, names: Sequence[str], specified: Sequence[str], option: str
 ) -> list[int]:
-    """Return the position of each specified column; O(n) if all names are exactly those of the table."""
+    """Return the position of each specified column in a table with these names.
+
+    ``option`` is the option that specifies them, for messages. Raise
+    UnknownColumnsError if one is missing. O(n) if all names are exactly
+    those of the table.
+    """
     if not specified:
         return []
+    # Reversed, so that the first of equal names counts.
     exact = {name: i for i, name in reversed([*enumerate(names)])}
     return [
         exact[name] if name in exact else _position(location, names, name, option)
@@ -382,9 +423,12 @@ def _positions(
 
 
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
-    """Return the position of a column by its exact or its plain name.
+    """Return the position of a column by its exact or nearly exact name.
 
-    Raise UnknownColumnsError if no column has it.
+    The latter differs in case or punctuation only, and must be unique.
+    ``option`` is the option that specifies the name, for messages.
+    Raise UnknownColumnsError, which suggests a similar name, if no
+    column has it.
     """
     if name in names:
         return list(names).index(name)
@@ -399,7 +443,10 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
 
 
 def original_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that columns have in their file, without the position that a repeated name got.
+    """Return the names that columns have in their file.
+
+    A repeated name, to which its position was added here, is equal to
+    the first one again.
 
     Examples
     --------
@@ -418,11 +465,17 @@ def original_names(names: Sequence[str]) -> tuple[str, ...]:
 def _check_repeated(
     location: str,
     names: Sequence[str],
-    single: Sequence[int | None],
+    role_positions: Sequence[int | None],
     features: Sequence[int],
 ) -> None:
-    """Refuse a second column with the name of the query, the label or the part as a feature."""
-    roles = {names[i] for i in single if i is not None}
+    """Raise UnknownColumnsError if a feature has the name of another role.
+
+    ``single`` are the positions of the columns of query, label and
+    part, None for none, and ``features`` those of the features. Such a
+    second column, in the file with an equal name, may be meant instead
+    of the first.
+    """
+    roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
     for i in features:
         name = originals[i]
@@ -437,7 +490,7 @@ def _check_repeated(
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return some names for a message, the first ones if there are many."""
+    """Return the first names in quotes, and the number of others, for a message."""
     first = ", ".join(f'"{short(name, 24)}"' for name in names[:_N_SHOWN_NAMES])
     n_more = len(names) - _N_SHOWN_NAMES
     return (
@@ -469,7 +522,9 @@ def clean_name(name: object) -> str:
 
 
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
-    """Return the names of columns for display; a nameless one between others is named by its position.
+    """Return distinct names of columns on one line each.
+
+    A nameless column between others is named by its position.
 
     A nameless first or last column has no data: row numbers, or the rest after the last
     delimiter. A repeated name gets its position.
@@ -490,14 +545,18 @@ def column_names(names: Sequence[object]) -> tuple[str, ...]:
 
 
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names that all differ: the position is added to a repeated name, such as a second "tf"."""
-    first: set[str] = set()
+    """Return names that all differ, apart from empty ones.
+
+    The position is added to a repeated name: a second "tf" becomes "tf
+    (column 5)".
+    """
+    earlier_names: set[str] = set()
     different = []
     for i, name in enumerate(names):
         different.append(
-            _name_with_position(name, i) if name and name in first else name
+            _name_with_position(name, i) if name and name in earlier_names else name
         )
-        first.add(name)
+        earlier_names.add(name)
     return tuple(different)
 
 
@@ -535,7 +594,10 @@ def part_code(value: object) -> int | None:
 
 
 def says_parts(values: NDArray[Any]) -> bool:
-    """Return whether every value of a column names a part. O(m)."""
+    """Return whether every value of a column is the name of a part, such as "train".
+
+    O(m) for m rows.
+    """
     if values.dtype.kind not in "OUT" or not len(values):
         return False
     texts = values.tolist()
@@ -590,7 +652,11 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
 
 
 def _table_of_part(table: Table, code: int) -> Table:
-    """Return the table of the documents of one part, by the part's code."""
+    """Return the table of the documents of one part.
+
+    ``code`` is 0 for train, 1 for vali and 2 for test; some document
+    must have it.
+    """
     # Select contiguous rows by a slice, which does not copy them.
     rows = np.flatnonzero(table.parts == code)
     is_contiguous = rows[-1] - rows[0] + 1 == rows.size

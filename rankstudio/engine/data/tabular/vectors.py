@@ -36,11 +36,10 @@ def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
 
 
 def check_length(location: str, name: str, length: int) -> None:
-    """Refuse lists that are longer than the maximum number of features.
+    """Raise DatasetError for lists that are longer than the maximum number of features.
 
-    Raises
-    ------
-    DatasetError
+    ``length`` is that of the lists in the column ``name`` of the table
+    ``location``.
     """
     if length > MOST_FEATURES:
         text = tr(
@@ -67,7 +66,9 @@ def length_found(length: int, name: str) -> str:
 
 
 def with_vectors(table: TableColumns) -> TableColumns:
-    """Return a table in which each column of lists is replaced by a column per position in the lists.
+    """Return a table in which each column of lists becomes several columns.
+
+    There is one for each position in the lists; other columns stay.
 
     Raises
     ------
@@ -95,7 +96,8 @@ def with_vectors(table: TableColumns) -> TableColumns:
     }
     # Name the new columns, and note the sources of their values.
     names: list[str] = []
-    # original column, and the index in its lists
+    # (original column, index in its lists, or None for a column of
+    # single values)
     sources: list[tuple[int, int | None]] = []
     for position, name in enumerate(table.names):
         if position not in lengths:
@@ -106,6 +108,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
         sources += [(position, index) for index in range(lengths[position])]
 
     def column(position: int) -> NDArray[Any]:
+        """Return the values of a new column."""
         source, index = sources[position]
         return table.column(source) if index is None else matrices[source][:, index]
 
@@ -120,9 +123,9 @@ def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 
 
 def _list_length(values: NDArray[Any]) -> int | None:
-    """Return the length of the first list in a column.
+    """Return the length of the first list in a column; None for one of single values.
 
-    Return None for a column of single values.
+    A column is an array of lists, or already of shape (rows, length).
     """
     if values.ndim > 1:
         return int(values.shape[1])
@@ -135,7 +138,12 @@ def _list_length(values: NDArray[Any]) -> int | None:
 def _matrix(
     table: TableColumns, position: int, values: NDArray[Any], length: int
 ) -> NDArray[Any]:
-    """Return the lists of a column as the rows of an array, with missing values in rows without a list."""
+    """Return the lists of a column as the rows of an array of shape (rows, length).
+
+    Rows without a list have missing values. ``position`` is that of the
+    column, for messages. Raise the error of the first row with a list
+    of another length, or none.
+    """
     if values.ndim == 2:
         return values
     # A missing list is a row of missing values.
@@ -162,9 +170,10 @@ def _matrix(
 
 
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
-    """Return rows as an array of numbers, or of objects if any value is no number.
+    """Return rows, all of one length, as an array of shape (rows, length).
 
-    The reader reports the values that are no numbers.
+    It is of numbers, or of objects if any value is no number: the
+    reader of documents reports these.
     """
     are_arrays = all(
         isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows

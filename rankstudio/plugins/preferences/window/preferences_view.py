@@ -113,9 +113,11 @@ class PreferencesView(QWidget):
         self.appeared.emit()
 
     def show_file(self, preferences: Mapping[str, str], part: str = "") -> None:
-        """Show the file of a plan's entry, and the part of the data that is counted.
+        """Show the preference file of a plan, and the part of the data that is counted.
 
-        An empty entry, {}, hides the view.
+        ``preferences`` is the plan's entry for the file, whose keys
+        "pairs" and "eta" are the rule of clicks; the empty entry, {},
+        hides the view.
         """
         title = learned_from(preferences)
         has_clicks = "pairs" in preferences
@@ -138,7 +140,7 @@ class PreferencesView(QWidget):
 
 
 def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, ...]:
-    """Return the number of clicks, the number of their pairs, and an estimated η, as facts."""
+    """Return facts to show about clicks: their number, their pairs, an estimated η."""
     pairs = trn("{n:,} pair", "{n:,} pairs", summary.n_pairs).format(n=summary.n_pairs)
     rows = [
         Fact(tr("clicks"), count_text(clicks.n_clicks), pairs, "muted", clicks.sentence)
@@ -150,7 +152,7 @@ def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, .
 
 
 def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
-    """Return the counts of preferences, and their meaning, as facts."""
+    """Return facts to show about preferences: their counts, explained in tooltips."""
     # Counts of preferences, pairs and contradictions are always shown.
     queries = trn("{n:,} query", "{n:,} queries", summary.n_queries).format(
         n=summary.n_queries
@@ -224,7 +226,7 @@ class PreferencesController(CommandController):
         return {"preferences": self.open}
 
     def join(self, pages: OtherPages) -> None:
-        """Add the view to the panel of the data."""
+        """Add the view to the panel of the Data page, and connect it."""
         self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
         # Preferences are counted in the background when the view appears.
         self._counted = OnDemand(
@@ -263,7 +265,11 @@ class PreferencesController(CommandController):
 
     @Slot(str)
     def open(self, path: str, rule: ClickRule | None = None) -> None:
-        """Read preferences, and put them into the plan, unless other data were opened meanwhile."""
+        """Read a file of preferences in the background, and put it into the plan.
+
+        If other data were opened meanwhile, the plan stays unchanged.
+        ``rule`` is for clicks.
+        """
         session = self._session
         dataset = session.dataset
         if dataset is None or not session.has_documents:
@@ -271,6 +277,7 @@ class PreferencesController(CommandController):
             return
 
         def use(preferences: dict[str, str]) -> None:
+            """Put the entry for the file into the plan, and tell the user."""
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
                 # The message says how clicks are weighted, if the file has clicks.
@@ -360,6 +367,7 @@ class PreferencesController(CommandController):
         return tuple(preferences_of(self._session.plan).items()), self._session.fold
 
     def _key(self) -> Key | None:
+        """Return the key of the counts that are needed; None if none are."""
         dataset = self._session.dataset
         target = self._wanted
         if (
@@ -371,9 +379,9 @@ class PreferencesController(CommandController):
         return dataset, *target
 
     def _count(self) -> Computation | None:
-        """Return the computation of the summary of the preferences.
+        """Return the computation that counts the preferences in the background.
 
-        Return None without data.
+        Its result is shown and cached. Return None without data.
         """
         session = self._session
         target = self._wanted
@@ -392,10 +400,10 @@ class PreferencesController(CommandController):
 def _preference_entry(
     plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None
 ) -> dict[str, str]:
-    """Return the plan's entry for a preference file.
+    """Return the plan's entry for a preference file, which is read and checked.
 
-    If no rule is given and η cannot be estimated from the clicks, η is `USUAL_ETA`,
-    which the user can change.
+    If no rule for clicks is specified and η cannot be estimated from
+    them, η is `USUAL_ETA`, which the user can change.
     """
     from rankstudio.plugins.preferences.plan_preferences import named_for  # noqa: PLC0415 - on the worker only
 
