@@ -28,7 +28,8 @@ def eliminate(
     Parameters
     ----------
     importances : callable
-        See :data:`Importances`.
+        Function that trains a model on r columns (r,) and returns their importances
+        (r,), with progress events.
     columns : ndarray of shape (r,)
         Columns to order, ascending.
     n_features : int
@@ -36,8 +37,8 @@ def eliminate(
     k : int
         Number of positions for which importances are returned.
     tie : float
-        Importances tie if they differ by at most this share of the greatest one. Of
-        tied features, the later column is dropped first.
+        Importances count as equal if they differ by at most this share of the greatest
+        one. Of equally important features, the later column is dropped first.
     share : float, default 0.0
         Share of the remaining features that a round drops, rounded down; at least one
         feature is dropped, and at least one is kept.
@@ -63,6 +64,8 @@ def eliminate(
         n_dropped = min(max(1, int(share * remaining.size)), remaining.size - 1)
         for _ in range(n_dropped):
             position = _least(importance, tie)
+            # The feature dropped now is the last of the order among those that remained;
+            # only the first k positions of the order are wanted.
             if remaining.size <= k:
                 compared[remaining.size - 1, remaining] = importance
             dropped.insert(0, int(remaining[position]))

@@ -67,7 +67,7 @@ def single_feature_gains(
     >>> finish(single_feature_gains(data, "MAP"))
     array([1.  , 0.75])
     """
-    name = find_measure(measure).name
+    name = find_measure(measure).name  # as the measure is spelt in the cache's keys
     gains = data.shared.of(_Comparisons).gains
     return (
         yield from once(

@@ -106,8 +106,13 @@ def append(
 ) -> None:
     """Append a selected feature as the t-th (from 0) in the blocks first … last - 1.
 
-    ``query_products`` is (blocks, t + 2, BLOCK).
+    ``state`` has the leave-query-out models of the t earlier features, one per query.
+    ``query_products`` (blocks, t + 2, BLOCK) are the feature's products with itself,
+    with the labels and with the earlier features in each query, and ``total`` (t + 2,)
+    these over all queries.
     """
+    # p are the products over the other queries in the coordinates of the factor, f those
+    # in the held-out query.
     p = np.empty((t, BLOCK))
     f = np.empty((t, BLOCK))
     spare = np.empty((t, BLOCK))
@@ -133,9 +138,11 @@ def _append_to_factor(
     p: Floats,
     inverse_root: Floats,
 ) -> None:
-    """Write the new row of ``inverse`` and ``along``, and s^(-1/2) to ``inverse_root``.
+    """Write the new row of ``inverse`` and ``along`` for block k, and s^(-1/2) to ``inverse_root`` (BLOCK,).
 
-    s is the pivot in (2) of the module's docstring.
+    s is the pivot of the new feature: what is left of its square over the other queries
+    after the t earlier features, plus λ. ``p`` (t, BLOCK) are its products with those
+    in the coordinates of the factor.
     """
     inverse, _, along, _, _, _ = state
     # The pivot of (2), and the new number of the forward substitution.
@@ -173,9 +180,12 @@ def _append_held_out(
     inverse_root: Floats,
     spare: Floats,
 ) -> None:
-    """Write the new row of ``inner`` and ``label_products``.
+    """Write the new row of ``inner`` and ``label_products`` for block k of held-out queries.
 
-    Also update ``residual_products`` and ``error``.
+    Also update ``residual_products`` and ``error``. ``p`` and ``f`` (t, BLOCK) are the
+    products of the new feature with the t earlier ones, over the other queries and in
+    the held-out query, in the coordinates of the factor; ``spare`` (t, BLOCK) is work
+    space.
     """
     _, inner, along, label_products, residual_products, error = state
     # (3) of the module's docstring, divided by the root of the pivot.
@@ -220,7 +230,13 @@ def _change(
     state: State,
     work: Floats,
 ) -> float:
-    """Return a block's sum of the change of the error by a candidate, (4) of the module's docstring."""
+    """Return how much a candidate changes the leave-query-out error, summed over the queries of block k.
+
+    In each query, the candidate with residual v and weight β changes the error by β²
+    v'v - 2 β e'v, with the residual e of the t selected features. ``query_products`` (t
+    + 2, BLOCK) and ``total`` (t + 2,) are its products in the held-out query and over
+    all queries; ``work`` (2 t + 5, BLOCK) is work space.
+    """
     inverse, inner, along, _, residual_products, _ = state
     vector = work[:t]
     p = work[t : 2 * t]
@@ -276,7 +292,9 @@ def forget(t: int, state: State) -> None:
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
     """Write the change of the error without each selected feature to ``partial`` (blocks, t).
 
-    It is (5) of the module's docstring, summed over each of the blocks first … last - 1.
+    The change is summed over the queries of each of the blocks first … last - 1. In a
+    query it is η² x'x + 2 η e'x, with the residual e of the labels, and x the direction
+    in which removing the feature moves the predictions, by η.
     """
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
@@ -320,8 +338,10 @@ def changes_by_statistics(
 ) -> None:
     """Write the change of the criterion by each chosen candidate, from the Gram matrices of the queries.
 
-    ``index`` has the column of the labels, then the columns of the t selected features.
-    ``totals`` (c, t + 2) are the candidates' products over all queries.
+    ``chosen`` and ``out`` (c,) are the candidates' columns and the changes, ``gram``
+    (blocks, n + 1, n + 1, BLOCK) has the matrices of features and labels. ``index`` has
+    the column of the labels, then the columns of the t selected features. ``totals``
+    (c, t + 2) are the candidates' products over all queries.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))
