@@ -206,7 +206,7 @@ class FSBFS(PathSelector):
             if n_found == max_nodes:
                 break
         # Also after the break: ``max_nodes`` follows from the parameters in the key, so
-        # nobody asks this cache for more subsets. Not reached if the caller stops early.
+        # this cache never needs more subsets. Not reached if the caller stops early.
         partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:

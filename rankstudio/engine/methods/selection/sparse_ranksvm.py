@@ -126,7 +126,10 @@ class SparseRankSVM(PathSelector):
         return sums_need(shape, PAIRS)
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order the features by the largest λ for which they have a weight."""
+        """Return the order of the first k features by the largest λ for which they have a weight in RankSVM.
+
+        λ is the weight of a penalty on the weights, which decreases in steps.
+        """
         from rankstudio.engine.arithmetic.optimisers.sparse_weights import (  # noqa: PLC0415 - numba
             ScaledPairs,
             SparseProblem,
@@ -173,7 +176,11 @@ class SparseRankSVM(PathSelector):
     def _path(
         self, problem: SparseProblem, penalty: ConcavePenalty, k: int
     ) -> Waiting[tuple[Floats, Floats]]:
-        """Return the values of λ (t,), decreasing, and the weights for each (t, n)."""
+        """Return the values of λ (t,), decreasing, and the weights for each (t, n).
+
+        The path ends when k features have had a weight. Both are empty if no feature
+        can have one.
+        """
         number = self.checked("n_penalties")
         smallest = self.checked("smallest_penalty")
         # With this λ and above, all weights are 0.
@@ -187,6 +194,7 @@ class SparseRankSVM(PathSelector):
         has_entered = np.zeros(problem.n, dtype=np.bool_)
         for index, lam in enumerate(penalties.tolist()):
             yield WorkProgress(tr("decreasing the penalty"), index / number)
+            # The share of progress stays the same while one λ is solved.
             state = yield from part_of(
                 problem.minimise(penalty, lam, start), index / number, index / number
             )
@@ -195,6 +203,8 @@ class SparseRankSVM(PathSelector):
                     _unconverged(lam, self.max_iter), kind=UnconvergedPenaltyWarning
                 )
             coefs.append(state.w)
+            # The next λ starts at the minimum of the convex problem, not of the concave
+            # one.
             start = state.l1_minimum
             has_entered |= state.w != 0.0
             if has_entered.sum() >= k:
@@ -219,6 +229,11 @@ def _by_entry(penalties: Floats, coefs: Floats) -> tuple[Ints, Floats]:
     penalties : ndarray of shape (t,)
         λ, decreasing.
     coefs : ndarray of shape (t, n)
+        Weights for each λ.
+
+    Notes
+    -----
+    Of features that enter at the same λ, the greatest |weight| comes first.
     """
     n = coefs.shape[1]
     entry_penalties = np.full(n, np.nan)

@@ -206,7 +206,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     groups: Sequence[Sequence[int]] = ()
     pairs: Literal["query", "pointwise"] = "query"
 
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+    def n_steps(self, n_features: int) -> int:
+        """Return the greatest number of steps on data with ``n_features`` features: one per group to select."""
         groups = ColumnGroups.of(n_features, self.groups)
         free = len(groups.groups) - len(groups.containing(self.banned))
         return (
@@ -215,8 +216,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             else min(self.n_features_to_select, free)
         )
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        # One ranking needs all documents, and H for left-out pairs.
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory that a path needs on data of a shape: m documents, n features and Q queries."""
+        # One ranking needs three copies of all documents, and for left-out pairs two
+        # matrices of the documents by the documents, H and a copy.
         if self.pairs == "pointwise" or shape.Q == 1:
             matrices = 0.0 if self.pairs == "pointwise" else 2 * NUMBER * shape.m**2
             return whole_need(shape, 3.0).plus(matrices)
@@ -234,7 +237,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             else search_shape.need(way, shape)
         )
 
-    def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:  # noqa: D102 - inherited
+    def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
+        """Raise an error for settings that need a dense X: a DatasetError or ParameterError.
+
+        ``one_ranking`` tells that the data are one ranking, without queries, and
+        ``preferring`` that they have preferences between documents instead of labels.
+        """
         if one_ranking or self.checked("pairs") == "pointwise":
             raise DatasetError(
                 "Greedy RankRLS without queries: expected a dense X, got a sparse one."
@@ -247,6 +255,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError(
                 "algorithm", self.algorithm, "auto or columns where X is sparse"
             )
+        # Raises an error for other than the default costs of pairs. Preferences have no
+        # such costs.
         if not preferring:
             refuse_unusual(self.pair_cost())
 
@@ -267,7 +277,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if self.checked("pairs") == "pointwise" or data.one_ranking:
             steps = self._one_ranking(data, regularization, groups, rules, cost)
         else:
-            several_queries(data.ptr, type(self).__name__)
+            several_queries(data.ptr, type(self).__name__)  # called for its error only
             steps = self._path(data, regularization, groups, rules, cost)
         yield from (
             groups.by_column(event) if isinstance(event, Step) else event
@@ -282,7 +292,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules: Constraints,
         cost: PairCost,
     ) -> Iterator[Step | WorkProgress]:
-        """Return the steps of a path in which groups stand for features."""
+        """Return the steps of a path in which groups stand for features: their positions are selected.
+
+        There is a way for each search, and for data with few or many features and
+        shards.
+        """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = "columns" if data.sparse else self._way(shape, groups, data.several)
         if way == "forward":
@@ -322,7 +336,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules: Constraints,
         cost: PairCost,
     ) -> Iterator[Step | WorkProgress]:
-        """Return the steps of a path by errors of left-out documents, or pairs of them."""
+        """Return the steps of a path by errors of left-out documents, or pairs of them.
+
+        As in the other paths, groups stand for features. All documents are in memory.
+        """
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
         rows = data.whole("Greedy RankRLS")
@@ -361,9 +378,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _way(self, shape: Shape, groups: ColumnGroups, several_shards: bool) -> str:
         """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
 
-        "columns" is fastest if few candidates are compared, or if candidates are
-        compared by back-fitting. It needs all data in memory, so for several shards
-        another way is preferred where one exists.
+        "forward" keeps numbers for each candidate and query, and updates them; "on
+        demand" computes each comparison from Gram matrices of the queries; "columns"
+        and "algorithm1" need all documents. "columns" is fastest if few candidates are
+        compared, or if candidates are compared by back-fitting. It needs all data in
+        memory, so for several shards another way is preferred where one exists.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
@@ -414,6 +433,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
         def add_up() -> SummedPaths:
+            """Return the paths on any subset of the queries, after summing the queries' statistics."""
             regularization = self.checked("regularization")
             return SummedPaths(
                 data,
@@ -424,7 +444,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
         return add_up
 
-    def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:  # noqa: D102 - inherited
+    def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
+        """Return a function that prepares a permutation test of the path's steps.
+
+        None if paths do not follow from sums over queries, on which the test is based.
+        """
         add_up = self.paths_from_sums(data)
         if add_up is None:
             return None
@@ -436,6 +460,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def _adds_up(self, data: TrainingData) -> bool:
         """Return whether paths follow from sums of per-query statistics that fit into memory."""
+        # A subclass may select in another way.
         if type(self) is not GreedyRankRLS or data.preferring:
             return False
         # Documents are left out, not queries.
@@ -450,7 +475,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             and sums_fit(data)
         )
 
-    def exact_exchange(self) -> ExactExchange | None:  # noqa: D102 - inherited
+    def exact_exchange(self) -> ExactExchange | None:
+        """Return the λ, loss and rules by which exchanges of selected features can be computed exactly.
+
+        None if documents are left out, not queries.
+        """
         if self.pairs != "query":
             return None
         return ExactExchange(
@@ -472,6 +501,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         None for settings, losses or sizes for which these paths are not available. A
         loss needs rows that do not depend on the labels.
         """
+        # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:
             return None
         has_usual_settings = is_usual(self, _RELABELLED) and self.algorithm in (
@@ -484,6 +514,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         leaves_queries_out = n_queries > 1  # of a single query, documents are left out
         # Bytes for two Gram matrices of each query, and four rows of each step.
         needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
+        # With ties, all pairs count; without, the labels decide which pairs are rows.
         has_fixed_rows = self.pair_cost().ties
         if not (
             has_fixed_rows
@@ -520,7 +551,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
 
     def rules(self, groups: ColumnGroups) -> Constraints:
-        """Validate the parameters and their combination, and return the features that may be selected."""
+        """Validate the parameters and their combination, and return the constraints of a selection of groups."""
         # Combinations of parameters that exclude each other are refused first.
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
@@ -554,7 +585,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_search(self) -> None:
         """Raise a ParameterError for settings that only forward search supports."""
         search_text = f"{self.search} search"
-        # Settings that need forward search.
+        # Settings that need forward search: whether each is set, and why it needs it.
         reasons = (
             (
                 self.n_candidates is not None,

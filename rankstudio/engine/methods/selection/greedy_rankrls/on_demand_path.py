@@ -134,7 +134,12 @@ class OnDemandState:
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Return the answer to a message: the totals, or criteria of a selection."""
+        """Return the answer to a message: the totals, or criteria of a selection.
+
+        Each array is the part of this shard, to be summed over shards. The criteria are
+        that of the selection, those with each candidate added, and those without each
+        selected feature, as far as the message requests them.
+        """
         match message:
             case Totals():
                 return (self._statistics.total,)
@@ -151,6 +156,7 @@ class OnDemandState:
                 return np.array([search.criterion()]), costs, without
 
     def _group_search(self, products: GramProducts) -> FloatingSearch:
+        """Return a search among the groups of this path, with room for its largest selection."""
         work = self._work
         search_class = _BackFitting if work.back else _OnScratch
         search = search_class(products, work.regularization)
@@ -163,7 +169,7 @@ class _OnScratch(OnDemandSearch):
     """On-demand search whose arrays are in scratch space, so that they need not fit into memory."""
 
     def reserve(self, capacity: int, scratch: Scratch) -> None:
-        """Take the arrays for ``capacity`` features from scratch."""
+        """Take the arrays for ``capacity`` selected features from scratch, which may be in a file."""
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
         flat = blocks * capacity * BLOCK
@@ -190,7 +196,7 @@ class _BackFitting(_OnScratch):
     """
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to the change of the criterion if only their weight changes."""
+        """Return the function from candidates (c,) to the change of the criterion if only their weight changes."""
         products = self._products
         regularization = self._regularization
         assert isinstance(products, GramProducts)
@@ -207,6 +213,7 @@ class _BackFitting(_OnScratch):
             models[:, : c + 1] += inverse[:, c, : c + 1] * along[:, c, None]
 
         def changes(candidates: Ints) -> Floats:
+            """Return the change of the leave-query-out error by each candidate column, shape (c,)."""
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
                 # Of each query: x_j'x_j, and x_j'r with the residuals r of its model

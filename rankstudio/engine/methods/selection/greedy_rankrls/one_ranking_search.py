@@ -81,8 +81,9 @@ class OneRankingSearch(ABC):
         """Return the error with each candidate added, shape (c,)."""
 
     def select(self, feature: int) -> None:
-        """Add a feature to the selection."""
+        """Add a feature to the selection, and update the residuals and the products of all candidates."""
         with STEADY:
+            # The feature's part that the selected features do not explain.
             column = self._R[:, feature].copy()
             hat_scale, residual_scale = self._update_scales(feature)
             self._add(column, hat_scale)
@@ -172,6 +173,7 @@ class LeaveOneOutSearch(OneRankingSearch):
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
+                """Write the criteria of ``size`` candidates from position ``first`` on."""
                 part = candidates[first : first + size]
                 R = self._R[:, part]
                 # λc and λd of the module's docstring, for each candidate.
@@ -230,6 +232,7 @@ class LeavePairOutSearch(OneRankingSearch):
         ):
 
             def work(index: int) -> None:
+                """Write the criterion of the candidate at a position."""
                 feature = int(candidates[index])
                 column = np.ascontiguousarray(self._R[:, feature])
                 hat_scale, residual_scale = self._update_scales(feature)
@@ -241,7 +244,11 @@ class LeavePairOutSearch(OneRankingSearch):
         return costs
 
     def _error(self, column: Floats, scale: float, residuals: Floats) -> float:
-        """Return the criterion with ``scale`` times the outer product of a column added to H."""
+        """Return the leave-pair-out error if ``scale`` times the outer product of a column is added to H.
+
+        H (m, m) maps labels to predictions. ``column`` and ``residuals`` have shape
+        (m,).
+        """
         from rankstudio.engine.methods import _pair_holdout_kernel as kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self._y.size

@@ -101,7 +101,11 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 
 
 def empty_model(criterion: float, compared: Floats) -> Step:
-    """Return the step of a search in which no feature is worth its penalty."""
+    """Return the step of a search in which no feature is worth its penalty.
+
+    ``criterion`` is that of the model without features, and ``compared`` (n,) are the
+    criteria with each feature.
+    """
     return Step(
         number=1,
         selected=(),
@@ -284,6 +288,7 @@ class BestSets:
         self._search.move_to(selected)
         costs = self._search.removals()
         costs[:pinned] = np.inf
+        # Of the removals that are best up to rounding, that of the last column.
         position = max(
             np.flatnonzero(costs <= costs.min() + self.tie),
             key=lambda index: selected[index],
@@ -399,7 +404,10 @@ class GroupSearch:
         self.informative = np.isin(np.arange(len(groups.groups)), varying)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return the criterion with each candidate added, shape (c,)."""
+        """Return the criterion with each candidate added, shape (c,); candidates are positions of groups.
+
+        Groups of one feature are compared at once, each other group by adding it.
+        """
         groups = [self._groups.groups[candidate] for candidate in candidates]
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
         costs = np.empty(candidates.size)
@@ -410,6 +418,7 @@ class GroupSearch:
         joint = np.flatnonzero(~is_single).tolist()
         for index in joint:
             costs[index] = self._criterion_of((*self.selected, int(candidates[index])))
+        # Back to the selection, which the comparison of groups has left.
         if joint:
             self.move_to(self.selected)
         return costs

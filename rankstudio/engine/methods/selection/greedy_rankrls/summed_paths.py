@@ -97,7 +97,10 @@ class WithoutQueries(SomeQueries):
     whole: Floats
 
     def fill(self, row: int) -> None:
-        """Copy a row of the matrices of all queries, and set it to 0 for the left-out ones; O(Qn)."""
+        """Copy a row of the Gram matrices of all queries, and set it to 0 for the left-out ones; O(Qn).
+
+        Also fill the same row and column of their total.
+        """
         statistics = self.statistics
         blocks = self.queries // BLOCK
         lanes = self.queries % BLOCK
@@ -211,7 +214,7 @@ class SummedPaths:
         return self._path(self._statistics_with_labels(labels), first)
 
     def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
-        """Return the squared errors of some models on a query, shape (k,)."""
+        """Return the squared errors of k models, each with weights (n,), on a query, shape (k,)."""
         gram = self.statistics.gram[query // BLOCK, :, :, query % BLOCK]
         # ||X w - y||² is a quadratic form of [w; -1] in the Gram matrix [X y]'[X y].
         models = np.column_stack((coefs, np.full(len(coefs), -1.0)))
@@ -226,7 +229,7 @@ class SummedPaths:
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
         try:
-            # This is tried, because another thread may take the last one.
+            # No test whether one is left: another thread may take the last one.
             room = unused.pop()
         except IndexError:
             room = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
@@ -236,7 +239,10 @@ class SummedPaths:
             unused.append(room)
 
     def _statistics_of(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of some queries, given in ascending order, with matrices in ``room``."""
+        """Return the statistics of some queries, in ascending order of their numbers, with matrices in ``room``.
+
+        ``room`` (blocks, n + 1, n + 1, BLOCK) is an array to be overwritten.
+        """
         # Room for as many blocks as the queries fill, rounded up.
         out = room[: -(-queries.size // BLOCK)]
         # The squares of all features and labels, and the row of the labels; other rows
@@ -260,7 +266,8 @@ class SummedPaths:
     def _statistics_without(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of all but a few queries, with matrices in ``room``.
 
-        This is faster than :meth:`_statistics_of` with all other queries.
+        ``room`` (blocks, n + 1, n + 1, BLOCK) is an array to be overwritten. This is
+        faster than :meth:`_statistics_of` with all other queries.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
@@ -296,6 +303,7 @@ class SummedPaths:
         )
 
         def add(index: int, shard: Shard, rows: QueryData) -> None:
+            """Write the products of a shard's queries."""
             query = shard.first_query
             row = shard.first_row
             for X, _, ptr in centred_blocks(
@@ -306,6 +314,7 @@ class SummedPaths:
                     query += 1
                 row += len(X)
 
+        # The progress events of the pass over the shards are not shown.
         for _ in self._data.visited(add, "multiplying features"):
             pass
         return out
@@ -379,7 +388,11 @@ class SummedPaths:
             return [step for step in forward(search, rules) if isinstance(step, Step)]
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
-        """Return the errors of all queries with the features ``first``, and with each other feature added."""
+        """Return the errors of all queries with the features ``first`` (Q,), and with each other feature added (Q, n).
+
+        No documents are needed: one shard's state of a greedy path is started with the
+        statistics of all queries, and the features are selected in it.
+        """
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)
         work = GreedyWork(

@@ -121,7 +121,10 @@ def swap_path(
 def swap_sets(
     sets: BestSets, search: FloatingSearch, rules: Constraints
 ) -> Iterator[WorkProgress]:
-    """Improve each of the best sets by swaps, with a progress event per size."""
+    """Improve each of the best sets, one per size, by swaps, with a progress event per size.
+
+    A swap replaces a feature of the set by one outside of it.
+    """
     for size in range(max(1, len(rules.pinned)), sets.most + 1):
         before = sets.of_size(size).selected
         if before:

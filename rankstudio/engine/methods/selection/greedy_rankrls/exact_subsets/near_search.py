@@ -84,6 +84,7 @@ def search_near(
     parts = problem.totals, problem.starts, limits, problem.n_queries
 
     def job(number: int) -> None:
+        """Write all qualifying sets of the branch with a number to ``searched``."""
         # A branch is searched again with more room until all of its sets fit.
         rows = _ROWS
         while True:

@@ -84,6 +84,9 @@ class SubsetProblem:
     ) -> Self:
         """Prepare the search from rows whose squared errors are the loss.
 
+        ``data`` are these rows, the documents or pairs of them; ``groups`` are features
+        that are added together; ``rules`` say which groups are required or allowed.
+
         Notes
         -----
         O(mn²) for the Gram matrices, which are cached with the data, and O(n³) for the order of n features.
@@ -199,7 +202,10 @@ class SubsetProblem:
         return tuple(sorted(self.groups.columns(groups)))
 
     def errors(self, columns: tuple[int, ...]) -> tuple[float, Floats]:
-        """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK)."""
+        """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK).
+
+        ``columns`` are those of the data; the arrays have them in branching order.
+        """
         _, grams, columns_in_order, _ = self.totals
         index_of = {int(column): index for index, column in enumerate(columns_in_order)}
         chosen = np.array([index_of[column] for column in columns], dtype=np.int64)
@@ -211,7 +217,11 @@ class SubsetProblem:
     def numbers(
         self, limit: float, deviations: float = 0.0
     ) -> tuple[float, float, float, float, float, float, float]:
-        """Return the ``limits`` of the kernel's search for sets with a criterion up to ``limit``."""
+        """Return the numbers that the kernel's search for sets needs, in its order.
+
+        Sets are evaluated up to a criterion of ``limit``, and may be worse than a
+        reference by at most ``deviations`` standard errors.
+        """
         return (
             self.regularization,
             self.ridge,
@@ -291,11 +301,13 @@ def check_room(n_queries: int, n: int) -> None:
 
 
 def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
-    """Return μ of equation (4) in :mod:`_subset_kernel`, and the share of y'y to subtract from the bound.
+    """Return the ridge μ of the search's lower bounds, and the share of y'y to subtract from the bound.
 
-    With μ = λ² / (2λ + σ) nothing has to be subtracted. If this μ is so small that M
-    would only be rounding, μ is larger, and the share is the maximum of μ / (σ_i + μ) -
-    (λ / (σ_i + λ))² over σ_i from 0 to σ.
+    μ is that of equation (4) in :mod:`_subset_kernel`, with σ = ``greatest``, the
+    greatest eigenvalue of the features' Gram matrix. With μ = λ² / (2λ + σ) nothing has
+    to be subtracted. If this μ is so small that M would only be rounding, μ is larger,
+    and the share is the maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i from 0 to
+    σ.
     """
     exact = regularization * regularization / (2 * regularization + greatest)
     ridge = max(exact, _LEAST_RIDGE * greatest)
@@ -321,10 +333,11 @@ def _order(
     free: list[int],
     ridge: float,
 ) -> list[int]:
-    """Return the free items in the opposite order of a backward elimination.
+    """Return the free items, groups of features, in the opposite order of a backward elimination.
 
-    The first items are those without which the error increases most, so sets that lack
-    several of them have large bounds.
+    ``total`` (n + 1, n + 1) are the products of features and labels, labels last;
+    ``forced`` items are never eliminated. The first items are those without which the
+    error increases most, so sets that lack several of them have large bounds.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}
