@@ -64,6 +64,8 @@ class KernelDecomposition:
             raise DatasetError(
                 f"kernel: expected a square matrix, got shape {K.shape}."
             )
+        # SKS: each row and column minus its mean. An eigenvalue is negative only by
+        # rounding.
         rows = K.mean(axis=1)
         values, vectors = np.linalg.eigh(K - rows[:, None] - rows + rows.mean())
         return cls(vectors, np.maximum(values, 0.0))
@@ -148,6 +150,7 @@ class HeldOutPredictor:
         ):
             if value not in choices:
                 raise ParameterError(name, value, f"one of {', '.join(choices)}")
+        # Called for its errors only, for each output (m,).
         for column in self._outputs:
             check_labels((self.kernel.n_documents, 1), column)
 
@@ -219,6 +222,7 @@ class HeldOutPredictor:
         self._check_training_size(m - 1)
         strength = self._strength(m - 1)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
+        # The diagonal of the matrix of the held-out document's equation.
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
@@ -284,6 +288,7 @@ class HeldOutPredictor:
         def orders(
             hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats
         ) -> None:
+            """Write how many pairs of each document from ``first`` on are in the correct order."""
             _pair_kernel.pair_orders(
                 hat,
                 leverages,
@@ -304,7 +309,9 @@ class HeldOutPredictor:
     ) -> Generator[WorkProgress, None, Floats]:
         """Return the result of ``count`` for each document and its pairs with all later documents, (m,).
 
-        ``count`` gets some rows of H at a time, with the position of the first one.
+        ``count`` gets some rows of the hat matrix H at a time (rows, m), the diagonal
+        of H (m,), the residuals of all documents (m,), the position of the first row,
+        and the array (rows,) or (m,) for its results.
         """
         m = self.kernel.n_documents
         # Without a pair, m - 2 documents are left for training.
@@ -322,6 +329,7 @@ class HeldOutPredictor:
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
         def work(block: tuple[int, int]) -> None:
+            """Count the pairs of the documents first … last - 1."""
             first, last = block
             count(
                 shrunk[first:last] @ self.kernel.vectors.T,
@@ -416,6 +424,7 @@ class HeldOutPredictor:
             ranges = [(v, *cut) for v in range(out.shape[0]) for cut in pairwise(cuts)]
 
             def work(part: tuple[int, int, int]) -> None:
+                """Predict by output v the documents first … last - 1, in pairs with all later ones."""
                 v, first, last = part
                 _pair_kernel.all_pairs(
                     hat,
@@ -434,8 +443,10 @@ class HeldOutPredictor:
     def _pair_arguments(
         self, numbers: int
     ) -> tuple[Floats, Floats, Floats, float, float]:
-        """Return H, the labels (v, m), the residuals (v, m), and the two constants of a pair's system.
+        """Return what the kernels need to leave out pairs, for v outputs and m documents.
 
+        They are the hat matrix H (m, m), the labels (v, m), the residuals of the model
+        of all documents (v, m), and the two constants of the system of each pair.
         Raises an OutOfMemoryError if this many numbers do not fit into memory.
         """
         m = self.kernel.n_documents
@@ -474,9 +485,10 @@ class HeldOutPredictor:
         return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
 
     def _rows(self, held_out: ArrayLike) -> Ints:
-        """Return the rows of a set of held-out documents.
+        """Return the rows of a set of held-out documents as an array (u,).
 
-        Raises a DatasetError for an invalid set.
+        Raises a DatasetError for an invalid set, such as one that leaves no training
+        documents.
         """
         rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
@@ -556,6 +568,8 @@ class HoldOutRanker(LinearRanker):
         return (yield from predictor.pair_area(kinds))
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
+        """Return the predictor of held-out documents X (m, n), which are one global ranking."""
+        # One query for all documents, so that they keep their order.
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
         regularization = self.checked("regularization")
         loss, weighting = self.held_out_loss()
@@ -596,9 +610,10 @@ class HoldOutRanker(LinearRanker):
         )
 
     def why_no_error(self, n_documents: int) -> str:
-        """Return the reason why one ranking of n documents has no criterion.
+        """Return the reason why one ranking of n documents has no criterion by left-out documents.
 
-        The reason is "" if the ranking has such an error.
+        The criterion is the leave-pair-out or leave-one-out error. The reason is "" if
+        the ranking has such an error.
         """
         try:
             loss, _ = self.held_out_loss()

@@ -42,7 +42,7 @@ class KernelModel:
         return self.kernel.slopes(self.vectors, self.weights)
 
     def portable(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values; ``ids`` are the ids of its features.
+        """Return the model as plain values for a file; ``ids`` (n,) are the ids of its features.
 
         Raises
         ------

@@ -177,9 +177,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory that training needs on data of a shape: m documents, n features and Q queries."""
+        # Conjugate gradients need only the documents.
         if self.solver == "cg":
             return whole_need(shape)
+        # Pairs of documents of different queries: a Gram matrix for each query.
         if self.pairs != "query":
             return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
         # X^'X^, its eigenvectors and a work array of the same size; then the rows in
@@ -201,9 +204,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return ExactExchange(self.checked("regularization"), self.pair_cost())
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return a function that learns label vectors as outputs of one factorisation (Paper I, 4.1).
+        """Return a function from label vectors to their leave-query-out errors, for a permutation test.
 
-        None for settings without such a factorisation, and for a single query.
+        Label vectors are learned as outputs of one factorisation (Paper I, 4.1). None
+        for settings without such a factorisation, and for a single query.
         """
         is_direct = (
             type(self) is RankRLS
@@ -211,11 +215,17 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             and is_usual(self, _RELABELLED)
         )
         is_single_query = data.ptr.size == 2
+        # Without ties, the labels decide which pairs count, so rows are not shared.
         if not is_direct or not self.pair_cost().ties or is_single_query:
             return None
         return label_paths(data, self.checked("regularization"), self.pair_cost())
 
-    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited
+    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
+        """Return the function from an order (m,) to data whose documents take each other's preferences.
+
+        It also caches the rows of the loss, except for a subclass, which may learn in
+        another way.
+        """
         plain = super().exchanged_preferences(data)
         return (
             exchanged_rows(self.pair_cost(), data, plain)
@@ -249,7 +259,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _steps(
         self, data: TrainingData, regularization: float
     ) -> Iterator[Step | WorkProgress]:
-        """Yield progress events, and the only step with its criterion for several queries."""
+        """Yield progress events, and the only step with its criterion for several queries.
+
+        The criterion is the leave-query-out error; with conjugate gradients it is the
+        objective.
+        """
         gradients = self._gradients
         pairs = self.checked("pairs")
         cost = self.pair_cost()
@@ -403,7 +417,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             raise ParameterError("pairs", self.pairs, expected.format("query"))
 
     def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
-        """Check further queries, and return them grouped."""
+        """Check further queries, and return them with the documents of each query together."""
+        # The first call decides the number and names of features.
         is_first_call = not hasattr(self, "coef_")
         features, labels = validate_data(
             self, X, y, y_numeric=True, dtype=np.float64, reset=is_first_call
@@ -414,6 +429,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return data
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the only step, and keep the sums to which ``partial_fit`` adds."""
         last = steps[-1]
         is_iterated = isinstance(last, Iteration)
         self.criterion_ = last.criterion
@@ -424,6 +440,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         self._sums = finish(sums_of_products(training_data(data), self.pair_cost()))
 
     def _score(self, X: Any) -> Floats:
+        """Return the scores of checked documents X (m, n), shape (m,), or (m, v) for v outputs."""
         if self.coef_.ndim == 1:
             return super()._score(X)
         # Several outputs: scores of shape (m, v).
@@ -542,13 +559,16 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             count=len(grid),
         )
 
-    def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+    def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:
+        """Return each document's score (m,) by the model of some columns trained without its query."""
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         data = training_data(data)
+        # Of sparse data, only these columns are made dense.
         if data.sparse:
             data = data.narrowed(sorted(columns))
             columns = range(len(columns))
         scorer = finish(self.left_out_scorer(data, columns))
+        # Pairs of documents of different queries have no scorer of single shards.
         if scorer is not None:
             return left_out_of_shards(data, scorer)
         narrow = with_columns(data.whole("RankRLS"), columns)
@@ -562,9 +582,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             sums_need(shape) if self.checked("pairs") == "query" else whole_need(shape)
         )
 
-    def left_out_scorer(  # noqa: D102 - inherited
+    def left_out_scorer(
         self, data: TrainingData, columns: Sequence[int]
     ) -> Waiting[LeftOutScorer | None]:
+        """Return the scorer of documents by models of some columns trained without each query.
+
+        None for pairs of documents of different queries.
+        """
         if self.checked("pairs") != "query":
             return None
         return (
@@ -582,6 +606,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             for row, value in zip(scores, grid, strict=True):
                 _, query_models, _ = self._global_models(data, value)
                 row[:] = centred_scores(data, query_models)
+        # Documents that were not grouped by query get their original order.
         for row in scores if data.order is not None else ():
             row[:] = data.in_original_order(row)
         return scores

@@ -84,6 +84,7 @@ class OutputModels:
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
         """Return for each query the function that multiplies by (I - V_q V_q')^-1, where V = X^ L'^-1."""
         if self._solvers is None:
+            # L is the factor of X^'X^ + λI.
             V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)
             self._solvers = [
                 _inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())
@@ -92,7 +93,7 @@ class OutputModels:
 
 
 def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
-    """Return the function that multiplies by (I - RR')^-1 for the rows R of a query.
+    """Return the function that multiplies by (I - RR')^-1 for the rows R (|q|, n) of a query.
 
     If RR' is larger than R'R, it uses (I - RR')^-1 = I + R (I - R'R)^-1 R'.
     """
@@ -241,7 +242,10 @@ def added(
 
 
 def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
-    """Return (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n): O(n³)."""
+    """Return the weights (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n) for v outputs: O(n³).
+
+    ``gram`` (n, n) is X^'X^, and ``right`` (n,) or (n, v) is X^'y^.
+    """
     from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
     regularized = gram.copy()
@@ -253,15 +257,19 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
 
 
 def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
-    """Return a function from label vectors to their leave-query-out errors.
+    """Return a function from label vectors (P, m) to the leave-query-out error of each, in arrays (1,).
 
     All label vectors share one factorisation.
     """
-    several_queries(data.ptr, "The permutation test of RankRLS")
+    several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
     data, targets = rows_and_targets(cost, data)
     models = OutputModels(data, regularization)
 
     def paths(labels: Floats, share: Share) -> list[Floats]:
+        """Return the leave-query-out error of each label vector in ``labels`` (P, m), in arrays (1,).
+
+        ``share`` calls a function on threads.
+        """
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))
 
