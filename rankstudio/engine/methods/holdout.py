@@ -443,7 +443,7 @@ class HeldOutPredictor:
     def _pair_arguments(
         self, numbers: int
     ) -> tuple[Floats, Floats, Floats, float, float]:
-        """Return what the kernels need to leave out pairs, for v outputs and m documents.
+        """Return the arguments with which the kernels leave out pairs, for v outputs and m documents.
 
         They are the hat matrix H (m, m), the labels (v, m), the residuals of the model
         of all documents (v, m), and the two constants of the system of each pair.

@@ -52,7 +52,7 @@ MILLISECONDS = "milliseconds"
 
 
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
-    """Return the individual values if several were given for a parameter, None for a single value.
+    """Return the individual values if there are several for a parameter, None for a single value.
 
     Several values are a list, or a comma-separated text: ``"50, 100"``, ``"1..5"``,
     ``"squared, hinge"``. For features and costs, each single value is a list, so
@@ -102,9 +102,9 @@ def _split_list(text: str) -> list[Any] | None:
 
 
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
-    """Return the numbers in a text, with ranges expanded.
+    """Return the numbers in a text, with ranges such as "1..5" expanded; ``name`` is the parameter's, for errors.
 
-    The result is None for a text without commas and ranges.
+    The result is None for a text without commas and ranges, which is a single value.
     """
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
@@ -284,6 +284,7 @@ class Parameter:
                 )
 
     def _bounds(self) -> str:
+        """Return the range of the numbers in words, such as "from 1 to 5"; "" for any number."""
         if self.low == -inf and self.high == inf:
             return ""
         high = "" if self.high == inf else format_number(self.high)
@@ -298,7 +299,11 @@ class Parameter:
         return text.format(low=self.low, high=high)
 
     def counts(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the parameter has an effect, given the values of the other parameters."""
+        """Return whether the parameter has an effect with these values of the other parameters.
+
+        It may depend on one other parameter, which has one value or a tuple of several;
+        one of them is enough, as is a part of a sum such as "linear + rbf".
+        """
         if not self.only_with:
             return True
         name, required_values = self.only_with
@@ -480,6 +485,7 @@ class Parameter:
         return tuple(sorted(set(values)))
 
     def _validate_number(self, value: Any) -> float | int | None:
+        """Return a number in the range, or None for an empty value; ParameterError for any other value."""
         if value in (None, "", self.none_label, *self.none_names):
             if self.none_label:
                 return None
@@ -508,6 +514,7 @@ class Parameter:
         return word in _TRUE_WORDS
 
     def _validate_measure(self, value: Any) -> str | None:
+        """Return the name of a measure of rankings, or None for an empty value; else raise a ParameterError."""
         if self.none_label and value in (None, "", self.none_label):
             return None
         try:
@@ -523,6 +530,7 @@ class Parameter:
         return named_measure.name
 
     def _validate_text(self, value: Any) -> str:
+        """Return a text without blanks at its ends; ParameterError if it is long or not printable."""
         if (
             not isinstance(value, str)
             or len(value) > _MAX_TEXT_LENGTH
@@ -532,6 +540,7 @@ class Parameter:
         return value.strip()
 
     def _validate_features(self, value: Any) -> tuple[int, ...]:
+        """Return distinct feature ids, from a text such as "25, 39" or from numbers; else raise a ParameterError."""
         items = value.replace(",", " ").split() if isinstance(value, str) else value
         try:
             ids = tuple(int(item) for item in items)

@@ -139,6 +139,7 @@ class _Session:
         self._states: list[ShardState | None] = [None] * len(data.shards)
 
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
+        """Return the sums of the shards' answers to a message, with a progress event per shard."""
         if not self._data.several:
             return self._answer(0, message)
         count = len(self._states)
@@ -154,7 +155,7 @@ class _Session:
             scratch.close()
 
     def _answers(self, message: Any) -> Iterator[Sums]:
-        """Yield the summands in the order of the shards.
+        """Yield the answer of each shard to a message, in the order of the shards.
 
         One shard more than there are threads is submitted at a time, so that few
         results are in memory.
@@ -194,7 +195,7 @@ class _Session:
         return summands
 
     def _answer(self, index: int, message: Any) -> Sums:
-        """Return the summands of a shard, whose state is created on first use."""
+        """Return the answer of a shard to a message: arrays to be summed. Its state is created on first use."""
         data = self._data.shard(index)
         state = self._states[index]
         if state is None:
@@ -260,7 +261,10 @@ class TrainingData:
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
-        """Replace the arrays by read-only views, and set the cache of shared results."""
+        """Replace the arrays by read-only views, and set the cache of shared results.
+
+        The arrays of an original object are read-only already.
+        """
         object.__setattr__(
             self, "shared", SharedResults() if sharing is None else sharing
         )
@@ -281,6 +285,7 @@ class TrainingData:
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """The shards, in row order."""
+        # Data of an original object are one shard.
         if self.given is not None:
             return (
                 Shard(
@@ -313,7 +318,7 @@ class TrainingData:
         return len(self.shards) > 1
 
     def shard(self, index: int) -> Any:
-        """Return the documents of a shard as views, with cached shared results."""
+        """Return the documents of a shard as views, with the cache of results of this shard."""
         if not self.several:
             return self._all_documents
         shard = self.shards[index]
@@ -391,6 +396,7 @@ class TrainingData:
             return self
         cache = self.shared.of(_AsArray)
         if cache.data is None:
+            # Narrowed data are dense, here with all columns.
             cache.data = self.narrowed(range(self.X.shape[1]))
         return cache.data
 
@@ -408,6 +414,7 @@ class TrainingData:
         """
         if not self.several:
             return training_data(self._all_documents.narrowed(columns))
+        # From the data with all features, so that no copy is made of a copy.
         if self.source is not None:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
@@ -521,6 +528,7 @@ class TrainingData:
         """
 
         def visit(index: int) -> None:
+            """Call the function with a shard, on one thread, and release the shard's memory."""
             with threads.STEADY, threads.at_most(1):
                 function(index, self.shards[index], self.shard(index))
             self.release(index)

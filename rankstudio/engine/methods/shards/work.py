@@ -146,6 +146,8 @@ class TreeSum:
 
         The arrays must not be changed afterwards.
         """
+        # As in a binary counter: two sums of the same number of shards, 2^level, become
+        # one of twice as many.
         level = 0
         arrays = tuple(summands)
         while self._partial_sums and self._partial_sums[-1][0] == level:
