@@ -64,7 +64,10 @@ def check_labels(y: ArrayLike) -> Floats:
 
 
 def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
-    """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError."""
+    """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError.
+
+    Query q has the documents ``query_ptr[q]:query_ptr[q + 1]``, at least one.
+    """
     ptr = np.array(query_ptr, dtype=np.int64)
     has_bounds = (
         ptr.ndim == 1 and ptr.size >= 2 and ptr[0] == 0 and ptr[-1] == n_documents
@@ -181,7 +184,10 @@ def compile_truth(
 
 
 def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
-    """Return the DCG at every rank of every query in the best order, in O(m log m)."""
+    """Return the DCG at every rank of every query in the best order, shape (m,), in O(m log m).
+
+    ``gain`` (m,) is that of each document, and ``weight`` the discount of each rank.
+    """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     rank = np.arange(gain.size) - query_ptr[query]
@@ -301,7 +307,11 @@ class Evaluator:
     def _compile_batches(
         self, labels: Floats, greatest_grade: float
     ) -> tuple[_Batch, ...]:
-        """Return the measures that the kernel computes, in one batch for each set of relevant labels."""
+        """Return the measures that the kernel computes, in one batch for each set of relevant labels.
+
+        A batch is computed by one call of the kernel. Measures of plug-ins, and those
+        of scores, are in none.
+        """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
         for index, m in enumerate(self.measures):
@@ -326,9 +336,9 @@ class Evaluator:
     def _foreign_values(
         self, labels: Floats, ptr: Ints, greatest_grade: float
     ) -> ForeignValues | None:
-        """Return the computation of the foreign measures.
+        """Return the computation of the measures of plug-ins and files; None if there are none.
 
-        Return None if there are none.
+        ``ptr`` (Q + 1,) has the first document of each query.
         """
         indices = [index for index, m in enumerate(self.measures) if m.foreign]
         if not indices:
@@ -474,6 +484,7 @@ class Evaluator:
         return np.take(rows, self._order, axis=1)
 
     def _averages(self, rows: Floats) -> dict[str, Floats]:
+        """Return each measure of K models with scores (K, m), averaged over queries, each of shape (K,)."""
         averages = np.empty((len(self.measures), rows.shape[0]))
         step = self._rows_at_a_time
         for start in range(0, rows.shape[0], step):
@@ -482,7 +493,11 @@ class Evaluator:
         return self._by_name(averages)
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
-        """Return the measures of each model in each query, shape (M, K, Q)."""
+        """Return the measures of each model in each query, shape (M, K, Q), for scores (K, m).
+
+        ``first_model`` is the number of the first model, for the error about a NaN
+        score.
+        """
         ranked, bad = _rank_rows(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, position = divmod(bad, self.n_documents)
@@ -498,8 +513,12 @@ class Evaluator:
         return table
 
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
-        """Return the measures of each ranking in each query, shape (M, K, Q)."""
+        """Return the measures of each ranking in each query, shape (M, K, Q); NaN for measures of scores.
+
+        ``ranked`` (K, m) are labels in ranked order, with marks of ties.
+        """
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
+        # Of each query, all rankings.
         begins = np.zeros(self.n_queries, dtype=np.int64)
         ends = np.full(self.n_queries, ranked.shape[0])
         out[self._needs_scores] = np.nan
@@ -509,7 +528,10 @@ class Evaluator:
     def _measure(
         self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats
     ) -> None:
-        """Write the measures of some rankings of each query into ``out``; see `measure_rows`."""
+        """Write the measures of some rankings of each query into ``out`` (M, K, Q).
+
+        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked`` (K, m).
+        """
         models = int(begins.min()), int(ends.max())
         for batch in self._batches:
             is_all = batch.indices.size == len(self.measures)
@@ -551,7 +573,11 @@ class _Batch(NamedTuple):
     def of(
         cls, measures: Sequence[Measure], indices: Sequence[int], truth: Truth
     ) -> _Batch:
-        """Return the batch of some measures."""
+        """Return the batch of some measures.
+
+        ``indices`` are their positions among the evaluator's measures, and ``truth``
+        has what the labels alone determine.
+        """
         n_documents = int(truth.query_ptr[-1])
         return cls(
             indices=np.array(indices, dtype=np.int64),
@@ -574,7 +600,11 @@ class _Batch(NamedTuple):
         rules: Rules,
         out: Floats,
     ) -> None:
-        """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q)."""
+        """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q).
+
+        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked`` (K, m),
+        all of them from models[0] to models[1] - 1.
+        """
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
         tree = (
@@ -616,6 +646,7 @@ def reading_order(
         return order_of_ranks(query_ptr, ranks)
     if ranks is None:
         return None
+    # The reverse order within each query: by the positions in that of a ranking.
     positions = np.empty(ranks.size, dtype=np.int64)
     positions[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
     return order_of_ranks(query_ptr, positions)

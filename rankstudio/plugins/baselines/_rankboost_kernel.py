@@ -22,10 +22,12 @@ Bins = NDArray[np.uint16]
 
 @kernel
 def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> float:
-    """Write π, (2) of the module's docstring, to ``out`` (m,), and return the sum of D over all pairs. O(m).
+    """Write the potential π of each document to ``out`` (m,), and return the total weight of all pairs. O(m).
 
-    π of a document is the weight of the pairs in which it has the higher label, less
-    the weight of those in which it has the lower one. ``by_label`` has the documents of
+    The weight D of a pair falls exponentially with the difference of its scores H (m,).
+    ``y`` (m,) are the labels, and query q has the documents ptr[q] to ptr[q + 1]. π of
+    a document is the weight of the pairs in which it has the higher label, less the
+    weight of those in which it has the lower one. ``by_label`` has the documents of
     each query by ascending label.
     """
     total = 0.0
@@ -87,11 +89,15 @@ def add_to_bins(
 
 @kernel
 def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) -> None:
-    """Find the threshold θ of each feature with the greatest |r(θ)|, (3) of the module's docstring. O(bins).
+    """Find the threshold θ of each feature with the greatest |r(θ)|. O(bins).
 
-    ``in_bins`` are the sums of π by bin, in the layout of ``out`` of :func:`add_to_bins`. ``gains`` receives
-    r(θ), and ``places`` the index of θ among the thresholds of the feature. Of thresholds with equal |r(θ)|,
-    the greatest one is taken. A feature without thresholds gets a gain of 0 and the index -1.
+    r(θ) is the sum of π over the documents with values above θ: how well the threshold
+    orders the weighted pairs. ``starts`` (n + 1,) are the first thresholds of the
+    features, and ``gains`` and ``places`` have shape (n,). ``in_bins`` are the sums of
+    π by bin, in the layout of ``out`` of :func:`add_to_bins`. ``gains`` receives r(θ),
+    and ``places`` the index of θ among the thresholds of the feature. Of thresholds
+    with equal |r(θ)|, the greatest one is taken. A feature without thresholds gets a
+    gain of 0 and the index -1.
     """
     for j in range(places.shape[0]):
         gains[j] = 0.0

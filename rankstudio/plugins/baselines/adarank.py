@@ -194,11 +194,12 @@ class _QueryMeasures:
         return measures
 
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
-        """Return the weighted gains of the weak rankers, and four sums over the queries.
+        """Return the weighted sums of the measures of the weak rankers over queries, and four sums over the queries.
 
-        The weights are those of the model ``message``; None for equal weights. The sums
-        are: the weights, the measure of the model, the number of queries, and the
-        number of queries not ranked perfectly.
+        A weak ranker is a feature in one direction. The weights are those of the model
+        ``message``; None for equal weights. The sums are: the weights, the measure of
+        the model, the number of queries, and the number of queries not ranked
+        perfectly.
         """
         n_queries = data.ptr.size - 1
         if message is None:
@@ -214,6 +215,7 @@ class _QueryMeasures:
         )
 
     def _evaluator(self, data: QueryData) -> Any:
+        """Return the evaluator of the measure for the shard's documents."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         return Evaluator(

@@ -93,7 +93,11 @@ class CoordinateAscent(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_restarts * self.max_iter
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory for m documents with n features: a transposed copy, and an evaluator.
+
+        With shards, it may be in files.
+        """
         kept_bytes = bytes_of_shard(shape.m, shape.n)
         return (
             shard_need(shape, states=kept_bytes)

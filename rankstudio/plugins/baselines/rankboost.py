@@ -277,9 +277,10 @@ class _Rounds:
         self._n_pairs = self._sum  # the weight of each pair is 1 at first
 
     def weak_ranker(self) -> Threshold | None:
-        """Return the best threshold of all features, with its weight.
+        """Return the best threshold of all features, with its weight; None if no threshold is useful.
 
-        Return None if no threshold is useful.
+        Its correlation r with the order of the weighted pairs, from -1 to 1, gives its
+        weight ½ ln((1 + r) / (1 - r)); a bound keeps that of a perfect one finite.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -371,6 +372,7 @@ class _BoostedShard:
         self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
 
     def begin(self, data: QueryData, thresholds: Thresholds) -> None:
+        """Set the scores to 0, sort the documents of each query by label, and put all values into bins."""
         self.H[:] = 0.0
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         self._by_label[:] = np.lexsort((data.y, query))
@@ -383,9 +385,11 @@ class _BoostedShard:
     def step(
         self, data: QueryData, message: _Beginning | _WeakRanker
     ) -> tuple[Floats, Floats]:
-        """Carry out a message.
+        """Carry out a message: the beginning, or a weak ranker to add to the scores.
 
-        Return the sums of π by feature and bin, and the total weight (1,) of the pairs.
+        Return the sums of the documents' potentials π by feature and bin, and the total
+        weight (1,) of the pairs. π of a document is the weight of the pairs in which it
+        has the higher label, less that of the pairs in which it has the lower one.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -398,9 +402,11 @@ class _BoostedShard:
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 
             def work(first: int, last: int) -> None:
+                """Sum up the features first … last - 1."""
                 kernels.add_to_bins(
                     self.bins, self._starts, weights, first, last, in_bins
                 )
 
+            # Read to the end: only then does a plain map run, and a thread's error raise.
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
         return in_bins, np.array([total])

@@ -83,6 +83,11 @@ class SVMMAP(ConvergingRanker):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
+        """Yield the states of the cutting-plane optimiser, and progress events.
+
+        C weighs the loss, and the optimiser stops at a relative duality gap of ``tol``,
+        or after ``max_iter`` planes.
+        """
         from rankstudio.engine.arithmetic.optimisers.bundle_method import (  # noqa: PLC0415 - numba
             minimise_by_planes,
         )

@@ -55,6 +55,7 @@ def defined(text: str) -> str:
     """
     if "\nnum_leaves=1\n" not in text:
         return text
+    # The head, the trees, and the rest of the text.
     before, ending, after = text.partition("end of trees")
     head, *trees = re.split(r"(?m)^(?=Tree=\d+$)", before)
     trees = [_UNDEFINED_LEAF_WEIGHT.sub(r"\g<1>0", tree) for tree in trees]
@@ -162,10 +163,12 @@ class TreeRanker(LinearRanker):
         return self.n_rounds
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the last step, with importances that add up to 1."""
         last = steps[-1]
         assert isinstance(last, TreeStep)
         # the booster of the step would keep the training data alive
         self.booster_ = last.detached()
+        # Without any gain, all importances stay 0.
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 
@@ -261,7 +264,12 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     _: KW_ONLY
     costs: ArrayLike | None = None
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory that LightGBM needs for m documents with n features.
+
+        It keeps the bins of all values, which it finds from a sample of the documents,
+        and reads one shard at a time.
+        """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
@@ -349,7 +357,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 grown.booster = without_data(booster.model_to_string())
 
     def _parameters(self) -> dict[str, Any]:
-        """Return the parameters in LightGBM's terms."""
+        """Return the parameters of this method by LightGBM's names, with settings that make results repeatable."""
         return {
             "objective": "lambdarank",
             "metric": "None",
@@ -457,8 +465,10 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
     Parameters
     ----------
     lightgbm : module
+        The library.
     data : TrainingData
     """
+    # LightGBM accepts only objects of its own class, which is not imported above.
     lightgbm.Sequence.register(_ShardRows)
     reader = _ShardReader(data)
     return [

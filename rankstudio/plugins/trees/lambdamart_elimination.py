@@ -104,6 +104,7 @@ class LambdaMARTElimination(RetrainedTrees):
         models: dict[int, Step] = {}
 
         def importances(columns: Ints) -> Waiting[Floats]:
+            """Return the importances (r,) of r columns in LambdaMART with these columns."""
             model = yield from self._grown(data, tuple(columns.tolist()))
             if columns.size <= k:
                 models[columns.size] = model
@@ -126,7 +127,8 @@ class LambdaMARTElimination(RetrainedTrees):
             yield replace(step, number=size, candidates=compared[size - 1])
 
     def _grown(self, data: TrainingData, columns: Columns) -> Waiting[TreeStep]:
-        """Return the last round of LambdaMART with some columns, in ascending order."""
+        """Return the last round of LambdaMART with some columns, in ascending order: the model with all trees."""
+        # The share of features that are eliminated already.
         share = 1.0 - len(columns) / data.X.shape[1]
         rounds = yield from steps_of(
             self._ranker().work(data.narrowed(columns)),

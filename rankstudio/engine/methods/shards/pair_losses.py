@@ -57,10 +57,10 @@ class _LossAt:
     slopes: bool
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        """Return the shard's loss with its count and hinges in one array, gradient (n,), and largest slope.
+        """Return the shard's loss with its count and hinges in one array, gradient (n,), and largest score.
 
-        The gradient is 0 if it is not requested; the largest slope is not summed over
-        shards, but compared.
+        The gradient is 0 if it is not requested; the largest absolute score is not
+        summed over shards, but compared.
         """
         smooth = state.smooth(problem, self.loss, self.w)
         gradient = (
