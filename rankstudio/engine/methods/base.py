@@ -214,8 +214,8 @@ class LinearRanker(Capabilities, Estimator):
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Features of the documents: an array, a pandas DataFrame, nested lists, or a SciPy sparse matrix if
-            ``accepts_sparse`` is True.
+            Features of the documents: an array, a pandas DataFrame, nested lists, or a
+            SciPy sparse matrix if ``accepts_sparse`` is True.
         y : array-like of shape (m,)
             Relevance labels.
         qid : array-like of shape (m,), optional

@@ -27,8 +27,8 @@ class GivenScores(Step):
     name : str
         Name of the scores.
     parts : Mapping of str to ndarray of shape (m,)
-        Scores of the documents of each part, in row order. The keys are :func:`part_key` of the parts'
-        features.
+        Scores of the documents of each part, in row order. The keys are
+        :func:`part_key` of the parts' features.
     """
 
     linear: ClassVar[bool] = False
@@ -139,7 +139,8 @@ def part_key(X: Floats) -> str:
 
     Notes
     -----
-    At most 4,096 rows are read, so the time does not grow with larger numbers of documents.
+    At most 4,096 rows are read, so the time does not grow with larger numbers of
+    documents.
     """
     rows = np.linspace(0, len(X) - 1, min(len(X), _MAX_COMPARED_ROWS)).astype(np.int64)
     digest = hashlib.sha256(f"{X.shape}".encode())

@@ -133,8 +133,8 @@ class HeldOutPredictor:
 
     Notes
     -----
-    RankRLS has no intercept: its predictions are w'(x - mean of all m documents). Predictions of least
-    squares on documents include the intercept.
+    RankRLS has no intercept: its predictions are w'(x - mean of all m documents).
+    Predictions of least squares on documents include the intercept.
     """
 
     kernel: KernelDecomposition
@@ -186,8 +186,8 @@ class HeldOutPredictor:
 
         Notes
         -----
-        O(|U|²r + |U|³) per set, plus a product of the labels with V, once per size of set if the weighting is
-        "none".
+        O(|U|²r + |U|³) per set, plus a product of the labels with V, once per size of
+        set if the weighting is "none".
         """
         labels = self._centred
         m = self.kernel.n_documents
@@ -269,10 +269,11 @@ class HeldOutPredictor:
         Returns
         -------
         float
-            Share of the pairs of different kinds that are in the correct order by the model trained without
-            both documents, where ties count one half; NaN without such a pair. It equals
-            :func:`rankstudio.engine.statistics.auc.pair_auc` of :meth:`all_pairs`, except that scores that
-            differ only by rounding, up to m eps of their size, are ties here.
+            Share of the pairs of different kinds that are in the correct order by the
+            model trained without both documents, where ties count one half; NaN without
+            such a pair. It equals :func:`rankstudio.engine.statistics.auc.pair_auc` of
+            :meth:`all_pairs`, except that scores that differ only by rounding, up to m
+            eps of their size, are ties here.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
@@ -533,8 +534,9 @@ class HoldOutRanker(LinearRanker):
 
         Notes
         -----
-        O(m²r) once for rank r of the centred X, then constant time per pair (Pahikkala et al. 2009, section
-        3.4). :func:`rankstudio.engine.statistics.auc.pair_auc` measures all pairs.
+        O(m²r) once for rank r of the centred X, then constant time per pair (Pahikkala
+        et al. 2009, section 3.4). :func:`rankstudio.engine.statistics.auc.pair_auc`
+        measures all pairs.
         """
         left_out = self._held_out(X, y)
         return left_out.all_pairs() if pairs is None else left_out.pairs(pairs)
@@ -590,8 +592,9 @@ class HoldOutRanker(LinearRanker):
     ) -> Generator[WorkProgress, None, float]:
         """Return the criterion of one ranking, for which no query can be left out.
 
-        This is the leave-pair-out error, or for a loss of single documents the leave-one-out error. NaN if
-        :meth:`why_no_error` returns a reason why there is none.
+        This is the leave-pair-out error, or for a loss of single documents the
+        leave-one-out error. NaN if :meth:`why_no_error` returns a reason why there is
+        none.
         """
         if self.why_no_error(len(y)):
             return float("nan")

@@ -65,7 +65,8 @@ class Estimator:
         Parameters
         ----------
         **requests : bool, str or None
-            For each argument, whether it is passed, or its alias; None to raise an error if it is given.
+            For each argument, whether it is passed, or its alias; None to raise an
+            error if it is given.
         """
         request = self.get_metadata_routing()
         for name, alias in requests.items():

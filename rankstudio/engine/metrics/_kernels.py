@@ -355,8 +355,8 @@ def measure_all(
 
     Notes
     -----
-    O(K m) or, if every measure has a cut-off k, O(K Q k); with the disagreement error O(K m log L). If ties
-    are averaged, ERR and RR take the square of the longest tie.
+    O(K m) or, if every measure has a cut-off k, O(K Q k); with the disagreement error
+    O(K m log L). If ties are averaged, ERR and RR take the square of the longest tie.
     """
     query_ptr = truth.query_ptr
     ideal = truth.ideal

@@ -202,7 +202,8 @@ class DistinctRankings:
 
         Notes
         -----
-        O(K Q), plus the evaluator's time for new rankings. The values of the last evaluator are cached.
+        O(K Q), plus the evaluator's time for new rankings. The values of the last
+        evaluator are cached.
         """
         self._measure(evaluator)
         return {

@@ -288,7 +288,8 @@ def rank_order(
 
     Notes
     -----
-    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures this order.
+    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures this
+    order.
 
     Examples
     --------

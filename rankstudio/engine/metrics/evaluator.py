@@ -256,8 +256,9 @@ class Evaluator:
 
     Notes
     -----
-    Creation takes O(m log m), evaluating K models O(K m log n) with n documents per query. It does not change
-    afterwards: several threads may use one evaluator at a time.
+    Creation takes O(m log m), evaluating K models O(K m log n) with n documents per
+    query. It does not change afterwards: several threads may use one evaluator at a
+    time.
 
     Examples
     --------
@@ -372,8 +373,9 @@ class Evaluator:
         Parameters
         ----------
         scores : array-like of shape (K, m)
-            One row per model: the scores of a model are contiguous in memory, as a ranking reads them. ``coef
-            @ X.T`` has this shape; ``(X @ coef.T).T`` is copied.
+            One row per model: the scores of a model are contiguous in memory, as a
+            ranking reads them. ``coef @ X.T`` has this shape; ``(X @ coef.T).T`` is
+            copied.
 
         Raises
         ------
@@ -409,8 +411,9 @@ class Evaluator:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Rankings of :func:`rank`, of the evaluator's documents in their :func:`reading_order`. Every
-            convention with that order uses the same rankings.
+            Rankings of :func:`rank`, of the evaluator's documents in their
+            :func:`reading_order`. Every convention with that order uses the same
+            rankings.
 
         Notes
         -----

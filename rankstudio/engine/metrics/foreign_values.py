@@ -303,7 +303,7 @@ def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:
 
 
 def _distinct_orders(labels: list[float]) -> Iterator[list[float]]:
-    """Yield the different orders of some labels; equal labels cannot be told from each other."""
+    """Yield the different orders of some labels; exchanging equal labels gives no other order."""
     if len(set(labels)) <= 1:
         yield labels
         return

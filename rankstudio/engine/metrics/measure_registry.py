@@ -28,8 +28,8 @@ class MeasureRegistry:
 
     Notes
     -----
-    One registry serves the whole process, on all threads. Measures are added, and never removed while plans
-    may name them.
+    One registry serves the whole process, on all threads. Measures are added, and never
+    removed while plans may name them.
     """
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:

@@ -308,7 +308,7 @@ def _parameter_keys(family: Family) -> tuple[str, ...]:
 
 
 def _expected_parameters(family: Family) -> str:
-    """Return what an error says is expected in the parentheses of a measure of this family."""
+    """Return the form that is expected in the parentheses of a measure of this family, for an error."""
     meanings = {
         "p": tr("p, a number between 0 and 1"),
         "rel": tr("rel, the smallest relevant label, above 0"),
@@ -325,7 +325,7 @@ def per_query_name(name: str) -> str:
 
 
 def _expected_names() -> str:
-    """Return what an error says is expected as the name of a measure: all forms, such as "NDCG@k"."""
+    """Return the forms that are expected as the name of a measure, such as "NDCG@k", for an error."""
     forms = ", ".join(
         form.format(family.name) for family in families() for form in _FORMS[family.cut]
     )

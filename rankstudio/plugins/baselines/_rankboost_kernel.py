@@ -5,7 +5,8 @@ scores so far (Freund et al. 2003, section 3.2, extended to any number of labels
 
 (1) D(x0, x1) = exp(H(x0) - H(x1)) is the weight of a pair, the product of a term of x0 and a term of x1. (2)
 π(x) = Σ D(x0, x) - Σ D(x, x1), over pairs (x0, x) and (x, x1). Because of (1), the first sum only needs the
-    sum of terms over all documents with lower labels, and the second one over all with higher labels.
+    sum of terms over all documents with lower labels, and the second one over all with
+    higher labels.
 (3) r(θ) = Σ π(x) over documents whose feature is above θ. The best weak ranker has the greatest |r(θ)|.
 """
 

@@ -72,8 +72,9 @@ class AdaRank(LinearRanker):
 
     Notes
     -----
-    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) per round. The fit stops early
-    with a model that ranks every query perfectly, or when every feature is used.
+    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) per
+    round. The fit stops early with a model that ranks every query perfectly, or when
+    every feature is used.
 
     Examples
     --------

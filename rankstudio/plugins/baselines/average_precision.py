@@ -52,7 +52,8 @@ def _interleave(
     document (from 1) with k relevant documents above it contributes to H(y), wherever
     the other documents are,
 
-        sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) / (RN)
+        sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) /
+        (RN)
 
     (the paper's δ_j). Multiplied by R, and without the terms that do not depend on k,
     this is ``value`` below. With harmonic numbers and cumulated scores, ``value`` takes

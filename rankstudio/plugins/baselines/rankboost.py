@@ -116,12 +116,14 @@ def _sum_of_weak_rankers(columns: Floats, thresholds: Sequence[Threshold]) -> Fl
 class RankBoost(LinearRanker):
     """RankBoost boosts thresholds on single features, h(x) = 1 if x_j > θ, otherwise 0 (Freund et al. 2003).
 
-    Pairs are documents x0 and x1 of one query of which x1 has the higher label; at first, all have equal
-    weight D(x0, x1). Every round takes the feature and threshold with the largest |r|, where r = sum over
-    pairs D(x0, x1) (h(x1) - h(x0)), and gives it the weight α = ½ ln((1 + r) / (1 - r)) (the paper's third
-    method, section 3.2), which is negative if low values are better. For a feature with up to 65,536
-    different values, all values are tried as thresholds; otherwise the values at 255 evenly spaced ranks,
-    with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
+    Pairs are documents x0 and x1 of one query of which x1 has the higher label; at
+    first, all have equal weight D(x0, x1). Every round takes the feature and threshold
+    with the largest |r|, where r = sum over pairs D(x0, x1) (h(x1) - h(x0)), and gives
+    it the weight α = ½ ln((1 + r) / (1 - r)) (the paper's third method, section 3.2),
+    which is negative if low values are better. For a feature with up to 65,536
+    different values, all values are tried as thresholds; otherwise the values at 255
+    evenly spaced ranks, with a
+    :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
     By default RankLib tries 10 thresholds for each feature: the largest value, and
     steps of a tenth of the range below it (option ``-tc``). ``n_thresholds=10`` gives
@@ -147,10 +149,10 @@ class RankBoost(LinearRanker):
 
     Notes
     -----
-    The fit takes O(nm log m) once and O(nm) per round for m documents and n features; pairs are never
-    enumerated. The fit
-    stops early if no threshold is better than none, or if a threshold orders every pair correctly. A round
-    sums one number per threshold over shards; two bytes are kept per value.
+    The fit takes O(nm log m) once and O(nm) per round for m documents and n features;
+    pairs are never enumerated. The fit stops early if no threshold is better than none,
+    or if a threshold orders every pair correctly. A round sums one number per threshold
+    over shards; two bytes are kept per value.
 
     Examples
     --------

@@ -59,11 +59,13 @@ class SVMMAP(ConvergingRanker):
 
     Notes
     -----
-    Cutting planes bound the mean slack of all queries together: the one-slack form with margin rescaling of
-    Joachims, Finley & Yu (2009), which has the same minimum as the paper's slack per query. The most violated
-    ranking of d documents takes O(d log d), compared with O(d log d + RN) for Algorithm 2 of the paper, so a
-    plane costs O(mn + m log m) for m documents and n features, and its line search a few more O(m log m). If
-    no query has both relevant documents and others, the only step is a model of zeros.
+    Cutting planes bound the mean slack of all queries together: the one-slack form with
+    margin rescaling of Joachims, Finley & Yu (2009), which has the same minimum as the
+    paper's slack per query. The most violated ranking of d documents takes O(d log d),
+    compared with O(d log d + RN) for Algorithm 2 of the paper, so a plane costs O(mn +
+    m log m) for m documents and n features, and its line search a few more O(m log m).
+    If no query has both relevant documents and others, the only step is a model of
+    zeros.
 
     Examples
     --------

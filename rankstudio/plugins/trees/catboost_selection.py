@@ -70,10 +70,10 @@ class CatBoostSelection(PathSelector):
 
     Notes
     -----
-    The fit takes S times the time of CatBoost, plus that of the importances, which for Shapley values is O(m
-    T 2^d d) with m documents, T trees and depth d. A request to stop waits for a tree, or for the importances
-    of a stage. The attributes of the path are those of
-    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    The fit takes S times the time of CatBoost, plus that of the importances, which for
+    Shapley values is O(m T 2^d d) with m documents, T trees and depth d. A request to
+    stop waits for a tree, or for the importances of a stage. The attributes of the path
+    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------

@@ -236,12 +236,14 @@ class XGBoostTrees(ConvertedRanker):
 
     Notes
     -----
-    The attributes are the same as in :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
-    XGBoost's loss reductions. A round takes O(mnd) for m documents, n features and trees of depth d. XGBoost
-    uses one thread here, because the last bits of its sums depend on the number of threads; folds and
-    settings run in parallel. The fit stops early if no split has a gain, unless the next tree may draw other
-    features. Data with several shards are binned shard by shard, at two bytes per value, and give the same
-    model as all documents at once.
+    The attributes are the same as in
+    :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are XGBoost's loss
+    reductions. A round takes O(mnd) for m documents, n features and trees of depth d.
+    XGBoost uses one thread here, because the last bits of its sums depend on the number
+    of threads; folds and settings run in parallel. The fit stops early if no split has
+    a gain, unless the next tree may draw other features. Data with several shards are
+    binned shard by shard, at two bytes per value, and give the same model as all
+    documents at once.
 
     Labels are whole numbers from 0 to 31, the limit of XGBoost.
 
@@ -340,8 +342,9 @@ class XGBoostTrees(ConvertedRanker):
 class CatBoostTrees(ConvertedRanker):
     """CatBoost's boosted symmetric trees for rankings (Prokhorenkova et al. 2018).
 
-    All nodes of a level have the same split. The loss is that of YetiRank (Gulin et al. 2011) by default;
-    CatBoost's defaults apply to all parameters that are not listed below.
+    All nodes of a level have the same split. The loss is that of YetiRank (Gulin et al.
+    2011) by default; CatBoost's defaults apply to all parameters that are not listed
+    below.
 
     Parameters
     ----------
@@ -360,11 +363,13 @@ class CatBoostTrees(ConvertedRanker):
 
     Notes
     -----
-    The attributes are the same as in :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are the
-    changes of predictions by which CatBoost measures importance (``PredictionValuesChange``). A round takes
-    O(mnd) for m documents, n features and depth d. Equal data, parameters and seeds give the same bits with
-    any number of threads, according to CatBoost's documentation. The steps are only available after the last
-    tree is grown. CatBoost needs all documents at once, as its pool cannot be joined from several parts.
+    The attributes are the same as in
+    :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are the changes of
+    predictions by which CatBoost measures importance (``PredictionValuesChange``). A
+    round takes O(mnd) for m documents, n features and depth d. Equal data, parameters
+    and seeds give the same bits with any number of threads, according to CatBoost's
+    documentation. The steps are only available after the last tree is grown. CatBoost
+    needs all documents at once, as its pool cannot be joined from several parts.
 
     Examples
     --------

@@ -237,10 +237,11 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
 
     Notes
     -----
-    The attributes are the same as in :class:`TreeRanker`. A round takes at most O(mnd) for m documents, n
-    features and trees of depth d, and O(k) pairs per document for the derivatives. The fit stops early if no
-    split has a gain, unless the next tree may draw other features. Data with several shards are binned shard
-    by shard, at one byte per value, and give the same model as all documents at once.
+    The attributes are the same as in :class:`TreeRanker`. A round takes at most O(mnd)
+    for m documents, n features and trees of depth d, and O(k) pairs per document for
+    the derivatives. The fit stops early if no split has a gain, unless the next tree
+    may draw other features. Data with several shards are binned shard by shard, at one
+    byte per value, and give the same model as all documents at once.
 
     Equal data, parameters and seeds give the same bits with any number of threads: one
     thread sums the histogram of a feature, in row order (``force_col_wise``).

@@ -158,9 +158,10 @@ class Parameter:
     kind : Kind
         Kind of its values.
     default : object
-        Canonical default: a tuple of numbers for a grid, a number or None, a choice's key, a bool, a
-        measure's name, a tuple of feature ids, or for costs a tuple of (id, cost) pairs or "milliseconds".
-        Except for grids it is a single value; a plan may contain a tuple of several values.
+        Canonical default: a tuple of numbers for a grid, a number or None, a choice's
+        key, a bool, a measure's name, a tuple of feature ids, or for costs a tuple of
+        (id, cost) pairs or "milliseconds". Except for grids it is a single value; a
+        plan may contain a tuple of several values.
     help : str
         Description in one or two sentences.
     symbol, source : str
@@ -176,24 +177,26 @@ class Parameter:
     none_names : tuple of str
         Former names of an empty value, in stored plans and studies.
     ranks : bool
-        For a selector: whether the parameter concerns only the method's own ranking model. Such a parameter
-        is not used with a final ranker.
+        For a selector: whether the parameter concerns only the method's own ranking
+        model. Such a parameter is not used with a final ranker.
     only_with : tuple of (str, tuple), or ()
-        Another parameter of the method, and its values for which this parameter has an effect. With other
-        values, this parameter is neither shown nor passed to the estimator.
+        Another parameter of the method, and its values for which this parameter has an
+        effect. With other values, this parameter is neither shown nor passed to the
+        estimator.
     changes_criterion : bool
-        Whether each value defines another criterion, so that the criterion cannot select among them.
+        Whether each value defines another criterion, so that the criterion cannot
+        select among them.
     basic : bool
-        Whether forms show the parameter in their first part. Parameters that most runs leave at their
-        defaults are under "More options".
+        Whether forms show the parameter in their first part. Parameters that most runs
+        leave at their defaults are under "More options".
     offers_several : bool
         Whether forms offer several values. False if all values give the same model.
     summed : bool
-        Whether sums and products of the choices may be given, such as "linear + 0.5 * rbf"; see
-        :mod:`rankstudio.engine.support.named_sums`.
+        Whether sums and products of the choices may be given, such as "linear + 0.5 *
+        rbf"; see :mod:`rankstudio.engine.support.named_sums`.
     own_file : bool
-        Whether a CSV file may be given in place of a choice, or to an estimator an array or a function. See
-        :mod:`rankstudio.engine.methods.own_values`.
+        Whether a CSV file may be given in place of a choice, or to an estimator an
+        array or a function. See :mod:`rankstudio.engine.methods.own_values`.
 
     Examples
     --------

@@ -43,7 +43,8 @@ class MethodRegistry:
 
     Notes
     -----
-    All threads of the process use one registry. Methods are never removed, because plans may name them.
+    All threads of the process use one registry. Methods are never removed, because
+    plans may name them.
     """
 
     def __init__(self, entries: Iterable[Method] | None = None) -> None:

@@ -182,8 +182,9 @@ class NystromFeatures:
     factor : ndarray of shape (r, r)
         C, lower triangular; E = C(I + AA')^1/2.
     directions, shares : ndarray of shape (r, h) and (h,)
-        U and (1 + σ²)^-1/2 - 1 of the singular value decomposition A = UΣV' in :meth:`without`. Without
-        held-out rows, A = 0 and E = C, and the shapes are (r, 0) and (0,).
+        U and (1 + σ²)^-1/2 - 1 of the singular value decomposition A = UΣV' in
+        :meth:`without`. Without held-out rows, A = 0 and E = C, and the shapes are (r,
+        0) and (0,).
     """
 
     features: Floats

@@ -105,42 +105,48 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         The loss of a pair whose labels differ by d > 0 and whose scores differ by g: (d - g)², (1 - g)² or
         (1 - g/d)² (eqs. (21), (20) and (22)).
     ties : bool, optional
-        Whether pairs of equal labels count, with g²; only for the cost "magnitude". By default they count if
-        possible.
+        Whether pairs of equal labels count, with g²; only for the cost "magnitude". By
+        default they count if possible.
     weighting : {"size", "pairs", "none"}, default "size"
-        Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
+        Whether a query's loss is divided by its number of documents, by its number of
+        pairs, or not at all.
     solver : {"auto", "direct", "cg"}, default "auto"
-        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose steps take O(entries of X) and do not
-        compute X^'X^: for SciPy sparse X with any number of features. "auto" uses "cg" if X is sparse.
+        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose steps take
+        O(entries of X) and do not compute X^'X^: for SciPy sparse X with any number of
+        features. "auto" uses "cg" if X is sparse.
     tol : float, default 1e-15
-        Conjugate gradients stop at this backward error of the weights, relative to the norms of X^'X^ + λI
-        and X^'y^, or when rounding prevents further progress. With the default, the weights equal those of
-        "direct" up to rounding.
+        Conjugate gradients stop at this backward error of the weights, relative to the
+        norms of X^'X^ + λI and X^'y^, or when rounding prevents further progress. With
+        the default, the weights equal those of "direct" up to rounding.
     max_iter : int, default 100000
-        Maximum number of conjugate gradient steps. If they do not suffice, a warning gives the distance from
-        the minimum.
+        Maximum number of conjugate gradient steps. If they do not suffice, a warning
+        gives the distance from the minimum.
     pairs : {"query", "all", "pointwise"}, default "query"
-        "all": pairs of documents of different queries count, too (section 5.1), and ``weighting`` uses the
-        documents or pairs of all queries together. "pointwise": regression on the labels of the documents
-        with an unregularised intercept; the weights are those of "all" with the default cost.
+        "all": pairs of documents of different queries count, too (section 5.1), and
+        ``weighting`` uses the documents or pairs of all queries together. "pointwise":
+        regression on the labels of the documents with an unregularised intercept; the
+        weights are those of "all" with the default cost.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,) or (v, n)
         Weights; one row per output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
-        Leave-query-out squared error, summed over documents, or with another cost the loss of the pairs
-        within left-out queries. For a single query, the leave-pair-out error, or the leave-one-out error with
-        ``pairs="pointwise"``, see :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised
-        sum for conjugate gradients, which leave no query out; NaN after :meth:`partial_fit`.
+        Leave-query-out squared error, summed over documents, or with another cost the
+        loss of the pairs within left-out queries. For a single query, the
+        leave-pair-out error, or the leave-one-out error with ``pairs="pointwise"``, see
+        :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised sum
+        for conjugate gradients, which leave no query out; NaN after
+        :meth:`partial_fit`.
     n_iter_ : int
         Number of conjugate gradient steps; 1 for the direct solver.
 
     Notes
     -----
-    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis, shared by every λ; then O(n²) for
-    the weights and O(sum of |q| n min(|q|, n)) for the leave-query-out error. With at least twice as many
-    features as documents, a singular value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
+    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis, shared by
+    every λ; then O(n²) for the weights and O(sum of |q| n min(|q|, n)) for the
+    leave-query-out error. With at least twice as many features as documents, a singular
+    value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
 
     More than 65,536 documents are processed in shards, which may be larger than memory,
     with pairs within queries: O(n²) memory in addition to a shard, and O(mn²) for each
@@ -366,8 +372,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Notes
         -----
-        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights equal those
-        of one ``fit`` on all data, up to rounding.
+        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3).
+        The weights equal those of one ``fit`` on all data, up to rounding.
         """
         # The further documents, as rows whose squared errors are the losses of pairs.
         outputs = several_outputs(y)

@@ -48,8 +48,9 @@ class OutputModels:
 
     Notes
     -----
-    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n instead of |q| if that is less. Then O((m
-    + n)n) for the weights of an output, and O(mn + sum of |q|²) for its residuals.
+    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n instead of |q| if
+    that is less. Then O((m + n)n) for the weights of an output, and O(mn + sum of |q|²)
+    for its residuals.
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:

@@ -69,8 +69,9 @@ def _leave_query_out(
 ) -> tuple[Floats]:
     """Return the sum of the squared residuals of left-out queries, shape (1,).
 
-    ``coef`` (n,) are the weights trained on all queries, ``values`` (r,) and ``vectors`` (n, r) the
-    eigenvalues and eigenvectors of X^'X^, as in :class:`_Decomposed`.
+    ``coef`` (n,) are the weights trained on all queries, ``values`` (r,) and
+    ``vectors`` (n, r) the eigenvalues and eigenvectors of X^'X^, as in
+    :class:`_Decomposed`.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
@@ -159,9 +160,10 @@ def model_steps(
 
     Notes
     -----
-    O(mn²) for the sums and O(n³) for their eigendecomposition, both once for all λ, as are the rows in the
-    eigenbasis for a single shard. O(m²n) instead if there are at least twice as many features as documents.
-    Then for each λ the sum of |q| r min(|q|, r) for the error.
+    O(mn²) for the sums and O(n³) for their eigendecomposition, both once for all λ, as
+    are the rows in the eigenbasis for a single shard. O(m²n) instead if there are at
+    least twice as many features as documents. Then for each λ the sum of |q| r min(|q|,
+    r) for the error.
     """
     # The eigendecomposition of X^'X^ is shared by all λ, and gives the weights
     # directly.

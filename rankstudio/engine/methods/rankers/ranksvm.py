@@ -121,8 +121,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
 
     Notes
     -----
-    O(mn + m log m) for an iteration's loss, gradient and each product with the Hessian, for m documents, n
-    features and any number of distinct labels; with r basis vectors O(mr² + mrn) first, and r instead of n.
+    O(mn + m log m) for an iteration's loss, gradient and each product with the Hessian,
+    for m documents, n features and any number of distinct labels; with r basis vectors
+    O(mr² + mrn) first, and r instead of n.
 
     Examples
     --------

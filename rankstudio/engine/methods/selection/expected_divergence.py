@@ -89,12 +89,13 @@ class ExpectedDivergence(ScoredSelector):
         Maximum total cost; features that exceed the remaining budget are skipped. Needs
         ``costs``.
     density : {"normalised", "released"}, default "normalised"
-        "normalised": each density sums to one over the validation values, so JS lies in [0, ln 2] and has a
-        weight comparable with s; the bandwidth is Silverman's rule as stated by the authors, h = 1.06 sd
-        M^(-1/5) with M documents of the grade and their standard deviation sd. "released": like the authors'
-        program. The densities are not normalised, JS is summed over the validation values, and h = 1.06 sd,
-        because its M^(-1/5) is an integer division that yields M^0. d(f) then grows with the number of
-        validation documents and dominates s(f).
+        "normalised": each density sums to one over the validation values, so JS lies in
+        [0, ln 2] and has a weight comparable with s; the bandwidth is Silverman's rule
+        as stated by the authors, h = 1.06 sd M^(-1/5) with M documents of the grade and
+        their standard deviation sd. "released": like the authors' program. The
+        densities are not normalised, JS is summed over the validation values, and h =
+        1.06 sd, because its M^(-1/5) is an integer division that yields M^0. d(f) then
+        grows with the number of validation documents and dominates s(f).
     kde : {"fast", "exact"}, default "fast"
         "fast" is a Gauss transform, O(M + V) for M training and V validation values,
         with an error below 1e-14 + 5e-16 range / h times 1 / (h √(2π)), a density's
@@ -113,13 +114,15 @@ class ExpectedDivergence(ScoredSelector):
 
     Notes
     -----
-    The paper does not define the density of a grade with fewer than two distinct values. Here, "normalised",
-    each of its values counts for the nearest validation value, which is the limit for h → 0; the same holds
-    for a grade so far from all validation values that its density underflows to 0. "released" has no such
-    limit, and pairs with such a grade count 0. A constant feature has d = 0 in both.
+    The paper does not define the density of a grade with fewer than two distinct
+    values. Here, "normalised", each of its values counts for the nearest validation
+    value, which is the limit for h → 0; the same holds for a grade so far from all
+    validation values that its density underflows to 0. "released" has no such limit,
+    and pairs with such a grade count 0. A constant feature has d = 0 in both.
 
-    O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes of the path are those
-    of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
+    O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes
+    of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------

@@ -109,9 +109,10 @@ class FSBFS(PathSelector):
 
     Notes
     -----
-    Coordinate ascent starts from the parent's combination, with weight 0 for the new feature. Opening a node
-    costs up to n line searches of O(m log |q|) and a few sweeps, so this takes far longer than filters.
-    Features that are constant within every query are in no subset as long as others remain.
+    Coordinate ascent starts from the parent's combination, with weight 0 for the new
+    feature. Opening a node costs up to n line searches of O(m log |q|) and a few
+    sweeps, so this takes far longer than filters. Features that are constant within
+    every query are in no subset as long as others remain.
 
     Examples
     --------

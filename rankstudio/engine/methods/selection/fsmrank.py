@@ -284,9 +284,10 @@ class FSMRank(_Weighing):
 
     Notes
     -----
-    The paper uses features scaled to [0, 1]; other scales work, because the line search finds the Lipschitz
-    constant. O(mn²) for A, then O(mn + m log m) per iteration for m documents, without a list of pairs: O(mn)
-    for least squares, and O(mn + p) for the logistic loss, which goes through the p pairs.
+    The paper uses features scaled to [0, 1]; other scales work, because the line search
+    finds the Lipschitz constant. O(mn²) for A, then O(mn + m log m) per iteration for m
+    documents, without a list of pairs: O(mn) for least squares, and O(mn + p) for the
+    logistic loss, which goes through the p pairs.
 
     Examples
     --------
@@ -364,8 +365,9 @@ class FSMRank(_Weighing):
     ) -> Waiting[list[float]]:
         """Return the objective of each model, whose weights have shape (n,).
 
-        A negative weight of a feature is the weight of the feature's negative. Notes are suppressed, because
-        :meth:`work` has already warned about the same similarities.
+        A negative weight of a feature is the weight of the feature's negative. Notes
+        are suppressed, because :meth:`work` has already warned about the same
+        similarities.
         """
         data = training_data(data)
         loss = self.checked("loss")
@@ -497,9 +499,10 @@ class _OfFSMRank(GrowingSelector, _Weighing):
 class FSMRankTop(_OfFSMRank):
     """FSMRank truncated to the k features with the largest weights, which are unchanged.
 
-    "We learn a ranking model w on all the features, and sort the features decreasingly by their weights in w.
-    [...] we can easily construct a model containing k features, by simply combining the top k features (using
-    their associated weights in w)" (Lai et al. 2013, section IV.D). No model is retrained for any k;
+    "We learn a ranking model w on all the features, and sort the features decreasingly
+    by their weights in w. [...] we can easily construct a model containing k features,
+    by simply combining the top k features (using their associated weights in w)" (Lai
+    et al. 2013, section IV.D). No model is retrained for any k;
     :class:`rankstudio.engine.FSMSVM` retrains.
 
     Parameters
@@ -668,7 +671,8 @@ class FSMSVM(_OfFSMRank):
 
     Notes
     -----
-    The cost of FSMRank, plus a few times O(mk + m log m) for the model with k features of m documents.
+    The cost of FSMRank, plus a few times O(mk + m log m) for the model with k features
+    of m documents.
 
     Examples
     --------

@@ -99,9 +99,10 @@ class GAS(PathSelector):
 
     Notes
     -----
-    O(nm log m + knm log |q|) for m documents, n features and queries of |q| documents; 8nm bytes. Equally
-    important features are selected in column order; features that are constant within every query have no
-    similarity and come last. The attributes of the path are those of
+    O(nm log m + knm log |q|) for m documents, n features and queries of |q| documents;
+    8nm bytes. Equally important features are selected in column order; features that
+    are constant within every query have no similarity and come last. The attributes of
+    the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples

@@ -57,8 +57,8 @@ class L1Path(PathSelector):
 
     Notes
     -----
-    O(mn² + t(n² + k³)) for m documents, n features and t knots. The attributes of the path are those of
-    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    O(mn² + t(n² + k³)) for m documents, n features and t knots. The attributes of the
+    path are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -340,9 +340,10 @@ def lasso_path(
 
     Notes
     -----
-    The homotopy of Osborne et al. (2000), least angle regression with the lasso modification (Efron et al.
-    2004, section 3.1). A linear combination of the features in the model does not enter, because the minimum
-    is reached without it. O(n² + |A|³) per knot with |A| features in the model.
+    The homotopy of Osborne et al. (2000), least angle regression with the lasso
+    modification (Efron et al. 2004, section 3.1). A linear combination of the features
+    in the model does not enter, because the minimum is reached without it. O(n² + |A|³)
+    per knot with |A| features in the model.
 
     scikit-learn's ``lars_path_gram`` gives the same path for independent features without ties. It deviates
     from the minimum for equal correlations (G = I, r = (1, 1)) and for dependent features: by a quarter of

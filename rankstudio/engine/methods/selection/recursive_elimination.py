@@ -68,8 +68,9 @@ class RecursiveElimination(PathSelector):
 
     Notes
     -----
-    RankRLS: O(mn² + n⁴) for m documents and n features, where the fourth power has the factor 1/12 and runs
-    in BLAS-3. RankSVM: n fits of a few times O(mn + m log m). The attributes of the path are those of
+    RankRLS: O(mn² + n⁴) for m documents and n features, where the fourth power has the
+    factor 1/12 and runs in BLAS-3. RankSVM: n fits of a few times O(mn + m log m). The
+    attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples

@@ -67,12 +67,14 @@ class SingleFeatureRanking(ScoredSelector):
     scores_ : ndarray of shape (n,)
         Measure of each feature.
     directions_ : ndarray of shape (n,)
-        1.0 if high values rank first, -1.0 for low values. ``directions_[j] * X[:, j]`` ranks.
+        1.0 if high values rank first, -1.0 for low values. ``directions_[j] * X[:, j]``
+        ranks.
 
     Notes
     -----
-    O(nm log m) for m documents and n features, plus RankRLS along the path. The attributes of the path are
-    those of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
+    O(nm log m) for m documents and n features, plus RankRLS along the path. The
+    attributes of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------
@@ -163,7 +165,8 @@ def measuring_features(
 
     Notes
     -----
-    O(nm log m). Documents with equal values keep their order in the data, in both directions.
+    O(nm log m). Documents with equal values keep their order in the data, in both
+    directions.
     """
     descending, ascending = yield from directed_measures(
         data, measure, convention, both_directions
@@ -287,8 +290,9 @@ class MutualInformation(ScoredSelector):
 
     Notes
     -----
-    O(nm log m) for m documents and n features, plus RankRLS along the path. The attributes of the path are
-    those of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
+    O(nm log m) for m documents and n features, plus RankRLS along the path. The
+    attributes of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------

@@ -96,7 +96,8 @@ def measure_sums(
 
     Notes
     -----
-    O(N log |q|) for the N documents of the queries in which the features have several entries.
+    O(N log |q|) for the N documents of the queries in which the features have several
+    entries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 

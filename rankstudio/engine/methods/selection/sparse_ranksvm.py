@@ -37,7 +37,8 @@ class UnconvergedPenaltyWarning(UserWarning):
 class SparseRankSVM(PathSelector):
     """Sparse RankSVM orders features by the penalty at which they get a weight in RankSVM.
 
-    For decreasing λ, it minimises the mean over the pairs of documents of one query with y_i > y_j of
+    For decreasing λ, it minimises the mean over the pairs of documents of one query
+    with y_i > y_j of
 
         max(0, 1 - w'(x_i - x_j))²   plus   λ sum_k g(|w_k|)
 
@@ -52,7 +53,8 @@ class SparseRankSVM(PathSelector):
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     penalty : {"l1", "mcp", "log", "lp"}, default "l1"
-        g: see :class:`rankstudio.engine.arithmetic.optimisers.concave_penalties.ConcavePenalty`.
+        g: see
+        :class:`rankstudio.engine.arithmetic.optimisers.concave_penalties.ConcavePenalty`.
     gamma : float, default 3.0
         γ > 0 of "mcp": weights above γλ are not penalised further.
     epsilon : float, default 0.1
@@ -85,15 +87,18 @@ class SparseRankSVM(PathSelector):
 
     Notes
     -----
-    Features have a standard deviation of 1 within queries, so that scales do not matter. Concave penalties
-    are minimised by reweighting: from the minimum for the L1 penalty, each round minimises the sum of the loss
-    and the tangent of the penalty at the last weights. This never increases the objective, but may end at a
-    local minimum. The paper chooses λ (1/C) by validation; here λ orders the features, and validation chooses
-    their number. Its ℓp penalty is not differentiable at 0, so ε is added; all penalties are scaled to the
-    slope λ at 0, and the default γ, ε and p are not those of the paper.
+    Features have a standard deviation of 1 within queries, so that scales do not
+    matter. Concave penalties are minimised by reweighting: from the minimum for the L1
+    penalty, each round minimises the sum of the loss and the tangent of the penalty at
+    the last weights. This never increases the objective, but may end at a local
+    minimum. The paper chooses λ (1/C) by validation; here λ orders the features, and
+    validation chooses their number. Its ℓp penalty is not differentiable at 0, so ε is
+    added; all penalties are scaled to the slope λ at 0, and the default γ, ε and p are
+    not those of the paper.
 
-    O(mn + m log m) for a step of the accelerated gradients with m documents and n features. The attributes of
-    the path are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    O(mn + m log m) for a step of the accelerated gradients with m documents and n
+    features. The attributes of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------

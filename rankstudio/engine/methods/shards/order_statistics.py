@@ -31,8 +31,8 @@ def order_statistics(
 
     Notes
     -----
-    O(n m log m) per pass, with 8 passes; up to 64 passes for many ranks. A single pass of O(nm) for a single
-    shard.
+    O(n m log m) per pass, with 8 passes; up to 64 passes for many ranks. A single pass
+    of O(nm) for a single shard.
 
     Examples
     --------
@@ -223,7 +223,8 @@ def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
 
     Notes
     -----
-    O(nm) for a single shard, for m documents and n features; 8 passes of O(nm log m) otherwise.
+    O(nm) for a single shard, for m documents and n features; 8 passes of O(nm log m)
+    otherwise.
     """
     if data.source is not None:
         return (yield from even_thresholds(data.source, intervals)).narrowed(

@@ -81,7 +81,8 @@ def summed(
         Function ``f(data, *message)`` that returns a tuple of arrays. It is called with
         each shard, possibly in another process: a module-level function.
     *message : object
-        Further arguments of the function, which are sent to each shard, so they should be small.
+        Further arguments of the function, which are sent to each shard, so they should
+        be small.
     by_blocks : bool, default False
         Whether the function is called with a few megabytes of whole queries of a shard
         at a time.

@@ -223,7 +223,8 @@ class TrainingData:
     validation : ndarray of shape (V, n) or None
         As in :class:`QueryData`.
     source : TrainingData or None
-        Data with all features, if these data have some of the features; see :meth:`narrowed`.
+        Data with all features, if these data have some of the features; see
+        :meth:`narrowed`.
     columns : tuple of int
         Columns of ``source`` that these data have.
     part_of : Grading or None

@@ -33,8 +33,9 @@ class ShardState(Protocol):
         -------
         tuple of ndarray
             Summands with the same shapes for every shard. A summand may also be a
-            :class:`rankstudio.engine.methods.shards.work.Greatest` with an array of the same shape, or a
-            :class:`rankstudio.engine.methods.shards.work.Joined` of any length.
+            :class:`rankstudio.engine.methods.shards.work.Greatest` with an array of the
+            same shape, or a :class:`rankstudio.engine.methods.shards.work.Joined` of
+            any length.
         """
 
 
@@ -123,8 +124,8 @@ class TreeSum:
 
     Notes
     -----
-    The order of additions depends only on the number of summands. For S summands, O(log S) partial sums are
-    kept, and rounding errors grow with log S instead of S.
+    The order of additions depends only on the number of summands. For S summands, O(log
+    S) partial sums are kept, and rounding errors grow with log S instead of S.
 
     Examples
     --------

@@ -25,10 +25,10 @@ Removing the a-th selected feature changes the error by
 (5) η² x'x + 2 η e_q'x, with x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of
     (T_q[A, A] + λI)^-1.
 
-The products of j are in this order: with itself, with the labels, with the selected features;
-``query_products`` are those in the held-out query, ``total`` those over all queries. As in
-:mod:`_statistics_kernel`, the last axis is the queries of a block, and the last block is padded with queries
-without documents.
+The products of j are in this order: with itself, with the labels, with the selected
+features; ``query_products`` are those in the held-out query, ``total`` those over all
+queries. As in :mod:`_statistics_kernel`, the last axis is the queries of a block, and
+the last block is padded with queries without documents.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Compiled inner loops for groups of features that are compared as a whole.
 
-In addition to the state of :mod:`_statistics_kernel`, each pair of features j, c of one group has two numbers
-in every held-out query: the entry S_jc of the Schur complement of T_q + λI, and the product V_jc of the
-residualised held-out features. When feature b is selected, they are updated with the γ, d and pivots p of
-:mod:`_delayed_kernel`:
+In addition to the state of :mod:`_statistics_kernel`, each pair of features j, c of one
+group has two numbers in every held-out query: the entry S_jc of the Schur complement of
+T_q + λI, and the product V_jc of the residualised held-out features. When feature b is
+selected, they are updated with the γ, d and pivots p of :mod:`_delayed_kernel`:
 
 (1) S_jc ← S_jc - γ_j γ_c p_b
 (2) V_jc ← V_jc - γ_j d_c - γ_c d_j.

@@ -14,10 +14,11 @@ For each query, only a triangle is kept: with T_q[A, A] + λI = LDL'
 
 (6) the next row of L^-1 is (-z', 1), and the next pivot of D is the pivot of b,
 
-so that both systems are solved by products, O(t²) at step t; (3) to (5) take O(t) for each feature. The rows
-are read from Gram matrices that all λ share: most of the time of a path is memory traffic. The last axis of
-arrays is the queries of a block, as in :mod:`_statistics_kernel`. Indices are read before the innermost loop,
-because it would not use vector registers otherwise.
+so that both systems are solved by products, O(t²) at step t; (3) to (5) take O(t) for
+each feature. The rows are read from Gram matrices that all λ share: most of the time of
+a path is memory traffic. The last axis of arrays is the queries of a block, as in
+:mod:`_statistics_kernel`. Indices are read before the innermost loop, because it would
+not use vector registers otherwise.
 """
 
 from __future__ import annotations

@@ -278,11 +278,13 @@ class OnDemandSearch:
 
     Notes
     -----
-    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are the RankRLS weights trained on
-    all queries except q (Pahikkala et al. 2010, eq. (7)). With t features selected and Q queries, a candidate
-    costs O(Qt²), and its products cost O(Qt) from Gram matrices and O(t) per entry from a column. With
-    columns, a comparison costs a further O(Qt³), once for all candidates. Selecting a feature costs O(Qt²);
-    the criterion without each of the t features costs O(Qt³). O(Qk²) memory for k features.
+    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are the
+    RankRLS weights trained on all queries except q (Pahikkala et al. 2010, eq. (7)).
+    With t features selected and Q queries, a candidate costs O(Qt²), and its products
+    cost O(Qt) from Gram matrices and O(t) per entry from a column. With columns, a
+    comparison costs a further O(Qt³), once for all candidates. Selecting a feature
+    costs O(Qt²); the criterion without each of the t features costs O(Qt³). O(Qk²)
+    memory for k features.
     """
 
     def __init__(self, products: Products, regularization: float) -> None:
@@ -460,11 +462,12 @@ class OnDemandSearch:
 class BackFittingSearch(OnDemandSearch):
     """On-demand search that compares candidates as if the weights of the earlier features stayed unchanged.
 
-    Named as future work in Pahikkala et al. 2010, section 5, after Vincent and Bengio 2002. Without a query
-    q, the candidate's weight is that of RankRLS on the residuals of the current model w_q, β_q = x_j'(y^ -
-    X^_S w_q) / (x_j'x_j + λ) over the documents of the other queries. If a candidate is 0 throughout a query,
-    the error does not change, so only its entries count. After its selection, the weights of all features are
-    retrained: :meth:`criterion` and :meth:`weights` are exact.
+    Named as future work in Pahikkala et al. 2010, section 5, after Vincent and Bengio
+    2002. Without a query q, the candidate's weight is that of RankRLS on the residuals
+    of the current model w_q, β_q = x_j'(y^ - X^_S w_q) / (x_j'x_j + λ) over the
+    documents of the other queries. If a candidate is 0 throughout a query, the error
+    does not change, so only its entries count. After its selection, the weights of all
+    features are retrained: :meth:`criterion` and :meth:`weights` are exact.
 
     Parameters
     ----------
@@ -475,8 +478,9 @@ class BackFittingSearch(OnDemandSearch):
 
     Notes
     -----
-    O(t) per entry of a candidate with t features selected, so O(k² m̄ κ) for k of them with κ candidates of
-    m̄ entries each: the paper's bound. In addition, O(k³ Q + k² m) for Q queries and m documents.
+    O(t) per entry of a candidate with t features selected, so O(k² m̄ κ) for k of them
+    with κ candidates of m̄ entries each: the paper's bound. In addition, O(k³ Q + k² m)
+    for Q queries and m documents.
     """
 
     def __init__(self, data: SparseQueryData, regularization: float) -> None:

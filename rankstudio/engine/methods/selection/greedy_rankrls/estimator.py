@@ -88,10 +88,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     every query come last, which differs from Algorithm 1 if every other candidate
     raises the error.
 
-    Documents of a single query are one global ranking, in which no query can be left out. Features are then
-    selected by the leave-pair-out error: RankRLS, trained without two documents, predicts their difference,
-    for all pairs. This takes O(knm²) time for k of n features and m documents, because no shorter way is
-    known (section 2), and needs dense X.
+    Documents of a single query are one global ranking, in which no query can be left
+    out. Features are then selected by the leave-pair-out error: RankRLS, trained
+    without two documents, predicts their difference, for all pairs. This takes O(knm²)
+    time for k of n features and m documents, because no shorter way is known (section
+    2), and needs dense X.
 
     X may be a SciPy sparse matrix. It is never converted to dense form, and gives the
     same path.
@@ -107,60 +108,72 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     n_features_to_select : int, optional
         Maximum number of features, k; by default all that are not banned.
     regularization : float, default 1.0
-        λ > 0, the weight of ||w||² relative to the sum over queries of the squared errors (eq. (3)).
+        λ > 0, the weight of ||w||² relative to the sum over queries of the squared
+        errors (eq. (3)).
     cost, ties, weighting
-        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
-        the loss of the pairs of left-out queries, still exact. Values other than the defaults need dense X,
-        and have nothing to do with ``costs`` of features.
+        Loss of a pair, as in
+        :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
+        the loss of the pairs of left-out queries, still exact. Values other than the
+        defaults need dense X, and have nothing to do with ``costs`` of features.
     pinned : sequence of int, default ()
         0-based columns selected first, in this order, regardless of their error.
     banned : sequence of int, default ()
         0-based columns that are never selected.
     algorithm : {"auto", "statistics", "rows", "algorithm1", "columns"}, default "auto"
-        All give the same path; "auto" chooses "statistics" or "rows" by the shape of the data, or "columns"
-        if few candidates are compared. "statistics" uses one Gram matrix per query: O(mn²) once for all λ,
-        then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows" uses only the rows of those matrices that
-        belong to selected features, O(mn) for each feature that some λ selects, and O(Qnk) memory: better
-        unless k is a large part of n. "algorithm1" is the paper's, O(kmn) for each λ, and many times slower.
-        "columns" stores nothing for unselected features: O(k² e + k³ Qn) for e nonzero entries of X, and O(e
-        + k² Q + km) memory. It is the only one for sparse X.
+        All give the same path; "auto" chooses "statistics" or "rows" by the shape of
+        the data, or "columns" if few candidates are compared. "statistics" uses one
+        Gram matrix per query: O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k))
+        memory for each λ. "rows" uses only the rows of those matrices that belong to
+        selected features, O(mn) for each feature that some λ selects, and O(Qnk)
+        memory: better unless k is a large part of n. "algorithm1" is the paper's,
+        O(kmn) for each λ, and many times slower. "columns" stores nothing for
+        unselected features: O(k² e + k³ Qn) for e nonzero entries of X, and O(e + k² Q
+        + km) memory. It is the only one for sparse X.
     search : {"forward", "floating", "swap", "best"}, default "forward"
-        "floating" also removes features that later ones have made redundant (Pudil et al. 1994), so that the
-        sets of a path need not be nested. No step is worse than the step of "forward" with the same size. It
-        takes several times as long with few features, and a hundred times as long for a whole path of more
-        than a hundred. Sets of more than k features are not considered. "swap" replaces features of each
-        greedy set as long as the best swap reduces the error. "best" proves the set with the lowest error for
-        each size by branch and bound, for k with at most 200 million sets. These sets need not be nested,
-        either. The error of "best" is at most that of "swap", which is at most that of "forward".
+        "floating" also removes features that later ones have made redundant (Pudil et
+        al. 1994), so that the sets of a path need not be nested. No step is worse than
+        the step of "forward" with the same size. It takes several times as long with
+        few features, and a hundred times as long for a whole path of more than a
+        hundred. Sets of more than k features are not considered. "swap" replaces
+        features of each greedy set as long as the best swap reduces the error. "best"
+        proves the set with the lowest error for each size by branch and bound, for k
+        with at most 200 million sets. These sets need not be nested, either. The error
+        of "best" is at most that of "swap", which is at most that of "forward".
     fitting : {"pre", "back"}, default "pre"
-        "pre": a candidate is evaluated with all weights retrained. "back": with the weights of the earlier
-        features unchanged, O(k² e) for a path; after its selection, all weights are retrained. Proposed in
-        section 5 of the paper for large sparse X.
+        "pre": a candidate is evaluated with all weights retrained. "back": with the
+        weights of the earlier features unchanged, O(k² e) for a path; after its
+        selection, all weights are retrained. Proposed in section 5 of the paper for
+        large sparse X.
     n_candidates : int, optional
-        Number of candidates that each step compares, κ, drawn at random from the remaining features (section
-        5 of the paper); all by default. With "columns" and "back" a path then costs κ / n of that with all
-        candidates.
+        Number of candidates that each step compares, κ, drawn at random from the
+        remaining features (section 5 of the paper); all by default. With "columns" and
+        "back" a path then costs κ / n of that with all candidates.
     seed : int, default 0
         Seed of the candidates, 0 to 2^32 - 1. Equal seeds give equal paths.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Each step then adds the feature with the largest reduction of
-        the error per cost; if no feature reduces it, the one with the smallest increase times cost.
+        Cost of each feature, greater than 0. Each step then adds the feature with the
+        largest reduction of the error per cost; if no feature reduces it, the one with
+        the smallest increase times cost.
     budget : float, optional
-        Maximum total cost of the selected features, greater than 0. The path ends when no remaining feature
-        fits into the budget.
+        Maximum total cost of the selected features, greater than 0. The path ends when
+        no remaining feature fits into the budget.
     size_penalty : float, default 0.0
-        μ from 0 up. With μ > 0 the objective is the error relative to that of the empty model, plus μ for
-        each feature: the path ends when no candidate reduces it, or for other searches at the size of its
-        minimum. Without costs it has no other effect, because the penalty of a step is the same for all
-        candidates. The criterion of a step excludes the penalty: paths with different μ lie on one curve.
+        μ from 0 up. With μ > 0 the objective is the error relative to that of the empty
+        model, plus μ for each feature: the path ends when no candidate reduces it, or
+        for other searches at the size of its minimum. Without costs it has no other
+        effect, because the penalty of a step is the same for all candidates. The
+        criterion of a step excludes the penalty: paths with different μ lie on one
+        curve.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together. A step adds a whole group, by the error of all its columns
-        together with the earlier ones; an ungrouped feature is a group by itself. k, κ and μ count groups, a
-        group costs the sum of its features' costs, and pinning or banning one of its features applies to the
-        whole group.
+        0-based columns that are selected together. A step adds a whole group, by the
+        error of all its columns together with the earlier ones; an ungrouped feature is
+        a group by itself. k, κ and μ count groups, a group costs the sum of its
+        features' costs, and pinning or banning one of its features applies to the whole
+        group.
     pairs : {"query", "pointwise"}, default "query"
-        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the labels of documents with an
-        unregularised bias, selected by the leave-one-out error; O(kmn), regardless of the queries.
+        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the labels of
+        documents with an unregularised bias, selected by the leave-one-out error;
+        O(kmn), regardless of the queries.
 
     Attributes
     ----------

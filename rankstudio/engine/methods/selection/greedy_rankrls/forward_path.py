@@ -619,10 +619,11 @@ def forward_path(
 
     Notes
     -----
-    With m documents, n features and Q queries, "statistics" takes O(mn²) once for all λ and then O(Qnk²) for
-    each, in O(Qn²) memory of the workers; "rows" takes O(kmn + Qnk²) in O(Qnk), and data with one shard cache
-    rows for other λ. This process needs O(n² + k²) memory. "auto" and the cached rows of shards depend only
-    on the shape of the data, so results do not depend on the available memory.
+    With m documents, n features and Q queries, "statistics" takes O(mn²) once for all λ
+    and then O(Qnk²) for each, in O(Qn²) memory of the workers; "rows" takes O(kmn +
+    Qnk²) in O(Qnk), and data with one shard cache rows for other λ. This process needs
+    O(n² + k²) memory. "auto" and the cached rows of shards depend only on the shape of
+    the data, so results do not depend on the available memory.
     """
     m, n = data.X.shape
     k = groups.greatest(rules.k)

@@ -268,10 +268,11 @@ def on_demand_path(
 
     Notes
     -----
-    With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²) memory of the workers,
-    or of their disks. A step with t features selected takes O(Qnt²), a floating one once or twice that for
-    each set, and swaps t times that for each exchange. The best sets need Gram matrices of all queries in the
-    memory of this process.
+    With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²)
+    memory of the workers, or of their disks. A step with t features selected takes
+    O(Qnt²), a floating one once or twice that for each set, and swaps t times that for
+    each exchange. The best sets need Gram matrices of all queries in the memory of this
+    process.
     """
     capacity = groups.greatest(rules.k)
     work = OnDemandWork(

@@ -196,13 +196,14 @@ class LeaveOneOutSearch(OneRankingSearch):
 class LeavePairOutSearch(OneRankingSearch):
     """Selection by the leave-pair-out error: squared errors of the differences of all pairs of documents.
 
-    The difference of a pair is predicted by the model trained without the two documents. The criterion is
-    ``pair_error`` of :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+    The difference of a pair is predicted by the model trained without the two
+    documents. The criterion is ``pair_error`` of
+    :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
 
     Notes
     -----
-    O(m²) for each candidate, so O(knm²) for k features, and O(m²) memory: no shorter way is known for one
-    ranking (Pahikkala et al. 2010, section 2).
+    O(m²) for each candidate, so O(knm²) for k features, and O(m²) memory: no shorter
+    way is known for one ranking (Pahikkala et al. 2010, section 2).
     """
 
     least = 3

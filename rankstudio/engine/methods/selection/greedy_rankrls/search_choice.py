@@ -83,8 +83,8 @@ def delay(n: int, k: int, with_gram: bool) -> int:
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     """Return the memory requirements of a path of k features.
 
-    For each query, 2n + 1 numbers are kept for all λ, and (n + 1)² more with statistics. Each λ needs 4n + 1
-    numbers and the state of the selected features: see
+    For each query, 2n + 1 numbers are kept for all λ, and (n + 1)² more with
+    statistics. Each λ needs 4n + 1 numbers and the state of the selected features: see
     :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
     """
     m = shape.m
@@ -165,7 +165,8 @@ class Shape:
 
     Notes
     -----
-    The choice depends only on the shape, so that a path uses the same algorithm wherever it is computed.
+    The choice depends only on the shape, so that a path uses the same algorithm
+    wherever it is computed.
     """
 
     m: int

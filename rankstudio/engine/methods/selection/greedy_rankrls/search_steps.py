@@ -202,18 +202,20 @@ def floating(
 
     Notes
     -----
-    For every size the best set found so far is kept, initially that of the greedy path. At each size,
-    starting from the best set: if removing some feature gives the best set so far with one feature less, the
-    search continues there; otherwise the best feature is added, and the search continues from the best set
-    with one feature more, whether new or old. (Pudil et al. 1994 continue from the new one even if it is
-    worse, so that their path may leave the greedy one for worse sets.) Sets of more than k features are not
-    considered: with a larger k, smaller sets may improve.
+    For every size the best set found so far is kept, initially that of the greedy path.
+    At each size, starting from the best set: if removing some feature gives the best
+    set so far with one feature less, the search continues there; otherwise the best
+    feature is added, and the search continues from the best set with one feature more,
+    whether new or old. (Pudil et al. 1994 continue from the new one even if it is
+    worse, so that their path may leave the greedy one for worse sets.) Sets of more
+    than k features are not considered: with a larger k, smaller sets may improve.
 
-    This has two consequences. No step is worse than the greedy step of its size, because a set is only
-    replaced by one with a lower criterion; a greedy path of another algorithm may differ by rounding, which
-    :data:`TIE` bounds. The search also ends, because each replacement reduces the criterion of a size by more
-    than its rounding, and no criterion is negative. At the end, no single removal or addition leads from a
-    set of the path to a better one of the adjacent size.
+    This has two consequences. No step is worse than the greedy step of its size,
+    because a set is only replaced by one with a lower criterion; a greedy path of
+    another algorithm may differ by rounding, which :data:`TIE` bounds. The search also
+    ends, because each replacement reduces the criterion of a size by more than its
+    rounding, and no criterion is negative. At the end, no single removal or addition
+    leads from a set of the path to a better one of the adjacent size.
 
     Each set found costs O(t) selections and one evaluation of all additions and
     removals.
@@ -390,10 +392,10 @@ class GroupSearch:
 
     Notes
     -----
-    The criterion of a selection with a group is exactly that of the union: the columns of the group are
-    selected one after another, and removed again. With t features selected and Q queries, a group of b
-    columns costs O(b Q (t + b)²) besides the products of its columns; single features are compared at once,
-    as without groups.
+    The criterion of a selection with a group is exactly that of the union: the columns
+    of the group are selected one after another, and removed again. With t features
+    selected and Q queries, a group of b columns costs O(b Q (t + b)²) besides the
+    products of its columns; single features are compared at once, as without groups.
     """
 
     def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:

@@ -71,8 +71,8 @@ class SolvedRows:
 
     Notes
     -----
-    Memory: k² / 2 numbers per query, and kn more without Gram matrices. Step t reads t (n - t) numbers of
-    each Gram matrix, and 2 t² numbers for the systems.
+    Memory: k² / 2 numbers per query, and kn more without Gram matrices. Step t reads t
+    (n - t) numbers of each Gram matrix, and 2 t² numbers for the systems.
     """
 
     def __init__(
@@ -304,8 +304,9 @@ class JointPairs:
 
     Notes
     -----
-    A comparison costs O(Q b³) for a group of b features, independent of the selection; selecting a feature
-    costs a further O(Q p) for p pairs of features within groups, which take O(Q p) memory.
+    A comparison costs O(Q b³) for a group of b features, independent of the selection;
+    selecting a feature costs a further O(Q p) for p pairs of features within groups,
+    which take O(Q p) memory.
     """
 
     def __init__(

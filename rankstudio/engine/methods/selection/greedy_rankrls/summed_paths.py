@@ -146,9 +146,10 @@ class SummedPaths:
 
     Notes
     -----
-    O(mn²) once for m documents with n features. A path of k features on Q queries then takes O(Qnk) to copy
-    the required parts of the Gram matrices, or O(Qn²) for k of at least n / 2, and O(Qnk²). Each thread has
-    copies of its own; if there is too little memory for all copies, they are in unnamed files.
+    O(mn²) once for m documents with n features. A path of k features on Q queries then
+    takes O(Qnk) to copy the required parts of the Gram matrices, or O(Qn²) for k of at
+    least n / 2, and O(Qnk²). Each thread has copies of its own; if there is too little
+    memory for all copies, they are in unnamed files.
     """
 
     def __init__(

@@ -108,8 +108,9 @@ def summed_rows(
 
     Notes
     -----
-    One pass over several shards, O(mn²) for m documents with n features. The matrices take O(Qn²) for Q
-    queries: in memory up to half of the memory limit, otherwise in an unnamed file.
+    One pass over several shards, O(mn²) for m documents with n features. The matrices
+    take O(Qn²) for Q queries: in memory up to half of the memory limit, otherwise in an
+    unnamed file.
     """
     if not data.several:
         rows = PairRows.of(data.whole("Exact search"), cost)

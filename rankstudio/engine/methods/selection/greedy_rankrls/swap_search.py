@@ -39,8 +39,9 @@ def swap_features(
 
     Notes
     -----
-    Each round evaluates all k (n - k) swaps exactly and carries out the best one, in O(Q n k³) for Q queries.
-    The search ends, because each round reduces the criterion, and the number of sets is finite.
+    Each round evaluates all k (n - k) swaps exactly and carries out the best one, in
+    O(Q n k³) for Q queries. The search ends, because each round reduces the criterion,
+    and the number of sets is finite.
     """
     search.move_to(selected)
     criterion = search.criterion()

@@ -24,8 +24,9 @@ it. With μ = λ² / (2λ + σ) and σ at least the greatest eigenvalue of T, σ
 
     L(S) >= J_μ(S) >= J_μ(U) for every S in U,   J_μ(U) = y'y - t[U]'(T[U, U] + μI)^-1 t[U].           (4)
 
-With M = (T[U, U] + μI)^-1 and w = M t[U], removing feature c increases J_μ by w_c² / M[c, c]. A subset of U
-without d of the features after the prefix has at least J_μ(U) plus the d-th smallest of these increases.  (5)
+With M = (T[U, U] + μI)^-1 and w = M t[U], removing feature c increases J_μ by w_c² /
+M[c, c]. A subset of U without d of the features after the prefix has at least J_μ(U)
+plus the d-th smallest of these increases.  (5)
 
 M, w and J_μ are the result of sweeping the matrix [T + μI, t; t', y'y] on the features
 of U. Features are in the order in which the search branches; the features of an item,

@@ -201,10 +201,11 @@ def search_size(
 
     Notes
     -----
-    Branches are searched in order of their bounds. Once a bound exceeds the best criterion, so do all later
-    bounds, and the best set is proved. Branches of one round start from the same best set, so that result and
-    counts do not depend on the number of threads. Sets whose criteria are equal up to rounding are all
-    evaluated, and the result is the set whose columns are first in lexicographic order.
+    Branches are searched in order of their bounds. Once a bound exceeds the best
+    criterion, so do all later bounds, and the best set is proved. Branches of one round
+    start from the same best set, so that result and counts do not depend on the number
+    of threads. Sets whose criteria are equal up to rounding are all evaluated, and the
+    result is the set whose columns are first in lexicographic order.
     """
     began = perf_counter()
     branches = open_branches(problem, state.size, state.criterion + problem.tie)

@@ -89,7 +89,8 @@ class SubsetProblem:
 
         Notes
         -----
-        O(mn²) for the Gram matrices, which are cached with the data, and O(n³) for the order of n features.
+        O(mn²) for the Gram matrices, which are cached with the data, and O(n³) for the
+        order of n features.
         """
         Q = data.ptr.size - 1
         if not data.has_statistics:
