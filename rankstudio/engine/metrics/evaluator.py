@@ -84,7 +84,7 @@ def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
 def check_document_ids(
     ids: Sequence[object] | NDArray[np.generic], n_documents: int
 ) -> NDArray[np.str_]:
-    """Return the document ids as text of shape (m,), or raise ParameterError."""
+    """Return the document ids as text of shape (m,); ParameterError unless there is one per document."""
     names = np.asarray(ids).astype(np.str_)
     if names.shape != (n_documents,):
         raise ParameterError(
@@ -96,7 +96,7 @@ def check_document_ids(
 
 
 def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
-    """Return the convention in the kernels' form.
+    """Return the rules of a convention as numbers, the form of the compiled kernels.
 
     ``ties_reversed`` is whether documents with equal scores are in the reverse order in
     rankings.

@@ -130,8 +130,8 @@ class AdaRank(LinearRanker):
             yield from rounds.weigh(None)
             max_rounds = n_rounds if repeats else min(n_rounds, n)
             for number in range(1, max_rounds + 1):
-                # Without repeats, features in use cannot be chosen again. of the weak
-                # rankers: all features by sign
+                # The gains of the weak rankers: those of all features with sign 1, then
+                # with sign -1. Without repeats, features in use cannot be chosen again.
                 gains = np.array(rounds.gains)
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf

@@ -117,7 +117,10 @@ def run(args: argparse.Namespace) -> int:
 def _reported_runs(
     args: argparse.Namespace, outputs: Sequence[Path]
 ) -> list[ReportedRun]:
-    """Return the finished runs of the studies, without the numbers of sealed test parts."""
+    """Return the finished runs of the studies, also hidden ones, without the numbers of sealed test parts.
+
+    ``outputs`` are the files to write; none may be a study or one of its data files.
+    """
     from rankstudio.engine.analysis.reported_runs import DataOpener, read_study
 
     opener = DataOpener()

@@ -125,7 +125,10 @@ def _csv_row(risk: GroupRisk, run: RunRisk) -> tuple[object, ...]:
 
 
 def risk_as_dict(risk: GroupRisk) -> dict[str, Any]:
-    """Return the risks of a group as plain values for JSON."""
+    """Return the risks of a group of comparable runs as plain values for JSON.
+
+    ``against_baseline`` is None for the baseline itself.
+    """
     return {
         "data": risk.group.key.data_name,
         "scope": risk.group.scope,

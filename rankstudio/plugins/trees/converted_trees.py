@@ -436,7 +436,10 @@ class CatBoostTrees(ConvertedRanker):
 
 
 def _xgboost_library(needed_by: str) -> Any:
-    """Return XGBoost, in a version that can predict the leaves of documents in a QuantileDMatrix."""
+    """Return the module of XGBoost; MissingExtraError unless its version can predict leaves in a QuantileDMatrix.
+
+    ``needed_by`` is the label of the method, for the error.
+    """
     xgboost = boosting_library("XGBoost", needed_by)
     major, minor = map(int, xgboost.__version__.split(".")[:2])
     if (major, minor) < (3, 1):

@@ -114,7 +114,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
-    """Return a parameter as plain values; an infinite bound is None."""
+    """Return a parameter as plain values, which can be stored; an infinite bound is None."""
+    # "summed" is only written where it is set, so that other records stay the same.
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,

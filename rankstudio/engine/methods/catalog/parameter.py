@@ -236,7 +236,7 @@ class Parameter:
 
     @property
     def expected(self) -> str:
-        """Range in words, for errors and tooltips."""
+        """Values that the parameter may have in words, for errors and tooltips."""
         match self.kind:
             case Kind.GRID:
                 return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(
@@ -384,7 +384,8 @@ class Parameter:
     def validate(self, value: Any) -> Any:
         """Return a value in canonical form; several values are a tuple of at least two.
 
-        Several values are given as described in `apart`; their order is kept.
+        Several values are a list, or a text such as "50, 100"; their order is kept. A
+        grid of numbers is one value.
 
         Raises
         ------
@@ -426,9 +427,10 @@ class Parameter:
         return tuple(value) if self.several(value) else (value,)
 
     def _validate_one(self, value: Any) -> Any:
-        """Return a single value in canonical form.
+        """Return a single value in canonical form, by its kind; ParameterError for an invalid value.
 
-        Raises a ParameterError for an invalid value.
+        A choice may also be the name of a file with own values, or a sum of choices, if
+        the parameter allows it.
         """
         match self.kind:
             case Kind.INTEGER | Kind.NUMBER:

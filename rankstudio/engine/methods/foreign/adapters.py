@@ -293,7 +293,7 @@ class WrappedSelector(Wrapped, PathSelector):
         return _Order(best_first(scores, n), scores)
 
     def _columns(self, columns: Any, n: int) -> Ints:
-        """Return columns as integers.
+        """Return the columns (k,) that an object of another library gives as integers.
 
         Raises a MethodError if these are not different columns of n features.
         """

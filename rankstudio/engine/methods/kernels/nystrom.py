@@ -204,6 +204,7 @@ class NystromFeatures:
         basis : ndarray of shape (r,)
             Rows R of the basis vectors, ascending.
         """
+        # Of the basis vectors, those that are independent, and the factor of their kernel.
         positions, factor = independent(kernel[:, basis])
         if positions.size < basis.size:
             kernel = kernel[positions]
@@ -256,6 +257,7 @@ class NystromFeatures:
         thin SVD gives K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T
         = Z_L + Z_H A'.
         """
+        # Only the features of all basis vectors have the factor that is needed.
         if self.shares.size:
             raise ParameterError(
                 "rows", rows, "the rows of all held-out documents, in one call"
@@ -336,8 +338,11 @@ def nystrom_features(
         Start of each query's documents.
     n_basis : int or None
         Number of basis vectors; None for all.
-    way, seed
-        As in :func:`rankstudio.engine.methods.kernels.nystrom.basis_rows`.
+    way : {"uniform", "per_query"}
+        Draw from all documents with equal probability, or equal numbers from each
+        query.
+    seed : int
+        Seed of the draw.
 
     Returns
     -------
@@ -351,7 +356,7 @@ def nystrom_features(
         If the features do not fit into memory.
     """
     m = int(ptr[-1])
-    refuse_too_large(m, n_basis)
+    refuse_too_large(m, n_basis)  # called for its error only
     basis = basis_rows(ptr, m if n_basis is None else n_basis, way, seed)
     features = NystromFeatures.of(kernel_rows(basis), basis)
     n_dropped = basis.size - features.basis.size

@@ -240,7 +240,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         )
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the only step, with all features, after progress events."""
+        """Yield the only step, with all features, after progress events.
+
+        Its criterion is the leave-query-out error; for one ranking, an error of
+        left-out documents or pairs of them.
+        """
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
@@ -324,6 +328,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         self
             The fitted estimator.
         """
+        # Of several outputs, only the first one is checked and grouped with the documents.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences

@@ -76,6 +76,7 @@ class OutputModels:
         The residuals of a query are those of the models trained without it.
         """
         residuals: Floats = labels - self._X @ self.weights(labels)
+        # From residuals of the model of all queries to those without the query.
         for (first, last), solve in zip(
             pairwise(self._ptr.tolist()), self._query_solvers(), strict=True
         ):
@@ -213,6 +214,10 @@ def added(
     ids: frozenset[Any],
 ) -> Sums:
     """Return the earlier sums, or 0 if there are none, plus the sums of further queries.
+
+    The sums are X^'X^ and X^'y^ of centred features and labels. ``data`` are the
+    further queries, ``outputs`` (m, v) their labels if there are several, and ``ids``
+    the ids of their queries; ``earlier_ids`` are those of earlier calls.
 
     Raises
     ------

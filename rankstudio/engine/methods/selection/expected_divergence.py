@@ -344,6 +344,7 @@ def _feature_rows(data: TrainingData, columns: range) -> Waiting[Floats]:
     feature_rows = np.empty((len(columns), data.X.shape[0]))
 
     def read(_: int, shard: Shard, shard_data: QueryData) -> None:
+        """Copy the columns of a shard's documents."""
         feature_rows[:, shard.rows] = shard_data.X[:, columns.start : columns.stop].T
 
     yield from data.visited(read, _PROGRESS_TEXT)

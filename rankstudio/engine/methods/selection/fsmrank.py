@@ -433,17 +433,19 @@ class FSMRank(_Weighing):
         return matrix
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the last iteration; ``coef_path_`` (k, n) are its model cut to the best features."""
         super()._finish(data, steps)
         last = steps[-1]
         self.objective_ = last.criterion
         self.n_iter_ = last.number
+        # The shape also holds for a model without any weight.
         self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(
             -1, last.coef.size
         )
 
 
 def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
-    """Yield the model truncated to 1, 2, … features, the largest |weight| first.
+    """Yield the model of FSMRank's last step truncated to 1, 2, … features, the largest |weight| first.
 
     The weights are unchanged (section IV.D). The criterion is NaN, because the
     objective does not apply to truncated models. With ``all_features`` the features

@@ -281,7 +281,7 @@ def _find_thresholds(
 
 
 def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
-    """Return the thresholds between the intervals of each feature; none where a feature is constant."""
+    """Return the thresholds between intervals of equal width of each feature; none where a feature is constant."""
     ranks_of_extremes = np.array([0, data.y.size - 1])
     extremes = yield from order_statistics(data, ranks_of_extremes, _PROGRESS_TEXT)
     shares = np.arange(1, intervals) / intervals
@@ -289,6 +289,7 @@ def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresho
         np.unique((1.0 - shares) * low + shares * high) if low < high else np.empty(0)
         for low, high in extremes.tolist()
     ]
+    # All features are marked as having more values than the thresholds separate.
     return _joined_thresholds(
         feature_thresholds, np.ones(len(feature_thresholds), dtype=np.bool_)
     )

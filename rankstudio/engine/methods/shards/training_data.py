@@ -98,7 +98,10 @@ class InProcess:
 
     @contextmanager
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
-        """Provide a session; its states are discarded afterwards."""
+        """Provide a session, which sends messages to all shards and sums their answers.
+
+        The states of the shards, made by ``work``, are discarded afterwards.
+        """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
             try:
@@ -107,7 +110,7 @@ class InProcess:
                 session.close()
 
     def _shared_room(self, data: TrainingData) -> Room:
-        """Return the memory limit for the states of all shards."""
+        """Return the memory limit for the states of all shards, which counts the bytes that they reserve."""
         if not data.several:
             return Room(self._room, unasked=_UNCHECKED_BYTES)
         # The memory limit is set per thread, so it is read here and not in the threads
@@ -511,7 +514,7 @@ class TrainingData:
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
             # Without a lock: threads that need the same shard at the same time copy the
-            # same numbers.
+            # same numbers. With another mode than "clip", take makes a copy first.
             np.take(
                 self.source._rows(index), self.columns, axis=1, out=rows, mode="clip"
             )

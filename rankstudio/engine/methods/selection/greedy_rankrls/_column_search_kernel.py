@@ -49,7 +49,8 @@ BLOCK = 32
 def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> None:
     """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,).
 
-    Two rows are added at a time, so that ``out`` is read and written half as often.
+    The last axis is the queries of a block, each by itself. Two rows are added at a
+    time, so that ``out`` is read and written half as often.
     """
     odd = count % 2
     for c in range(odd):
@@ -273,9 +274,11 @@ def _change(
 
 @fused
 def forget(t: int, state: State) -> None:
-    """Go back to the first t features: compute their ``residual_products``.
+    """Go back to the first t features: compute their ``residual_products`` in all queries.
 
-    The other arrays still have the rows of these features.
+    These are the products of the features with the held-out residual of the model of
+    the t features: those with the labels less those with the predictions. The other
+    arrays of ``state`` still have the rows of these features.
     """
     _, inner, along, label_products, residual_products, _ = state
     model_products = np.empty((t, BLOCK))

@@ -138,10 +138,11 @@ def extend(
 ) -> None:
     """Update the weights trained on all queries after the last feature of ``selected`` was added: O(t²).
 
-    ``total`` (n + 1,) is the row of this feature in T, with the labels' column last.
-    ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI and the
-    solution of the forward substitution for the earlier features, and are extended by
-    one row; ``coef`` (n,) receives the weights.
+    T are the products of features and labels over all queries, and S the t selected
+    features. ``total`` (n + 1,) is the row of this feature in T, with the labels'
+    column last. ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI
+    and the solution of the forward substitution for the earlier features, and are
+    extended by one row; ``coef`` (n,) receives the weights.
     """
     # (7): the new row of L, then the forward and the backward substitution.
     t = selected.shape[0] - 1

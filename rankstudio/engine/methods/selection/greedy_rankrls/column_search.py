@@ -133,6 +133,7 @@ class ColumnProducts:
         y = data.centred_labels
         self.n_queries = data.ptr.size - 1
         self.informative = data.informative
+        # The squares of the labels, summed in each query.
         self.labels: Floats = np.add.reduceat(y * y, data.ptr[:-1])
         self._data = data
         # y^, then the columns of X^ that are selected, then room for more.

@@ -544,7 +544,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules = self.rules(ColumnGroups.of(n, ()))
         return label_paths(data, regularization, rules, self.pair_cost(), needed)
 
-    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited
+    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
+        """Return the function from an order (m,) to data whose documents take each other's preferences.
+
+        It also caches the rows of the loss, except for a subclass, which may learn in
+        another way.
+        """
         plain = super().exchanged_preferences(data)
         return (
             exchanged_rows(self.pair_cost(), data, plain)

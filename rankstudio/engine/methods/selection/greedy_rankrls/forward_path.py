@@ -702,6 +702,7 @@ class ForwardSearch:
         self._session = session
         self._work = work
         self._groups = groups
+        # The selected groups by their positions, and the columns of their features.
         self.selected: tuple[int, ...] = ()
         self._columns: tuple[int, ...] = ()
         self._first_columns = groups.representatives

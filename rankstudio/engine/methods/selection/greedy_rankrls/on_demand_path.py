@@ -373,6 +373,7 @@ class OnDemandGroups:
         self._groups = groups
         self.informative = _varying_groups(groups, total)
         self.selected: tuple[int, ...] = ()
+        # That of the selection; None while it is not computed yet.
         self._criterion: float | None = criterion
 
     def costs(self, candidates: Ints) -> Floats:

@@ -109,6 +109,7 @@ class OneRankingSearch(ABC):
         """Return the error without each of the t selected features, shape (t,): O(t² mn)."""
         selected = self.selected
         costs = np.empty(len(self.selected))
+        # From the last feature to the first, so that few features are selected again.
         for position in reversed(range(len(selected))):
             self.move_to(selected[:position] + selected[position + 1 :])
             costs[position] = self.criterion()

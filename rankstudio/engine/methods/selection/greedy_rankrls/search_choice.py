@@ -192,7 +192,10 @@ class Shape:
         return algorithm == "statistics" or (algorithm == "auto" and are_small)
 
     def memory(self) -> dict[str, float]:
-        """Return the bytes of each algorithm that needs all documents, in addition to X and the centred X."""
+        """Return the bytes of each algorithm that needs all documents, in addition to X and the centred X.
+
+        They depend on m documents, n features, Q queries and k selected features.
+        """
         m = self.m
         n = self.n
         Q = self.Q

@@ -50,6 +50,7 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     search : Search
         Search without selection; it contains the selection at the end.
     rules : Constraints
+        Pinned and allowed features, their greatest number, k, costs and penalty.
 
     Yields
     ------
@@ -82,7 +83,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         )
         if best is None:
             break
-        # The winner becomes part of the model, and no candidate any more.
+        # The winner becomes part of the model, and no candidate any more. Fast searches
+        # return None instead of progress events.
         yield from search.select(best) or ()
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
@@ -260,6 +262,7 @@ class BestSets:
         self._rules = rules
         self._empty_criterion = greedy[0].before
         self.tie = TIE * self._empty_criterion
+        # The greatest size: features that never vary are not searched, unless pinned.
         selectable = rules.allowed & search.informative
         selectable[list(rules.pinned)] = True
         self.most = min(len(greedy), max(1, int(selectable.sum())))
@@ -305,11 +308,12 @@ class BestSets:
             return
         selected = self._best[size - 1].selected
         costs = self._compare(size)
+        # The first of the features that are best up to rounding.
         best = int(np.flatnonzero(costs <= np.nanmin(costs) + self.tie)[0])
         self._improve(size + 1, (*selected, best), costs[best])
 
     def put(self, size: int, selected: tuple[int, ...]) -> None:
-        """Register a set as the best of its size."""
+        """Register a set as the best of its size, whose neighbours are not compared yet."""
         self._search.move_to(selected)
         criterion = self._search.criterion()
         self._best[size - 1] = Step(
@@ -322,7 +326,10 @@ class BestSets:
         self._is_pruned[size - 1] = self._is_grown[size - 1] = False
 
     def _compare(self, size: int) -> Floats:
-        """Compute and store the criterion of the best set of a size with each feature added."""
+        """Compute and store the criterion (n,) of the best set of a size with each feature added.
+
+        NaN for features in the set, and for those that may not be added.
+        """
         self._is_grown[size - 1] = True
         selected = self._best[size - 1].selected
         remaining = self._rules.allowed.copy()
@@ -350,7 +357,11 @@ class BestSets:
         return True
 
     def steps(self) -> Iterator[Step]:
-        """Yield the best sets, up to the size with the lowest penalised criterion."""
+        """Yield the best set of each size as a step, up to the size with the lowest penalised criterion.
+
+        The penalty is that of the rules, per feature; without it, all sizes are
+        yielded.
+        """
         # A step shows the features compared in growing from the size before.
         for size in range(1, self.most):
             if not self._is_grown[size - 1]:

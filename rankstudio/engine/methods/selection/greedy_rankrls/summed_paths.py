@@ -347,7 +347,7 @@ class SummedPaths:
     def _path(
         self, source: Statistics | SomeQueries, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps of a path.
+        """Return the steps of a greedy path, computed from sums of per-query statistics without documents.
 
         Parameters
         ----------
@@ -384,7 +384,7 @@ class SummedPaths:
         # The path runs on one shard with statistics in place of documents.
         with at_most(1), _data_of_statistics(statistics).session(work) as session:
             search = _FillingSearch(session, work, self._groups, some_queries)
-            for _ in search.start(statistics.total):
+            for _ in search.start(statistics.total):  # its progress is not shown
                 pass
             return [step for step in forward(search, rules) if isinstance(step, Step)]
 

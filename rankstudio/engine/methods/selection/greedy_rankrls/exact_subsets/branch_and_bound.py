@@ -161,8 +161,8 @@ Job = Callable[[int], None]
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
-    When the generator is closed, it sets ``stop[0]`` to 1, which ends the jobs, and
-    waits for them.
+    A job is the search of one branch. When the generator is closed, it sets ``stop[0]``
+    to 1, which ends the jobs, and waits for them.
 
     Yields
     ------

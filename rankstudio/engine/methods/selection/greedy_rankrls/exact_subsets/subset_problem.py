@@ -124,8 +124,12 @@ class SubsetProblem:
         grams : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
             Gram matrix of each query; padding is 0.
         n_queries : int
-        regularization, groups, rules
-            As in :meth:`of`.
+        regularization : float
+            λ > 0.
+        groups : ColumnGroups
+            Features that are added together; usually each by itself.
+        rules : Constraints
+            Groups that are required or allowed, and their costs.
         """
         n = total.shape[0] - 1
         # Groups whose features are constant in all queries are only in the search if
@@ -245,6 +249,7 @@ def errors_of_sets(
     n = rows.X.shape[1]
     # All columns, without costs.
     totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
+    # The last block may be padded with further queries, which are cut off below.
     by_query = np.empty((statistics.gram.shape[0], BLOCK))
     query_errors = np.empty((len(sets), rows.ptr.size - 1))
     for errors, columns in zip(query_errors, sets, strict=True):
@@ -270,6 +275,7 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
     informative : ndarray of shape (n,)
         Features that vary within some query.
     rules : Constraints
+        Pinned and allowed features, and their greatest number, k.
     """
     forced = len(rules.pinned)
     # Sets of each size consist of the pinned features and some of the free ones.

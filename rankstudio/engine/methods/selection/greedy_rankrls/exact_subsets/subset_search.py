@@ -55,6 +55,7 @@ def search_sizes(
         SizeSearch(size, problem.n_sets(size))
         for size in range(max(1, problem.n_forced), min(rules.k, problem.most) + 1)
     ]
+    # Each size starts with a good set; the search then finds and proves the best one.
     _start(data, problem, rules, sizes)
     yield from prove_sizes(problem, sizes)
 
