@@ -64,6 +64,8 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
     They are those with itself, with the labels, and with the t selected features.
     ``columns`` has the sparse columns, and the dense labels and selected features.
     """
+    # The columns' entries, their rows and the first entry of each column; the centred
+    # columns' squares; and by row, the centred labels and selected features.
     values, rows, starts, squares, basis, _, _ = columns
     for c in range(chosen.shape[0]):
         j = chosen[c]
@@ -81,6 +83,8 @@ def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
     They are those with itself, with the labels, and with the t selected features. Query
     q is in block q // width. Queries without entries of the column stay 0.
     """
+    # The rows of the columns' entries, the first entry of each column, and the query of
+    # each row.
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
@@ -144,6 +148,8 @@ def changes_where_present(
     ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) are the corrections for each held-out query,
     see :func:`column_search._in_whitened_coordinates`.
     """
+    # The rows of the columns' entries, the first entry of each column, and the query of
+    # each row.
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
@@ -194,6 +200,8 @@ def held_out_models(
     labels of the held-out documents. ``state`` has the triangular systems of the
     queries in blocks.
     """
+    # The inverse factor and the solution along it, for each query without its documents;
+    # and by row, the centred labels and selected features, and the query.
     inverse = state[0]
     along = state[2]
     basis = columns[4]
@@ -231,6 +239,9 @@ def changes_by_back_fitting(
     only the errors of queries in which its sparse column has entries. Its weight in the
     model without query q is (4) of the module's docstring.
     """
+    # The columns' entries, their rows and the first entry of each column; the centred
+    # columns' squares; by row, the centred labels and selected features, and the query;
+    # and the first row of each query.
     values, rows, starts, squares, basis, query, ptr = columns
     total = np.empty(t + 1)
     for c in range(chosen.shape[0]):

@@ -145,6 +145,8 @@ def _append_to_factor(
     after the t earlier features, plus λ. ``p`` (t, BLOCK) are its products with those
     in the coordinates of the factor.
     """
+    # Without each query: the inverse factor of the selected features' system, and the
+    # solution along it.
     inverse, _, along, _, _, _ = state
     # The pivot of (2), and the new number of the forward substitution.
     for i in range(BLOCK):
@@ -188,6 +190,8 @@ def _append_held_out(
     the held-out query, in the coordinates of the factor; ``spare`` (t, BLOCK) is work
     space.
     """
+    # The selected features in the held-out query, in the factor's coordinates: products
+    # with each other, the solution, and products with labels and residual; the error.
     _, inner, along, label_products, residual_products, error = state
     # (3) of the module's docstring, divided by the root of the pivot.
     _times_symmetric(inner[k], t, p, spare)
@@ -238,6 +242,8 @@ def _change(
     + 2, BLOCK) and ``total`` (t + 2,) are its products in the held-out query and over
     all queries; ``work`` (2 t + 5, BLOCK) is work space.
     """
+    # The inverse factor of the other queries; and in its coordinates, the held-out
+    # features' products with each other, the solution, and products with the residual.
     inverse, inner, along, _, residual_products, _ = state
     vector = work[:t]
     p = work[t : 2 * t]
@@ -280,6 +286,8 @@ def forget(t: int, state: State) -> None:
     the t features: those with the labels less those with the predictions. The other
     arrays of ``state`` still have the rows of these features.
     """
+    # In the factor's coordinates: the features' products with each other, the solution,
+    # and the products with labels and residual.
     _, inner, along, label_products, residual_products, _ = state
     model_products = np.empty((t, BLOCK))
     for k in range(inner.shape[0]):
@@ -299,6 +307,8 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
     query it is η² x'x + 2 η e'x, with the residual e of the labels, and x the direction
     in which removing the feature moves the predictions, by η.
     """
+    # The inverse factor of the other queries; and in its coordinates, the held-out
+    # features' products with each other, the solution, and products with the residual.
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
     # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row of

@@ -63,6 +63,8 @@ def select(
     with all features. ``total`` (n,) are the products of b over all queries of all shards. ``work``
     (3 h + 7, BLOCK) is work space.
     """
+    # What is left of each feature's square over the other queries, plus λ; and γ, d and
+    # the pivots of the kept steps.
     pivot = state[0]
     rows, halves, pivots = delayed
     terms_of_b = work[:5]
@@ -115,6 +117,7 @@ def bring_up(
     matrices do not exist yet and start from it. ``work`` (3 steps + 2, BLOCK) is work
     space.
     """
+    # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
     h = delayed[2].shape[1]
     row = work[0]
@@ -178,6 +181,7 @@ def _coefficients(
     The three numbers are what a step subtracts from each pair with the feature, but for
     the other feature's factors.
     """
+    # γ and d of each feature for the kept steps, and the pivots of these steps.
     rows, halves, pivots = delayed
     for a in range(h):
         offset = 3 * a
@@ -204,6 +208,7 @@ def _subtract(
     ``position``; ``space`` has p γ, γ and d of the other one, from
     :func:`_coefficients`.
     """
+    # γ and d of each feature for the kept steps.
     rows, halves, _ = delayed
     # Two steps at a time, so that an entry is read and written half as often.
     for a in range(0, h - 1, 2):

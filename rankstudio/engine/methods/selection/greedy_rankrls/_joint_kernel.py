@@ -50,6 +50,7 @@ def follow(
     ``members`` lists the features group by group, from ``starts[g]`` on; the pairs of
     group g begin at ``pairs[g]``.
     """
+    # γ and d of each feature for the kept steps, and the pivots of these steps.
     rows, halves, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):
@@ -117,6 +118,8 @@ def _learn(
     the other queries, without the parts of the selected features. It is factorised as
     LL'. ``pair`` is the position of the group's first pair in ``joint``.
     """
+    # What is left of the features' squares and of their products with the labels, over
+    # the other queries, after the selected features.
     pivot = state[0]
     right = state[1]
     size = group.shape[0]
@@ -165,6 +168,8 @@ def _cost(
     the group's features. ``pair`` is the position of the group's first pair in
     ``products``.
     """
+    # In the held-out queries: the features' products with the residual e of the labels
+    # and their squares, after the selected features; and e'e.
     ev = state[2]
     vv = state[3]
     ee = state[4]

@@ -93,6 +93,7 @@ def select(
     of all shards. ``remaining`` are the columns that are not selected. ``work`` (3 t +
     6 + 3 TILE, BLOCK) is work space.
     """
+    # What is left of each feature's square over the other queries, plus λ.
     pivot = state[0]
     t = selected.shape[0] - 1
     b = selected[-1]

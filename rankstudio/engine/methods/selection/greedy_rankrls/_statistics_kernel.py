@@ -73,6 +73,8 @@ def cost(k: int, j: int, state: State) -> float:
     With the weight β of the feature, it is e'e - 2 β e'v + β² v'v in each held-out
     query, where e and v are the residuals of the labels and of the feature.
     """
+    # Over the other queries: the features' squares plus λ and products with the labels;
+    # in the held-out query: products with the residual e, squares, and e'e.
     pivot, right, ev, vv, ee = state
     value: float = 0.0
     for i in range(BLOCK):
@@ -88,6 +90,8 @@ def enter(k: int, b: int, state: State, terms: Floats) -> None:
     Both are for the queries of block k. ``terms`` (5, BLOCK) are 1 / p_b, r_b, β_b,
     e'v_b and v_b'v_b.
     """
+    # Over the other queries: the features' squares plus λ and products with the labels;
+    # in the held-out query: products with the residual e, squares, and e'e.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         terms[0, i] = 1.0 / pivot[k, b, i]
@@ -114,6 +118,8 @@ def update(
     The equations are (4), (5) and (6) of the module's docstring. ``row`` is its entry
     S_bj of the pivot row, ``product`` is v_j'v_b, and ``terms`` are those of `enter`.
     """
+    # Over the other queries: the features' squares plus λ and products with the labels;
+    # in the held-out query: products with the residual, and squares.
     pivot, right, ev, vv, _ = state
     gamma = row * terms[0, i]
     # (4)

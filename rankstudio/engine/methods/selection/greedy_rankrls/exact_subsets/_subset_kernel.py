@@ -72,6 +72,8 @@ def _append(
     ``work`` is two vectors of length t, two of length n, and L, to which a row is
     appended.
     """
+    # By number of features in the prefix, and by further feature; the last one is the
+    # error with the squared length of the weights.
     p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
     z = work[0]
@@ -151,9 +153,11 @@ def _factorise_without(
     ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The diagonal entries of L are
     inverted.
     """
+    # Products over all queries, by branching order; those of each query, by column.
     total, gram, columns, _ = totals
     n = total.shape[0] - 1
     last = gram.shape[1] - 1
+    # The factor L, and the solution along it.
     M, w = space
     for a in range(t):
         # Row a of the matrix and its right-hand side, without each query of the block.
@@ -197,8 +201,10 @@ def _errors_of_block(
     query; a back substitution gives the weights w_q. The error is y_q'y_q - 2 w_q'r_q +
     w_q'G_q w_q with the query's own products.
     """
+    # The products of each query, by column, and the columns in branching order.
     _, gram, columns, _ = totals
     last = gram.shape[1] - 1
+    # The factor L, and the solution along it.
     M, w = space
     # The back substitution; diagonal entries of L are inverted.
     for a in range(t - 1, -1, -1):
@@ -374,6 +380,7 @@ def branches(
     1,) are the first features of items. The results are rows of ``prefixes`` (rows,
     length) and ``bounds`` (rows,).
     """
+    # Products over all queries, and the costs of items.
     total, _, _, prices = totals
     items = starts.shape[0] - 1
     n = total.shape[0] - 1
@@ -432,6 +439,8 @@ def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
     ``columns`` are the set's features, ascending, and ``error`` is its criterion. Of
     sets with equal errors, the first in lexicographic order of the columns is better.
     """
+    # Sets, their criteria and deviations, and three counts: sets kept, sets evaluated,
+    # and whether the table was too small.
     sets, values, counts = output
     if counts[0] == 0 or error < values[0, 0] - tie:
         return True
@@ -472,6 +481,8 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
     """
     numbers, n_queries, reference, space, by_query = task
     regularization, _, _, _, _, tie, n_deviations = numbers
+    # Sets, their criteria and deviations, and three counts: sets kept, sets evaluated,
+    # and whether the table was too small.
     sets, values, counts = output
     error = _left_out_error(chosen, t, totals, regularization, space, by_query)
     sorted_columns = np.empty(t, np.int64)
@@ -517,6 +528,7 @@ def _limit(task: Task, output: Found) -> float:
     """
     numbers, _, reference, _, _ = task
     _, _, _, greatest_criterion, slack, tie, _ = numbers
+    # Criteria of the sets, and how many are kept.
     _, values, counts = output
     limit: float = greatest_criterion
     if reference.shape[0] == 0 and counts[0] > 0:
