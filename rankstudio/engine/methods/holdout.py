@@ -258,7 +258,7 @@ class HeldOutPredictor:
         return float((yield from self._over_pairs(losses)).sum()) / m
 
     def pair_area(self, kinds: Floats) -> Generator[WorkProgress, None, float]:
-        """Return the leave-pair-out AUC, with progress: time and memory of :meth:`pair_error`.
+        """Return the leave-pair-out AUC, with progress: O(m²r) time, and some megabytes of memory.
 
         Parameters
         ----------

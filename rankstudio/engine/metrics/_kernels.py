@@ -224,7 +224,7 @@ def rank_all(
     order : ndarray of shape (m,)
         Receives the documents as the last model ranks them.
     reals, integers : ndarray
-        Of :func:`scratch_space`.
+        Work space, from :func:`scratch_space`.
 
     Returns
     -------
@@ -329,7 +329,7 @@ def measure_all(
     Parameters
     ----------
     ranked : ndarray of shape (K, m)
-        Of ``rank_all``.
+        Labels in ranked order, with marks of ties, as ``rank_all`` writes them.
     models : tuple of int
         The least of ``begins``, and the greatest of ``ends``.
     begins, ends : ndarray of shape (Q,)
@@ -348,7 +348,7 @@ def measure_all(
     out : ndarray of shape (M, K, Q)
         Receives the values.
     reals, integers : ndarray
-        Of ``scratch_space``.
+        Work space, from ``scratch_space``.
     tree : ndarray of shape (L + 1,), or None
         Zeros, before and after the call. None if every measure is MAP, P or NDCG and no
         ties are averaged: the code for other measures is then not compiled.

@@ -167,7 +167,8 @@ class DistinctRankings:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Rankings of :func:`rankstudio.engine.metrics.evaluator.rank`, always of the
+            Labels in ranked order, with marks of ties, as
+            :func:`rankstudio.engine.metrics.evaluator.rank` returns them; always of the
             same labels.
 
         Returns

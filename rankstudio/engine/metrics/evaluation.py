@@ -219,7 +219,9 @@ def group_by_query(
     Parameters
     ----------
     qid : ndarray of shape (m,)
+        Query id of each document.
     n_documents : int
+        m, for the check.
 
     Returns
     -------

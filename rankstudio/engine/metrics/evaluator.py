@@ -442,7 +442,7 @@ class Evaluator:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            As in `evaluate_rankings`.
+            Labels in ranked order, with marks of ties.
         begins, ends : ndarray of shape (Q,)
             Rows to measure, for each query.
         out : ndarray of shape (M, K, Q)

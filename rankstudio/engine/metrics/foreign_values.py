@@ -70,7 +70,8 @@ class ForeignValues:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Of :func:`rankstudio.engine.metrics.evaluator.rank`.
+            Labels in ranked order, with marks of ties, as
+            :func:`rankstudio.engine.metrics.evaluator.rank` returns them.
         begins, ends : ndarray of shape (Q,)
             Rows to measure, for each query.
         backwards : bool

@@ -272,6 +272,7 @@ def code_of_file(path: Path, name: str = "") -> Code:
     Parameters
     ----------
     path : Path
+        The file.
     name : str
         Name of the class or function; "" if the file has only one that can be a method.
 
@@ -312,6 +313,7 @@ def codes_of_file(
     Parameters
     ----------
     path : Path
+        The file.
     fits : callable, optional
         Returns whether to include a class or function; by default whether it can be a
         method.

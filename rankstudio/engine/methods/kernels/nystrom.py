@@ -67,6 +67,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
         Draw from all documents with equal probability, or equal numbers from each query
         as far as possible.
     seed : int
+        Seed of the draw.
 
     Returns
     -------
@@ -426,7 +427,7 @@ def kernel_need(
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
     """Return the bytes of a kernel model's matrices.
 
-    ``exact`` is as in :func:`refuse_too_large`.
+    ``exact`` means that all documents are decomposed at once.
     """
     r = m if n_basis is None else min(n_basis, m)
     return 8.0 * (5 * m**2 if exact else _N_MATRICES * (m * r + r**2))

@@ -376,7 +376,8 @@ def grade_densities(
     validation_values : ndarray of shape (V,)
         Values of the feature at which the densities are compared.
     normalised, exact : bool
-        As in :func:`divergences`.
+        Whether densities sum to 1 over these values, and whether they are summed kernel
+        by kernel instead of by a fast transform.
     """
     grades, grade = np.unique(y, return_inverse=True)
     return _compared(values, grade, grades, validation_values, normalised, exact)

@@ -818,7 +818,7 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 
 
 def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Return the result of :func:`comparing_features`, which is computed once for some data."""
+    """Return the similarity of each pair of features, shape (n, n), computed once for some data."""
     by_kind = data.shared.of(_Similarities).by_kind
     return (yield from once(by_kind, kind, comparing_features(data, kind)))
 

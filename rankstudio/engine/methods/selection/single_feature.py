@@ -150,6 +150,7 @@ def measuring_features(
     data : TrainingData
         Documents to rank.
     measure : str
+        Name of the measure.
     convention : str or Convention
         Convention of the measure, or its key; methods that select by it pass its
         objective.

@@ -53,6 +53,7 @@ def joint_counts(
     number : ndarray of shape (m,)
         Position of each document's label among the different labels.
     n_labels : int
+        Number of different labels.
     """
     nonzeros = _Entries.of(data, columns)
     n_bins = edges.shape[1] + 1

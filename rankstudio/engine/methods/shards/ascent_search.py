@@ -43,6 +43,7 @@ def ascent_search(
     measure : str
         Measure to maximise; errors are minimised.
     convention : Convention
+        Convention of the measure.
     """
     target = find_measure(measure)
     with data.session(StateWork(_Measuring, (target.name, convention))) as session:

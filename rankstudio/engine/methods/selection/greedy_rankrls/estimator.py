@@ -438,7 +438,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return self._ranker.left_out_scorer(data, columns)
 
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
-        """Return a function that sums the queries' statistics, or None if paths do not follow from sums."""
+        """Return a function that prepares paths on any subset of the queries, or None if they are not available.
+
+        Such paths follow from sums over queries of the products of features and labels.
+        """
         if not self._adds_up(data):
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.summed_paths import (  # noqa: PLC0415 - numba

@@ -613,8 +613,9 @@ def forward_path(
     groups : ColumnGroups
         Groups of features; groups with several features need Gram matrices.
     rules : Constraints
-        Of groups.
+        Pinned and allowed groups, their greatest number, costs and penalty.
     cost : PairCost
+        Loss of a pair of documents.
     algorithm : {"auto", "statistics", "rows"}
 
     Notes

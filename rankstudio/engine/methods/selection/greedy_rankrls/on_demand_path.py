@@ -254,12 +254,15 @@ def on_demand_path(
     groups : ColumnGroups
         Groups of features.
     rules : Constraints
-        Of groups.
+        Pinned and allowed groups, their greatest number, costs and penalty.
     cost : PairCost
+        Loss of a pair of documents.
     algorithm : str
         Algorithm of the greedy path with which other searches start.
     search : {"forward", "floating", "swap", "best"}
     fitting : {"pre", "back"}
+        Whether candidates are compared by models trained with them, or with the other
+        weights unchanged.
 
     Raises
     ------

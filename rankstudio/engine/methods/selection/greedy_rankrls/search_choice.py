@@ -252,7 +252,7 @@ def whole_path(
         λ > 0.
     groups : ColumnGroups
     rules : Constraints
-        Of groups.
+        Pinned and allowed groups, their greatest number, costs and penalty.
     algorithm : str
         "algorithm1" for forward search without groups, otherwise any.
     search : {"forward", "floating", "swap"}

@@ -97,6 +97,7 @@ def summed_rows(
     data : TrainingData
         Of any size.
     cost : PairCost
+        Loss of a pair of documents.
     columns : sequence of int, optional
         Columns of the features; all by default.
 

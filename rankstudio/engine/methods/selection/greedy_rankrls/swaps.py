@@ -83,6 +83,7 @@ def group_swap_criteria(
     selected : tuple of int
         Columns of the model, in whole groups.
     groups : ColumnGroups
+        Features that are selected together; each other feature is a group by itself.
 
     Returns
     -------

@@ -68,6 +68,7 @@ def search_near(
     ----------
     problem : SubsetProblem
     size : int
+        Number of items of a set.
     reference : ndarray of shape (blocks, BLOCK)
         Error of the best set in each query.
     max_error : float

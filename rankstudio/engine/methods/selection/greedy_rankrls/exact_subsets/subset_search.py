@@ -99,7 +99,7 @@ def best_path(
     greedy : list of Step
         Greedy path under the same rules, one step per size.
     search : FloatingSearch
-        Of groups.
+        Search among groups, which computes the criterion of any set.
     rules : Constraints
         Without costs.
     problem : SubsetProblem
