@@ -226,7 +226,8 @@ def models_in_order(
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = narrow_coefs
         return coefs, errors
-    # The first pass: the sums of all queries, from which all models follow.
+    # The first pass: the sums of all queries, from which all models follow. The Cholesky
+    # factor, and the solution along it, hold for any number of the first features.
     squares, right = yield from sums_of_products(data, cost)
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
@@ -262,7 +263,8 @@ def combined_models(
     their leave-query-out errors. The result of the first pass over the data is cached.
     """
     order = np.arange(len(combinations))
-    # X^'X^ and X^'y^ of the weighted sums follow from those of the features.
+    # X^'X^ and X^'y^ of the weighted sums follow from those of the features. The Cholesky
+    # factor, and the solution along it, hold for any number of the first sums.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T,

@@ -512,10 +512,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return paths for permuted labels that share the queries' Gram matrices.
+        """Return a function from label vectors to the criteria of the greedy path of each, for a permutation test.
 
-        None for settings, losses or sizes for which these paths are not available. A
-        loss needs rows that do not depend on the labels.
+        The paths share the queries' Gram matrices. None for settings, losses or sizes
+        for which these paths are not available. A loss needs rows that do not depend on
+        the labels.
         """
         # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:

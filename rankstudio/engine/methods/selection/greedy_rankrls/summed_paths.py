@@ -195,7 +195,8 @@ class SummedPaths:
     ) -> list[Step]:
         """Return the steps on all but a few queries.
 
-        ``first`` is as in :meth:`labelled_path`.
+        ``first`` are features to start with; the path then ends with the feature after
+        them.
         """
         with self._buffer(self.n_queries) as room:
             return self._path(self._statistics_without(queries, room), first)

@@ -225,7 +225,8 @@ class SubsetProblem:
         """Return the numbers that the kernel's search for sets needs, in its order.
 
         Sets are evaluated up to a criterion of ``limit``, and may be worse than a
-        reference by at most ``deviations`` standard errors.
+        reference by at most ``deviations`` standard errors. The others are λ, μ, the
+        budget, and the rounding errors of a bound and of a criterion.
         """
         return (
             self.regularization,
