@@ -59,8 +59,9 @@ def all_pairs(
     """Write the predictions of all pairs i < j with i in first … last - 1, by the model without i and j.
 
     The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``. ``hat``
-    (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all
-    documents, and ``inverse_count`` and ``border`` are constants of :func:`_solve`.
+    (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all documents,
+    and ``labels`` (m,) the labels. ``inverse_count`` and ``border`` are two constants,
+    of which one is 0: see :func:`_solve`.
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
@@ -91,7 +92,8 @@ def some_pairs(
 
     Both documents of a pair are predicted by the model without the two. ``hat`` (m, m)
     is the hat matrix, ``residuals`` (m,) are those of the model of all documents, and
-    ``inverse_count`` and ``border`` are constants of :func:`_solve`.
+    ``labels`` (m,) the labels. ``inverse_count`` and ``border`` are two constants, of
+    which one is 0: see :func:`_solve`.
     """
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]

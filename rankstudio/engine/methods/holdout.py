@@ -144,6 +144,7 @@ class HeldOutPredictor:
     weighting: str = "size"
 
     def __post_init__(self) -> None:
+        """Raise an error for an unknown loss or weighting, or for labels that do not fit the kernel."""
         for name, value, choices in (
             ("loss", self.loss, LOSSES),
             ("weighting", self.weighting, WEIGHTINGS),

@@ -751,8 +751,9 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    In a tie with t irrelevant documents, 0 … t of them are above a relevant one with
-    equal probability.
+    ``level`` are the levels of the labels of n ranks, and ``relevants`` and ``judged``
+    (L,) are 1 for such levels; documents with equal keys are a tie. In a tie with t
+    irrelevant documents, 0 … t of them are above a relevant one with equal probability.
     """
     divisor = min(n_relevant, n_irrelevant)
     total = 0.0
@@ -831,9 +832,11 @@ def _cascade(
 ) -> float:
     """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
-    A reader who never ends counts 0. If not ``by_rank``, a reader who ends counts 1 at
-    every rank. ``stops`` is the probability to end at a document of each level: for RR
-    1 at a relevant document.
+    ``level`` are the levels of the labels of n ranks; documents with equal keys are a
+    tie, whose order only counts unless ``averaged``. A reader goes no further than
+    ``last``. A reader who never ends counts 0. If not ``by_rank``, a reader who ends
+    counts 1 at every rank. ``stops`` (L,) is the probability to end at a document of
+    each level: for RR 1 at a relevant document.
 
     ``chance[j]`` is the probability to pass j documents of a tie. Over all orders of
     the tie, it is the mean, over its sets of j documents, of the product of their

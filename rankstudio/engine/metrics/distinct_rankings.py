@@ -141,6 +141,7 @@ class DistinctRankings:
     """
 
     def __init__(self, query_ptr: Ints) -> None:
+        """Start without rankings; query q has the documents query_ptr[q] to query_ptr[q + 1]."""
         self._query_ptr = np.ascontiguousarray(query_ptr, dtype=np.int64)
         n_queries = self._query_ptr.size - 1
         self._counts = np.zeros(n_queries, dtype=np.int64)

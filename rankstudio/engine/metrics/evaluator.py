@@ -277,6 +277,12 @@ class Evaluator:
         *,
         grading: Grading | None = None,
     ) -> None:
+        """Check the labels (m,), and prepare what all rankings of the documents share.
+
+        Query q has the documents query_ptr[q] to query_ptr[q + 1]. ``grading`` has the
+        greatest grade of the dataset, and ids that may order documents with equal
+        scores.
+        """
         labels = check_labels(y)
         ptr = check_query_ptr(query_ptr, labels.size)
         self.convention = (
@@ -667,7 +673,8 @@ def rank(
         Relevance labels, grouped by query.
     query_ptr : ndarray of shape (Q + 1,)
     order : ndarray of shape (m,), optional
-        :func:`reading_order` of the documents.
+        Documents in the reverse order in which equal scores are ranked, from
+        :func:`reading_order`; by default that of the file.
 
     Returns
     -------
@@ -712,10 +719,7 @@ def _not_a_number_error(document: int, model: int) -> DatasetError:
 
 
 def average(values: Floats) -> Floats:
-    """Return the mean over the last axis, ignoring NaN.
-
-    Return NaN if there are no values.
-    """
+    """Return the mean of ``values`` (…, Q) over the last axis, ignoring NaN; NaN if there are no other values."""
     undefined = np.isnan(values)
     if not undefined.any():
         return np.asarray(values.mean(axis=-1))

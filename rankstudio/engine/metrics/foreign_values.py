@@ -54,6 +54,12 @@ class ForeignValues:
         convention: Convention,
         greatest_grade: float,
     ) -> None:
+        """Import the functions of the measures; ``indices`` are their positions among all measures.
+
+        ``labels`` (m,) are those of the documents, and ``query_ptr`` (Q + 1,) the first
+        document of each query.
+        """
+        # Functions get a convention that names the grade.
         grade = convention.greatest_grade or greatest_grade
         rules = replace(convention, greatest_grade=grade)
         self._functions = [_Function.of(m, rules) for m in measures]

@@ -33,6 +33,7 @@ class MeasureRegistry:
     """
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
+        """Start with some measures; by default with those of all plug-ins, read when needed."""
         self._lock = RLock()
         # None until they are needed
         self._listed: dict[str, MeasureEntry] | None = None

@@ -180,6 +180,7 @@ class _QueryMeasures:
         convention: Convention,
         signs: tuple[float, ...],
     ) -> None:
+        """Measure the queries of a shard by every weak ranker: each feature times each sign."""
         self._measure = measure
         self._convention = convention
         self.weak = scratch.empty(len(signs) * data.X.shape[1], data.ptr.size - 1)

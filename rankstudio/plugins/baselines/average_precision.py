@@ -172,6 +172,7 @@ class AveragePrecisionLoss:
     """
 
     def __init__(self, relevant: Bools, queries: Queries) -> None:
+        """Prepare the loss of documents of which the mask ``relevant`` (m,) has the relevant ones."""
         sizes = np.diff(queries.ptr)
         self._queries = queries
         self._n_relevant = np.add.reduceat(relevant.astype(np.int64), queries.ptr[:-1])

@@ -382,6 +382,7 @@ class TrainingLoss:
     """
 
     def __init__(self, data: TrainingData, k: int) -> None:
+        """Prepare NDCG@k of the documents in ``data``."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._name = f"NDCG@{k}"

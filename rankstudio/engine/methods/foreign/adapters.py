@@ -424,8 +424,8 @@ def _model_weights(model: Any, n: int) -> Floats | None:
 def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     """Return whether a model's scores are weighted sums of the features, plus a constant.
 
-    This is tried with documents X (m, n), up to rounding, because ``coef_`` may have
-    another meaning.
+    This is tried with documents X (m, n), up to rounding, because the ``coef_`` of a
+    model, here ``weights`` (n,), may have another meaning.
     """
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights

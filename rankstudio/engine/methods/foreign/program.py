@@ -192,6 +192,7 @@ class _Program:
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        """Read the output of the process on another thread, so that it never waits for a reader."""
         self.process = process
         self.share = 0.0  # of the work that is done, as the program reports it
         self._output = bytearray()

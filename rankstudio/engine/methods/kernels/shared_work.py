@@ -84,7 +84,7 @@ def left_out_predictions(
 
 
 def basis_vectors(data: QueryData, basis: Ints) -> Floats:
-    """Return the basis vectors, ``data.X[basis]``, as one array for all models with the same basis.
+    """Return the basis vectors, ``data.X[basis]`` (r, n), as one array for all models with the same basis (r,).
 
     The array is cached as long as a model uses it.
     """

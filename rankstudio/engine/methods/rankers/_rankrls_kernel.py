@@ -122,8 +122,8 @@ def left_out_errors(
     unknowns in both are skipped.
 
     ``rows`` (m, n) are the centred features in the eigenvectors' basis, ``root`` (n,)
-    is 1 / √(e + λ) with their eigenvalues e, ``residuals`` are (m,), and ``smallest``
-    is the bound of pivots.
+    is 1 / √(e + λ) with their eigenvalues e, ``residuals`` are (m,), and ``smallest`` is the
+    bound of pivots. Query q has the rows ptr[q] to ptr[q + 1].
     """
     n = root.shape[0]
     for q in range(first, last):

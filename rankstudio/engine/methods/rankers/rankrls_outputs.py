@@ -54,6 +54,7 @@ class OutputModels:
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
+        """Factorise X^'X^ + λI, with the features X^ centred within queries; labels come later."""
         self._X = data.centred[0]
         self._ptr = data.ptr
         regularized: Floats = self._X.T @ self._X
@@ -84,7 +85,10 @@ class OutputModels:
         return residuals
 
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
-        """Return for each query the function that multiplies by (I - V_q V_q')^-1, where V = X^ L'^-1."""
+        """Return for each query the function that multiplies by (I - V_q V_q')^-1, where V (m, n) = X^ L'^-1.
+
+        Times it, the query's residuals (|q|, v) become those of the model without it.
+        """
         if self._solvers is None:
             # L is the factor of X^'X^ + λI.
             V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)

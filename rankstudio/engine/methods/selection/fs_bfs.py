@@ -400,6 +400,7 @@ class BestFirstSearch:
         max_iter: int,
         rng: np.random.Generator,
     ) -> None:
+        """Keep the settings; a search begins with :meth:`best_subset`."""
         self._ascent = ascent
         self._size = size
         self._patience = patience

@@ -38,6 +38,7 @@ class KendallSimilarity:
     """
 
     def __init__(self, data: QueryData, scratch: Scratch | None = None) -> None:
+        """Rank the documents of each query by each feature, with arrays from ``scratch``, or in memory."""
         from rankstudio.engine.methods.selection import _kendall_kernel as kernels  # noqa: PLC0415 - numba
 
         self._kernels = kernels
@@ -63,7 +64,11 @@ class KendallSimilarity:
             )
 
     def sums(self, feature: int, other_features: Ints) -> Floats:
-        """Return sums of |τ-b| over queries, and in how many queries it is defined, (2, len(others))."""
+        """Return sums of |τ-b| over queries, and in how many queries it is defined, shape (2, others).
+
+        τ-b is that of ``feature`` and each of ``other_features`` (others,), all
+        columns.
+        """
         out = np.empty((2, other_features.size))
         # Each thread compares the feature with a part of the others.
         with pool(worthwhile(36.0 * other_features.size * self._ranks.shape[1])) as (

@@ -150,7 +150,7 @@ class _Measuring:
         ).astype(np.float64)
 
     def _prepare_features(self, data: QueryData) -> tuple[Floats, Any]:
-        """Return the transposed features and an evaluator, and keep them if memory allows."""
+        """Return the transposed features (n, m) and an evaluator of the measure, and keep them if memory allows."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         evaluator = Evaluator(

@@ -208,6 +208,7 @@ class _PairState:
     def __init__(
         self, data: QueryData, scratch: Scratch, weighting: PairWeighting | None
     ) -> None:
+        """Start without pairs, which the first message makes; None weighs all pairs equally."""
         self._scratch = scratch
         self._weighting = weighting
         # Whether memory allows to keep the pairs between messages.

@@ -134,6 +134,10 @@ class _Session:
         executor: Executor | None,
         workers: int,
     ) -> None:
+        """Start without states: ``work`` makes that of a shard for its first message.
+
+        ``room`` limits the memory of all states; ``executor`` has threads, or is None.
+        """
         self._data = data
         self._work = work
         self._executor = executor
@@ -510,7 +514,7 @@ class TrainingData:
         )
 
     def _rows(self, index: int) -> Floats:
-        """Return the features of a shard's documents, which narrowed data copy on first use."""
+        """Return the features (d, n) of a shard's d documents, which narrowed data copy on first use."""
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
             # Without a lock: threads that need the same shard at the same time copy the

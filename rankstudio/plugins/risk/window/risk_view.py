@@ -56,6 +56,7 @@ class RiskView(ContributedComparison):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Make the field of the risk aversion, the empty table, and the line for notes."""
         super().__init__(theme)
         self._measure = ""
         tip = tr(

@@ -27,6 +27,7 @@ class Algorithm1Search:
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
+        """Start without features; ``regularization`` is λ. Matrices have the documents as rows."""
         self._X, self._y = data.centred
         self._ptr = data.ptr
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))

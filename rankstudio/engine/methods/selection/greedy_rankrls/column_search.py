@@ -76,6 +76,7 @@ class GramProducts:
     """
 
     def __init__(self, gram: Floats, total: Floats, n_queries: int) -> None:
+        """Use the Gram matrices of features and labels: ``gram`` of each query, ``total`` of all."""
         n = total.shape[0] - 1
         self.n_queries = n_queries
         # A feature that varies within no query has a square of 0.
@@ -130,6 +131,7 @@ class ColumnProducts:
     """
 
     def __init__(self, data: SparseQueryData) -> None:
+        """Start without selected features, for features and labels centred within queries."""
         y = data.centred_labels
         self.n_queries = data.ptr.size - 1
         self.informative = data.informative
@@ -289,6 +291,7 @@ class OnDemandSearch:
     """
 
     def __init__(self, products: Products, regularization: float) -> None:
+        """Start without features; ``products`` computes products of features in each query, and λ is > 0."""
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
         self._products = products

@@ -223,6 +223,7 @@ class GreedyState:
     """
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
+        """Allocate the state of a shard's queries in ``scratch``: memory, or a file."""
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
         self._work = work
@@ -534,8 +535,9 @@ def gram_blocks(
 def centred_blocks(
     data: QueryData, cost: PairCost, by_blocks: bool
 ) -> Iterator[tuple[Floats, Floats, Ints]]:
-    """Yield centred features, centred labels and ``ptr`` of ``BLOCK`` queries at a time.
+    """Yield centred features (d, n), centred labels (d,) and ``ptr`` of ``BLOCK`` queries at a time.
 
+    ``ptr`` are the first rows of these queries, and d, the number of their documents.
     For a cost other than the default, these are the rows of the cost instead of the
     documents. With ``by_blocks``, the features may be overwritten when the next ones
     are requested: allocating memory for each block would take longer than computing it.
@@ -700,6 +702,7 @@ class ForwardSearch:
     def __init__(
         self, session: ShardSession, work: GreedyWork, groups: ColumnGroups
     ) -> None:
+        """Keep the session with the shards; :meth:`start` begins the search."""
         self._session = session
         self._work = work
         self._groups = groups

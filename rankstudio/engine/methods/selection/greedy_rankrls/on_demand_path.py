@@ -123,6 +123,7 @@ class OnDemandState:
     """State of one shard in the path for one λ: an on-demand search among its queries."""
 
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
+        """Compute the Gram matrices of a shard's queries, or read them from the cache."""
         self._work = work
         self._scratch = scratch
         self._statistics = statistics_of(
@@ -370,6 +371,11 @@ class OnDemandGroups:
         regularization: float,
         groups: ColumnGroups,
     ) -> None:
+        """Start without groups: ``criterion`` is that of the model without features.
+
+        ``total`` (n + 1, n + 1) are the products of features and labels over all
+        queries.
+        """
         self._session = session
         self._total = total
         self._regularization = regularization

@@ -45,6 +45,10 @@ class OneRankingSearch(ABC):
     """Minimum number of documents: with fewer, none remain for training."""
 
     def __init__(self, data: QueryData, regularization: float) -> None:
+        """Start without features, with all documents as one ranking; ``regularization`` is λ.
+
+        Raises an error for too few documents, or too little memory.
+        """
         m = len(data.y)
         if m < self.least:
             raise DatasetError(

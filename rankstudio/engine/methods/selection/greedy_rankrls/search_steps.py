@@ -257,6 +257,7 @@ class BestSets:
     def __init__(
         self, greedy: list[Step], search: FloatingSearch, rules: Constraints
     ) -> None:
+        """Start with the greedy sets, one step per size; ``search`` computes the criteria of others."""
         self._best = greedy.copy()
         self._search = search
         self._rules = rules

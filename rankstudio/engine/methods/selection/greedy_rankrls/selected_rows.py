@@ -78,6 +78,10 @@ class SolvedRows:
     def __init__(
         self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]
     ) -> None:
+        """Start without features, with ``arrays`` of the shapes of :meth:`shapes` and λ.
+
+        ``gram`` are the Gram matrices of the queries; None if only rows are computed.
+        """
         inverse, diagonal, rows = arrays
         # Whole Gram matrices, or only the rows of the selected features, one per step.
         self._whole = gram is not None
@@ -164,6 +168,10 @@ class DelayedRows:
     def __init__(
         self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]
     ) -> None:
+        """Start without features, with ``arrays`` of the shapes of :meth:`shapes` and λ.
+
+        ``gram`` are the Gram matrices of the queries; None if only rows are computed.
+        """
         # γ, d and pivots of the kept steps, the two matrices of pairs of features, and the
         # products of the next feature, for data without whole Gram matrices.
         rows, halves, pivots, outer, inner, following = arrays
@@ -316,6 +324,11 @@ class JointPairs:
         blocks: int,
         empty: Callable[[int], Floats],
     ) -> None:
+        """Allocate two numbers for each pair of features of a group in each query, by ``empty``.
+
+        ``groups`` have several of the n columns each; ``blocks`` counts blocks of
+        queries.
+        """
         # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
         self._members: Ints = np.concatenate(groups).astype(np.int64)

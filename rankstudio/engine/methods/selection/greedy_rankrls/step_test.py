@@ -69,6 +69,7 @@ class ResidualTest:
     """
 
     def __init__(self, paths: SummedPaths, data: TrainingData, cost: PairCost) -> None:
+        """Compute the path, and the scores of the documents by the model before each step."""
         if not cost.ties:
             raise ParameterError(
                 "ties", False, "True, as documents with equal labels count, too"

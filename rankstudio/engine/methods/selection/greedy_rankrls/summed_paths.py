@@ -159,6 +159,7 @@ class SummedPaths:
         rules: Constraints,
         cost: PairCost,
     ) -> None:
+        """Sum the products of features and labels in each query, for paths with this λ and these rules."""
         self.regularization = regularization
         self.rules = rules
         self._groups = ColumnGroups.of(data.X.shape[1], ())
@@ -227,7 +228,7 @@ class SummedPaths:
 
     @contextmanager
     def _buffer(self, n_queries: int) -> Iterator[Floats]:
-        """Provide a buffer for the Gram matrices of ``n_queries`` queries, which is reused afterwards."""
+        """Provide a buffer (blocks, n + 1, n + 1, BLOCK) for Gram matrices of queries, which is reused afterwards."""
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
         try:

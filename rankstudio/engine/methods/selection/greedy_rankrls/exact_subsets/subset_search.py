@@ -108,10 +108,8 @@ def best_path(
     Yields
     ------
     Step or WorkProgress
-        Progress, then one step per size as in
-        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`.
-        The features of a set are in the order of the previous set, followed by new ones
-        in column order.
+        Progress, then one step per size. The features of a set are in the order of the
+        previous set, followed by new ones in column order.
     """
     # Good sets first, by the greedy path and by swaps: the lower their criteria, the
     # more branches are excluded.
