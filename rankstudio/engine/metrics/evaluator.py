@@ -277,12 +277,8 @@ class Evaluator:
         *,
         grading: Grading | None = None,
     ) -> None:
-        """Check the labels (m,), and prepare what all rankings of the documents share.
-
-        Query q has the documents query_ptr[q] to query_ptr[q + 1]. ``grading`` has the
-        greatest grade of the dataset, and ids that may order documents with equal
-        scores.
-        """
+        # Query q has the documents query_ptr[q] to query_ptr[q + 1]. `grading` has the
+        # greatest grade of the dataset, and ids that may order equal scores.
         labels = check_labels(y)
         ptr = check_query_ptr(query_ptr, labels.size)
         self.convention = (
