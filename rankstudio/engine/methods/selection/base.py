@@ -391,13 +391,13 @@ class PathSelector(GrowingSelector):
         for number, size in enumerate(groups.ends(order), start=1):
             selected = tuple(order[:size].tolist())
             # The scores of the features that were not selected before this step.
-            compared = ordering.compared(previous_size)
+            candidate_scores = ordering.compared(previous_size)
             yield Step(
                 number=number,
                 selected=selected,
                 coef=coefs[size - 1],
                 criterion=float(errors[size - 1]),
-                candidates=compared,
+                candidates=candidate_scores,
             )
             previous_size = size
 

@@ -47,14 +47,14 @@ def eliminate(
     -------
     order : ndarray of shape (r,)
         The last remaining column first.
-    compared : ndarray of shape (k, n)
+    candidate_importances : ndarray of shape (k, n)
         At position t, the importances among which that of the t-th column of the order
         was the least; NaN for columns that were already dropped, and for the first
         position.
     """
     remaining = columns
     dropped: list[int] = []
-    compared = np.full((k, n_features), np.nan)
+    candidate_importances = np.full((k, n_features), np.nan)
     while remaining.size > 1:
         yield WorkProgress(
             tr("eliminating features"), 1.0 - remaining.size / n_features
@@ -67,11 +67,12 @@ def eliminate(
             # The feature dropped now is the last of the order among those that remained;
             # only the first k positions of the order are wanted.
             if remaining.size <= k:
-                compared[remaining.size - 1, remaining] = importance
+                candidate_importances[remaining.size - 1, remaining] = importance
             dropped.insert(0, int(remaining[position]))
             remaining = np.delete(remaining, position)
             importance = np.delete(importance, position)
-    return np.array([*remaining.tolist(), *dropped], dtype=np.int64), compared
+    order = np.array([*remaining.tolist(), *dropped], dtype=np.int64)
+    return order, candidate_importances
 
 
 def _least(importance: Floats, tie: float) -> int:

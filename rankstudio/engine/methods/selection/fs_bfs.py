@@ -166,14 +166,14 @@ class FSBFS(PathSelector):
             self._keep(nodes)
             # The models weigh new features; times the combinations, these are weights of
             # the original features. The best measure that each feature reached in the search of this subset.
-            compared = np.full(data.X.shape[1], np.nan)
-            compared[list(node.reached)] = list(node.reached.values())
+            candidate_scores = np.full(data.X.shape[1], np.nan)
+            candidate_scores[list(node.reached)] = list(node.reached.values())
             yield Step(
                 number=len(nodes),
                 selected=features,
                 coef=weights[-1] @ combinations,
                 criterion=float(errors[-1]),
-                candidates=compared,
+                candidates=candidate_scores,
             )
 
     def nodes(

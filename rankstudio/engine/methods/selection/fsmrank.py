@@ -585,8 +585,8 @@ class FSMRankTop(_OfFSMRank):
             data, [step.coef for step in truncated]
         )
         for step, objective in zip(truncated, objectives, strict=True):
-            compared = without(scores, list(step.selected[:-1]))
-            yield replace(step, criterion=objective, candidates=compared)
+            candidate_scores = without(scores, list(step.selected[:-1]))
+            yield replace(step, criterion=objective, candidates=candidate_scores)
 
 
 @dataclass
@@ -724,13 +724,13 @@ class FSMSVM(_OfFSMRank):
                 )
                 coef = np.zeros(n)
                 coef[chosen] = optimum.w
-                compared = without(scores, chosen[:-1])
+                candidate_scores = without(scores, chosen[:-1])
                 yield Step(
                     number=k,
                     selected=tuple(chosen),
                     coef=coef,
                     criterion=optimum.objective,
-                    candidates=compared,
+                    candidates=candidate_scores,
                 )
 
 

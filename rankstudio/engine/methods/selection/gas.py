@@ -181,7 +181,7 @@ class GAS(PathSelector):
         varies = yield from informative_columns(data)
         is_unranked = np.ones(scores.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
-        compared = np.empty((k, scores.size))
+        candidate_scores = np.empty((k, scores.size))
         # `between` returns the similarities of a feature and some others.
         with (
             _lookup_in(matrix)
@@ -196,7 +196,7 @@ class GAS(PathSelector):
                 candidates = (
                     varying_candidates if varying_candidates.any() else is_unranked
                 )
-                compared[t] = np.where(candidates, scores, np.nan)
+                candidate_scores[t] = np.where(candidates, scores, np.nan)
                 order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
                 is_unranked[order[t]] = False
                 # The scores of the similar features that remain are lowered, except
@@ -215,7 +215,7 @@ class GAS(PathSelector):
             "scores_": scores,
             "directions_": directions,
         }
-        return Ordering(features=order, candidates=compared, found=attributes)
+        return Ordering(features=order, candidates=candidate_scores, found=attributes)
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield, for the first ``n_features`` steps, the scores of all features and each query's part in them.

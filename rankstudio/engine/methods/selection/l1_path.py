@@ -281,7 +281,7 @@ def _residual_correlations(
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
-    compared = np.full((order.size, column_norms.size), np.nan)
+    candidate_correlations = np.full((order.size, column_norms.size), np.nan)
     for index, feature in enumerate(order.tolist()):
         # The model when the feature enters; features that never enter are last.
         alpha = attributes["alphas_"][feature]
@@ -294,16 +294,18 @@ def _residual_correlations(
         candidates = column_norms > 0
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
-        compared[index, candidates] = correlations
+        candidate_correlations[index, candidates] = correlations
         # A combination of the features in the model may have the same correlation, but
         # cannot enter.
         inside = np.flatnonzero(weights).tolist()
-        is_tied = candidates & (compared[index] >= alpha * (1.0 - _AS_HIGH))
+        is_tied = candidates & (
+            candidate_correlations[index] >= alpha * (1.0 - _AS_HIGH)
+        )
         is_tied[feature] = False
         for other in np.flatnonzero(is_tied).tolist():
             if not independent(gram, inside, other):
-                compared[index, other] = np.nan
-    return compared
+                candidate_correlations[index, other] = np.nan
+    return candidate_correlations
 
 
 # Unexplained share of a feature's squared length up to which it is linearly dependent.

@@ -120,7 +120,7 @@ class RecursiveElimination(PathSelector):
             if ranker == "rankrls"
             else ranksvm_weights(data, C) as weights
         ):
-            order, compared = yield from _order_and_importances(
+            order, candidate_importances = yield from _order_and_importances(
                 weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k
             )
         # The ranking is the reverse of the order: the position of each feature, from 1
@@ -128,7 +128,9 @@ class RecursiveElimination(PathSelector):
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(
-            features=order[:k], candidates=compared, found={"ranking_": ranking}
+            features=order[:k],
+            candidates=candidate_importances,
+            found={"ranking_": ranking},
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
@@ -271,7 +273,7 @@ def _order_and_importances(
     def importances(columns: Ints) -> Waiting[Floats]:
         return np.abs((yield from weights(columns))) * scale[columns]
 
-    order, compared = yield from eliminate(
+    order, candidate_importances = yield from eliminate(
         importances, np.flatnonzero(~constant), scale.size, k, tie=tie
     )
-    return np.concatenate((order, np.flatnonzero(constant))), compared
+    return np.concatenate((order, np.flatnonzero(constant))), candidate_importances

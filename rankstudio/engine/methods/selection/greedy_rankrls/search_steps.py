@@ -74,8 +74,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         # The criterion of the model with each candidate; NaN for features that are not
         # compared.
         costs = search.costs(candidates)
-        compared = np.full(remaining.size, np.nan)
-        compared[candidates] = costs
+        candidate_criteria = np.full(remaining.size, np.nan)
+        candidate_criteria[candidates] = costs
         best = (
             _best_candidate(candidates, costs, before, empty, rules)
             if pinned is None
@@ -94,26 +94,26 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
             selected=search.selected,
             coef=search.weights(),
             criterion=after,
-            candidates=compared,
+            candidates=candidate_criteria,
             before=before,
         )
         before = after
     if not search.selected:
-        yield empty_model(empty, compared)
+        yield empty_model(empty, candidate_criteria)
 
 
-def empty_model(criterion: float, compared: Floats) -> Step:
+def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
     """Return the step of a search in which no feature is worth its penalty.
 
-    ``criterion`` is that of the model without features, and ``compared`` (n,) are the
+    ``criterion`` is that of the model without features, ``candidate_criteria`` (n,) the
     criteria with each feature.
     """
     return Step(
         number=1,
         selected=(),
-        coef=np.zeros(compared.size),
+        coef=np.zeros(candidate_criteria.size),
         criterion=criterion,
-        candidates=compared,
+        candidates=candidate_criteria,
         before=criterion,
     )
 

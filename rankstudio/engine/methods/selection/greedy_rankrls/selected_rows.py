@@ -268,6 +268,7 @@ class DelayedRows:
 
         def work(part: slice) -> None:
             """Apply the steps to the matrices of some blocks, which the first time start as Gram matrices."""
+            # An empty array says that the matrices exist already.
             gram = self._gram[:0] if self._has_matrices else self._gram[part]
             matrices = of_blocks(self._matrices, part)
             space = np.empty((3 * h + 2, BLOCK))
