@@ -482,8 +482,8 @@ def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
     """Return the weights (places,) after moving the weight of each point to the nearest place.
 
     ``points`` and ``weights`` (P,) are values and how much each counts; ``places`` (D,)
-    are the ascending values to which the weights move.
-    If two places are equally near, each gets half of the weight.
+    are the ascending values to which the weights move. If two places are equally near,
+    each gets half of the weight.
     """
     mass = np.zeros(places.size)
     # The neighbouring places on both sides of each point; before the first place, both
@@ -492,9 +492,10 @@ def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
     left = np.maximum(right - 1, 0)
     to_left = np.abs(points - places[left])
     to_right = np.abs(points - places[right])
-    share = np.where(to_left < to_right, 1.0, np.where(to_left > to_right, 0.0, 0.5))
-    np.add.at(mass, left, share * weights)
-    np.add.at(mass, right, (1.0 - share) * weights)
+    # All of the weight goes to a nearer left place, none if the right one is nearer.
+    left_share = np.select([to_left < to_right, to_left > to_right], [1.0, 0.0], 0.5)
+    np.add.at(mass, left, left_share * weights)
+    np.add.at(mass, right, (1.0 - left_share) * weights)
     return mass
 
 

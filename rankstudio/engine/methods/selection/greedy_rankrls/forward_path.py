@@ -265,6 +265,8 @@ class GreedyState:
             case TotalRow(feature):
                 return (self._row(data, feature),)
             case Start(ends, total):
+                # `ends` are the squares of the features over all queries, and their
+                # products with the labels; groups need all products.
                 kernels.start(
                     self._statistics.known, ends, self._work.regularization, self._state
                 )

@@ -181,7 +181,9 @@ class LeaveOneOutSearch(OneRankingSearch):
                 """Write the criteria of ``size`` candidates from position ``first`` on."""
                 part = candidates[first : first + size]
                 R = self._R[:, part]
-                # λc and λd of the module's docstring, for each candidate.
+                # For each candidate, the factors of the outer product that it adds to the
+                # hat matrix H, and of its part in the predictions; the leverages are the
+                # diagonal of H.
                 c = self._regularization / (
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )
@@ -259,6 +261,8 @@ class LeavePairOutSearch(OneRankingSearch):
 
         m = self._y.size
         losses = np.empty(m)
+        # Without a pair, m - 2 documents are left for training; there is no bias (0.0), and
+        # all rows of H are passed, from row 0 on.
         kernel.pair_losses(
             self._hat,
             self._leverages,

@@ -480,6 +480,8 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
     qualifies if it is the best so far; with one, if it is not significantly worse.
     """
     numbers, n_queries, reference, space, by_query = task
+    # λ, the rounding of a criterion, and by how many standard errors a set may be worse
+    # than the reference.
     regularization, _, _, _, _, tie, n_deviations = numbers
     # Sets, their criteria and deviations, and three counts: sets kept, sets evaluated,
     # and whether the table was too small.
