@@ -549,6 +549,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             X, y if outputs is None else outputs[:, 0], preferences
         )
         data = preferring(self._group(X, labels, qid), preferences)
+        # Called for its error only: a single query leaves no training data.
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         own_grid = [self.checked("regularization")]
         grid = (
@@ -572,6 +573,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:
         """Return each document's score (m,) by the model of some columns trained without its query."""
+        # Called for its error only: a single query leaves no training data.
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         data = training_data(data)
         # Of sparse data, only these columns are made dense.
