@@ -26,7 +26,13 @@ def _solve(
     inverse_count: float,
     border: float,
 ) -> tuple[float, float]:
-    """Solve (1) for the two residuals, from the entries (a, b; b, d) of H and (r, s) of the residuals."""
+    """Return the residuals of two documents by the model without both, a system of two equations.
+
+    a, b and d are the entries (a, b; b, d) of the hat matrix H for the two documents,
+    and (r, s) their residuals in the model of all documents. ``inverse_count`` is 1
+    over the number of training documents for a loss of differences, else 0; ``border``
+    is 1 over the number of all documents for a model with a bias, else 0.
+    """
     # M by (2), where border is 0, or by (3), where inverse_count is 0.
     first = inverse_count * (a + b) + border
     second = inverse_count * (b + d) + border
@@ -52,7 +58,10 @@ def all_pairs(
 ) -> None:
     """Write the predictions of all pairs i < j with i in first … last - 1, by the model without i and j.
 
-    The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``.
+    The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``. ``hat``
+    (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all documents,
+    and ``labels`` (m,) the labels. ``inverse_count`` and ``border`` are two constants,
+    of which one is 0: see :func:`_solve`.
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
@@ -79,7 +88,13 @@ def some_pairs(
     pairs: Ints,
     out: Floats,
 ) -> None:
-    """Write the predictions of the pairs (p, 2) to ``out`` (p, 2)."""
+    """Write the predictions of pairs of documents, rows of ``pairs`` (p, 2), to ``out`` (p, 2).
+
+    Both documents of a pair are predicted by the model without the two. ``hat`` (m, m)
+    is the hat matrix, ``residuals`` (m,) are those of the model of all documents, and
+    ``labels`` (m,) the labels. ``inverse_count`` and ``border`` are two constants, of
+    which one is 0: see :func:`_solve`.
+    """
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]
         j = pairs[p, 1]
@@ -110,9 +125,11 @@ def pair_losses(
 ) -> None:
     """Write to ``out[i]`` the sum over j > i of the squared error of the difference of i and j, without both.
 
-    ``hat`` has the rows of H from ``first`` on, and ``leverages`` is the diagonal of H.
-    The hat matrix is H + scale uu' with ``along`` = u, so that a candidate feature
-    needs no matrix of its own.
+    ``hat`` (rows, m) has the rows of H from ``first`` on, and ``leverages`` (m,) is the
+    diagonal of H. ``residuals`` (m,) are those of the model of all documents, and
+    ``inverse_count`` and ``border`` constants of :func:`_solve`. The hat matrix is H +
+    scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its
+    own.
     """
     for row in range(hat.shape[0]):
         i = first + row
@@ -143,9 +160,10 @@ def pair_orders(
 ) -> None:
     """Write to ``out[i]`` how many pairs of i and j > i of another kind are ordered correctly without both.
 
-    ``hat`` and ``leverages`` are as in :func:`pair_losses`. Scores that differ by at
-    most ``rounding`` times the size of their terms are ties, and count one half: such
-    as the scores of equal documents.
+    ``kinds`` (m,) are numbers that define the correct order, such as relevance. ``hat``
+    (rows, m) has the rows of the hat matrix from ``first`` on, and ``leverages`` (m,)
+    is its diagonal. Scores that differ by at most ``rounding`` times the size of their
+    terms are ties, and count one half: such as the scores of equal documents.
     """
     for row in range(hat.shape[0]):
         i = first + row

@@ -214,8 +214,8 @@ class LinearRanker(Capabilities, Estimator):
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Features of the documents: an array, a pandas DataFrame, nested lists, or a SciPy sparse matrix if
-            ``accepts_sparse`` is True.
+            Features of the documents: an array, a pandas DataFrame, nested lists, or a
+            SciPy sparse matrix if ``accepts_sparse`` is True.
         y : array-like of shape (m,)
             Relevance labels.
         qid : array-like of shape (m,), optional
@@ -246,7 +246,7 @@ class LinearRanker(Capabilities, Estimator):
         return self._fit(self._validated(X, y, qid))
 
     def _validated(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
-        """Check data by scikit-learn's conventions, and return them grouped."""
+        """Check data by scikit-learn's conventions, and return them with the documents of each query together."""
         sparse = "csc" if self.accepts_sparse else False
         features, labels = validate_data(
             self, X, y, y_numeric=True, dtype=np.float64, accept_sparse=sparse
@@ -305,7 +305,7 @@ class LinearRanker(Capabilities, Estimator):
         )
 
     def _score(self, X: Any) -> Floats:
-        """Return the scores of checked documents."""
+        """Return the scores (m,) of checked documents X (m, n)."""
         scores: Floats
         if is_sparse(X):
             scores = X.dot(self.coef_)
@@ -414,9 +414,10 @@ class ConvergingRanker(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield an :class:`Iteration` per Newton step or cutting plane.
+        """Yield an :class:`Iteration` per Newton step or cutting plane, and progress events in between.
 
-        Its criterion is the objective.
+        The criterion of an iteration is the objective. Of many large iterations, only
+        some are yielded.
         """
         C = self.checked("C")
         tol = self.checked("tol")

@@ -1,9 +1,11 @@
 """Abilities that a method may offer to analyses beyond its steps.
 
-An analysis never checks the class of an estimator. It calls a method of :class:`Capabilities`, which any
-estimator, also a user's, may override. If an estimator lacks an ability, an analysis trains models again
-where that is possible, and otherwise says why it has no result. The method's entry in the catalog declares
-the most important abilities (``Method.capabilities``), so that forms and menus need not import the estimator.
+An analysis never checks the class of an estimator. It calls a method of
+:class:`Capabilities`, which any estimator, also a user's, may override. If an estimator
+lacks an ability, an analysis trains models again where that is possible, and otherwise
+says why it has no result. The method's entry in the catalog declares the most important
+abilities (``Method.capabilities``), so that forms and menus need not import the
+estimator.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ class GivenScores(Step):
     name : str
         Name of the scores.
     parts : Mapping of str to ndarray of shape (m,)
-        Scores of the documents of each part, in row order. The keys are :func:`part_key` of the parts'
-        features.
+        Scores of the documents of each part, in row order. The keys are
+        :func:`part_key` of the parts' features.
     """
 
     linear: ClassVar[bool] = False
@@ -42,7 +42,10 @@ class GivenScores(Step):
         return part_key(X) in self.parts
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Return the scores of a part's documents.
+        """Return the scores of a part's documents, found by their features.
+
+        ``columns`` (n, m) are the features of a part, such as the test part of a fold.
+        They identify it, because nothing is computed from them.
 
         Raises
         ------
@@ -72,15 +75,19 @@ KIND = "given scores"
 def given_scores(
     name: str, parts: Sequence[tuple[Floats, Floats]], n_features: int
 ) -> GivenScores:
-    """Return the single step of a run of given scores.
+    """Return the single step of a run whose scores another program has computed.
+
+    A step is a model of a run; this one looks up its scores instead of computing them.
 
     Parameters
     ----------
     name : str
+        Name of the scores.
     parts : sequence of (ndarray of shape (m, n), ndarray of shape (m,))
         Features of the documents of each part, and their scores.
     n_features : int
     """
+    # The features of a part are its key; they are not known by another name.
     by_key = {
         part_key(X): np.ascontiguousarray(scores, dtype=np.float64)
         for X, scores in parts
@@ -97,7 +104,9 @@ def given_scores(
 
 
 def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
-    """Return name and scores from the stored values of `GivenScores.beyond_weights`.
+    """Return name and scores from the values of a stored run with scores of another program.
+
+    The scores are arrays by the key of a part, which is a hash of its features.
 
     Raises
     ------
@@ -130,7 +139,8 @@ def part_key(X: Floats) -> str:
 
     Notes
     -----
-    At most 4,096 rows are read, so the time does not grow with larger numbers of documents.
+    At most 4,096 rows are read, so the time does not grow with larger numbers of
+    documents.
     """
     rows = np.linspace(0, len(X) - 1, min(len(X), _MAX_COMPARED_ROWS)).astype(np.int64)
     digest = hashlib.sha256(f"{X.shape}".encode())

@@ -64,6 +64,8 @@ class KernelDecomposition:
             raise DatasetError(
                 f"kernel: expected a square matrix, got shape {K.shape}."
             )
+        # SKS: each row and column minus its mean. An eigenvalue is negative only by
+        # rounding.
         rows = K.mean(axis=1)
         values, vectors = np.linalg.eigh(K - rows[:, None] - rows + rows.mean())
         return cls(vectors, np.maximum(values, 0.0))
@@ -131,8 +133,8 @@ class HeldOutPredictor:
 
     Notes
     -----
-    RankRLS has no intercept: its predictions are w'(x - mean of all m documents). Predictions of least
-    squares on documents include the intercept.
+    RankRLS has no intercept: its predictions are w'(x - mean of all m documents).
+    Predictions of least squares on documents include the intercept.
     """
 
     kernel: KernelDecomposition
@@ -142,12 +144,14 @@ class HeldOutPredictor:
     weighting: str = "size"
 
     def __post_init__(self) -> None:
+        """Raise an error for an unknown loss or weighting, or for labels that do not fit the kernel."""
         for name, value, choices in (
             ("loss", self.loss, LOSSES),
             ("weighting", self.weighting, WEIGHTINGS),
         ):
             if value not in choices:
                 raise ParameterError(name, value, f"one of {', '.join(choices)}")
+        # Called for its errors only, for each output (m,).
         for column in self._outputs:
             check_labels((self.kernel.n_documents, 1), column)
 
@@ -183,8 +187,8 @@ class HeldOutPredictor:
 
         Notes
         -----
-        O(|U|²r + |U|³) per set, plus a product of the labels with V, once per size of set if the weighting is
-        "none".
+        O(|U|²r + |U|³) per set, plus a product of the labels with V, once per size of
+        set if the weighting is "none".
         """
         labels = self._centred
         m = self.kernel.n_documents
@@ -219,6 +223,7 @@ class HeldOutPredictor:
         self._check_training_size(m - 1)
         strength = self._strength(m - 1)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
+        # The diagonal of the matrix of the held-out document's equation.
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
@@ -254,7 +259,7 @@ class HeldOutPredictor:
         return float((yield from self._over_pairs(losses)).sum()) / m
 
     def pair_area(self, kinds: Floats) -> Generator[WorkProgress, None, float]:
-        """Return the leave-pair-out AUC, with progress: time and memory of :meth:`pair_error`.
+        """Return the leave-pair-out AUC, with progress: O(m²r) time, and some megabytes of memory.
 
         Parameters
         ----------
@@ -265,10 +270,11 @@ class HeldOutPredictor:
         Returns
         -------
         float
-            Share of the pairs of different kinds that are in the correct order by the model trained without
-            both documents, where ties count one half; NaN without such a pair. It equals
-            :func:`rankstudio.engine.statistics.auc.pair_auc` of :meth:`all_pairs`, except that scores that
-            differ only by rounding, up to m eps of their size, are ties here.
+            Share of the pairs of different kinds that are in the correct order by the
+            model trained without both documents, where ties count one half; NaN without
+            such a pair. It equals :func:`rankstudio.engine.statistics.auc.pair_auc` of
+            :meth:`all_pairs`, except that scores that differ only by rounding, up to m
+            eps of their size, are ties here.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
@@ -284,6 +290,7 @@ class HeldOutPredictor:
         def orders(
             hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats
         ) -> None:
+            """Write how many pairs of each document from ``first`` on are in the correct order."""
             _pair_kernel.pair_orders(
                 hat,
                 leverages,
@@ -304,7 +311,9 @@ class HeldOutPredictor:
     ) -> Generator[WorkProgress, None, Floats]:
         """Return the result of ``count`` for each document and its pairs with all later documents, (m,).
 
-        ``count`` gets some rows of H at a time, with the position of the first one.
+        ``count`` gets some rows of the hat matrix H at a time (rows, m), the diagonal
+        of H (m,), the residuals of all documents (m,), the position of the first row,
+        and the array (rows,) or (m,) for its results.
         """
         m = self.kernel.n_documents
         # Without a pair, m - 2 documents are left for training.
@@ -322,6 +331,7 @@ class HeldOutPredictor:
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
         def work(block: tuple[int, int]) -> None:
+            """Count the pairs of the documents first … last - 1."""
             first, last = block
             count(
                 shrunk[first:last] @ self.kernel.vectors.T,
@@ -416,6 +426,7 @@ class HeldOutPredictor:
             ranges = [(v, *cut) for v in range(out.shape[0]) for cut in pairwise(cuts)]
 
             def work(part: tuple[int, int, int]) -> None:
+                """Predict by output v the documents first … last - 1, in pairs with all later ones."""
                 v, first, last = part
                 _pair_kernel.all_pairs(
                     hat,
@@ -434,8 +445,10 @@ class HeldOutPredictor:
     def _pair_arguments(
         self, numbers: int
     ) -> tuple[Floats, Floats, Floats, float, float]:
-        """Return H, the labels (v, m), the residuals (v, m), and the two constants of a pair's system.
+        """Return the arguments with which the kernels leave out pairs, for v outputs and m documents.
 
+        They are the hat matrix H (m, m), the labels (v, m), the residuals of the model
+        of all documents (v, m), and the two constants of the system of each pair.
         Raises an OutOfMemoryError if this many numbers do not fit into memory.
         """
         m = self.kernel.n_documents
@@ -474,9 +487,10 @@ class HeldOutPredictor:
         return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
 
     def _rows(self, held_out: ArrayLike) -> Ints:
-        """Return the rows of a set of held-out documents.
+        """Return the rows of a set of held-out documents as an array (u,).
 
-        Raises a DatasetError for an invalid set.
+        Raises a DatasetError for an invalid set, such as one that leaves no training
+        documents.
         """
         rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
@@ -521,8 +535,9 @@ class HoldOutRanker(LinearRanker):
 
         Notes
         -----
-        O(m²r) once for rank r of the centred X, then constant time per pair (Pahikkala et al. 2009, section
-        3.4). :func:`rankstudio.engine.statistics.auc.pair_auc` measures all pairs.
+        O(m²r) once for rank r of the centred X, then constant time per pair (Pahikkala
+        et al. 2009, section 3.4). :func:`rankstudio.engine.statistics.auc.pair_auc`
+        measures all pairs.
         """
         left_out = self._held_out(X, y)
         return left_out.all_pairs() if pairs is None else left_out.pairs(pairs)
@@ -556,6 +571,8 @@ class HoldOutRanker(LinearRanker):
         return (yield from predictor.pair_area(kinds))
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
+        """Return the predictor of held-out documents X (m, n), which are one global ranking."""
+        # One query for all documents, so that they keep their order.
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
         regularization = self.checked("regularization")
         loss, weighting = self.held_out_loss()
@@ -576,8 +593,9 @@ class HoldOutRanker(LinearRanker):
     ) -> Generator[WorkProgress, None, float]:
         """Return the criterion of one ranking, for which no query can be left out.
 
-        This is the leave-pair-out error, or for a loss of single documents the leave-one-out error. NaN if
-        :meth:`why_no_error` returns a reason why there is none.
+        This is the leave-pair-out error, or for a loss of single documents the
+        leave-one-out error. NaN if :meth:`why_no_error` returns a reason why there is
+        none.
         """
         if self.why_no_error(len(y)):
             return float("nan")
@@ -596,9 +614,10 @@ class HoldOutRanker(LinearRanker):
         )
 
     def why_no_error(self, n_documents: int) -> str:
-        """Return the reason why one ranking of n documents has no criterion.
+        """Return the reason why one ranking of n documents has no criterion by left-out documents.
 
-        The reason is "" if the ranking has such an error.
+        The criterion is the leave-pair-out or leave-one-out error. The reason is "" if
+        the ranking has such an error.
         """
         try:
             loss, _ = self.held_out_loss()

@@ -55,7 +55,7 @@ def left_out_scores(
 
 
 def centred_scores(data: QueryData, models: Floats) -> Floats:
-    """Score centred documents (m,) by the linear models of their queries, shape (Q, n)."""
+    """Return the scores (m,) of documents, centred within queries, by the linear models of their queries (Q, n)."""
     X = data.centred[0]
     scores = np.empty(len(data.y))
     for query, (first, last) in enumerate(pairwise(data.ptr.tolist())):
@@ -116,6 +116,7 @@ def _shard_scores(data: QueryData, scorer: LeftOutScorer) -> tuple[Joined]:
 def _shard_measures(
     data: QueryData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
 ) -> tuple[Joined]:
+    """Return the measures (M, Q) of the queries of a shard, each ranked by the model trained without it."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     per_query = Evaluator(

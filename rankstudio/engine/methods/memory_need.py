@@ -120,7 +120,7 @@ class MemoryNeed:
         return replace(self, least=self.least + n_bytes, usual=usual)
 
     def times(self, count: int) -> MemoryNeed:
-        """Return the requirements of a number of parallel workers."""
+        """Return the requirements of a number of parallel workers, each of which needs as much as this."""
         return replace(
             self,
             least=count * self.least,
@@ -190,6 +190,8 @@ def shard_need(
 ) -> MemoryNeed:
     """Return the requirements of processing shard by shard: T shards and their matrices at a time.
 
+    A shard is a part of the queries; T threads each work on one.
+
     Parameters
     ----------
     shape : DataShape
@@ -197,7 +199,8 @@ def shard_need(
     copies : float
         Number of matrices with the shape of a shard.
     states, lasting : float
-        As in :class:`MemoryNeed`.
+        Bytes of the states of shards for one setting, and of the results of shards that
+        all settings share; both may be in files.
     per_document : float
         Bytes per document that are kept for all shards.
 

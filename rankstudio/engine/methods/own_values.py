@@ -125,7 +125,11 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
 
 
 def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
-    """Return the numbers of an array, or those that a function returns for the documents."""
+    """Return the numbers of an array, or those that a function returns for the documents.
+
+    ``name`` is that of the parameter, for errors. The function gets the features, the
+    labels and the number of each document's query.
+    """
     if callable(value):
         query_data = data.whole(name)
         queries = np.repeat(np.arange(query_data.ptr.size - 1), np.diff(query_data.ptr))
@@ -177,7 +181,8 @@ def read_own_values(
             name=parameter.name
         )
     header, rows = _table_rows(path, expected)
-    # Feature id of each number of a row; the only number of an importance has none.
+    # Feature id of each number of a row. The only number of an importance has none: 0 is
+    # never read.
     number_ids = (
         [_feature_id(path, 1, item, expected) for item in header[1:]]
         if is_matrix
@@ -233,7 +238,10 @@ def _table_rows(path: str, expected: str) -> tuple[list[str], list[list[str]]]:
 def _numbers_after(
     path: str, line: int, row: list[str], size: int, expected: str
 ) -> list[float]:
-    """Return the numbers of a row after the id of its feature."""
+    """Return the ``size`` numbers of a row after the id of its feature.
+
+    Raises a DatasetError that names the line and the ``expected`` form of the file.
+    """
     if len(row) != size + 1:
         raise DatasetError(
             _problem_text(path, line, tr("{n} cells").format(n=len(row)), expected)

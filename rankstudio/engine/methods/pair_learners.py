@@ -68,9 +68,10 @@ class PreferenceLearner(LinearRanker):
 
 
 def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
-    """Return the labels, or zeros with preferences.
+    """Return the labels y, or zeros (m,) if preferences between documents replace labels.
 
-    Raises a ParameterError if both are given.
+    The zeros satisfy checks that need labels; they are not used. Raises a
+    ParameterError for both labels and preferences.
     """
     if preferences is None:
         return y
@@ -90,6 +91,9 @@ def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
 
 def preferring(data: Any, preferences: Preferences | None) -> Any:
     """Return grouped data with preferences, which refer to the rows in their original order.
+
+    Grouped data have the documents of each query together: ``data.order`` are their
+    original rows, or None for the same order.
 
     Raises
     ------
@@ -159,7 +163,7 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
         )
 
         return sparse_preference_rows(data, cost)
-    refuse_unusual(cost)
+    refuse_unusual(cost)  # called for its error only
     return data
 
 

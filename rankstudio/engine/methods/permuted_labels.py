@@ -36,7 +36,11 @@ def rows_and_targets(
 
 
 def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
-    """Return the function from labels (m, v) to targets (m, v) of :func:`rows_and_targets`."""
+    """Return the function from labels (m, v) to the targets (m, v) of the rows of a loss.
+
+    The squared errors of the rows' targets are the loss: labels are centred within
+    queries, and scaled as the rows are.
+    """
     if cost.default:
         return lambda labels: centre(labels, ptr)
     scale = tied_scale(ptr, cost)[:, None]
@@ -57,9 +61,13 @@ def exchanged_rows(
 ) -> Callable[[Ints], QueryData]:
     """Return a function that permutes the documents in preferences, and caches the resulting rows.
 
+    The function gets an order (m,). It returns the data in which each document takes
+    the preferences of another one, with the rows whose squared errors are the loss.
+
     Parameters
     ----------
     cost : PairCost
+        The loss.
     data : QueryData
         Documents with preferences.
     plain : callable
@@ -72,6 +80,7 @@ def exchanged_rows(
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import rows_of  # noqa: PLC0415 - scipy
 
     def exchanged(order: Ints) -> QueryData:
+        """Return the data in which the documents take each other's preferences, by an order (m,)."""
         permuted = plain(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
@@ -88,7 +97,8 @@ def _blocks_if_they_fit(
 ) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
-    None if the blocks take too much memory.
+    A block has a square matrix of the documents of one query. None if the blocks take
+    too much memory.
     """
     sizes = np.diff(data.ptr).astype(np.float64)
     if 8.0 * float(((sizes + 1) * sizes).sum()) > _MOST_ROOM_OF_BLOCKS:

@@ -49,11 +49,12 @@ KINDS = {
 
 
 def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
-    """Return the usable entries of a plug-in by kind.
+    """Return the usable entries of a plug-in by kind, such as "methods" or "pages".
 
     Parameters
     ----------
     loaded : LoadedPlugin
+        The plug-in.
 
     Returns
     -------
@@ -70,6 +71,8 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     }
     # Pages and panels, each with the plug-in that added it.
     parts = window_parts()
+    # Kinds with a catalog first, then pages and panels, then the values that the plug-in
+    # only lists. The kinds are different, so the order of merging does not matter.
     return {
         **{
             kind: _catalog_entries(loaded, kind, entries)

@@ -44,7 +44,11 @@ class Estimator:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Return the metadata that scikit-learn's routing passes to ``fit``."""
+        """Return the request of metadata that scikit-learn's routing passes to ``fit``.
+
+        Metadata are keyword arguments of ``fit``, such as ``qid``. The request is that
+        of :meth:`set_fit_request`, or one that decides about no argument.
+        """
         from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415 - where it is asked for
 
         stored_request = vars(self).get("_metadata_request")
@@ -61,7 +65,8 @@ class Estimator:
         Parameters
         ----------
         **requests : bool, str or None
-            For each argument, whether it is passed, or its alias; None to raise an error if it is given.
+            For each argument, whether it is passed, or its alias; None to raise an
+            error if it is given.
         """
         request = self.get_metadata_routing()
         for name, alias in requests.items():

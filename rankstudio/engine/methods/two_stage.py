@@ -98,9 +98,9 @@ class OfSums(Narrowed):
         return self.inner.scores(new_features)
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values.
+        """Return the model as plain values for a file, with the ``ids`` of all features.
 
-        See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        The inner model's own features are the sums, so they have the ids 1 to t.
         """
         model = self.inner.beyond_weights(range(1, len(self.sums) + 1))
         columns = [int(ids[column]) for column in self.columns]
@@ -133,12 +133,15 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
 def comparisons(
     steps: Sequence[Step], growing: bool, score: CandidateScore | None, divisor: float
 ) -> tuple[Floats, ...]:
-    """Return the scores by which the features of each set of :func:`selections` were compared.
+    """Return the scores by which the features of each set that a selector selects were compared.
 
     Parameters
     ----------
-    steps, growing
-        As in :func:`selections`.
+    steps : sequence of Step
+        Steps of the selector.
+    growing : bool
+        Whether the steps are growing sets, each of which is a set. Otherwise they are
+        iterations, and the sets are the first 1, 2, … features of the last one.
     score : CandidateScore or None
         Score by which the selector compares features; None if it compares none.
     divisor : float
@@ -154,6 +157,8 @@ def comparisons(
         return tuple(np.empty(0) for _ in selections(steps, growing))
     if growing:
         return tuple(score.of(step, divisor) for step in steps)
+    # The same scores for all sets; the features of the smaller set are no candidates. An
+    # empty order still has one set, the empty one.
     order = steps[-1].selected
     scores = score.of(steps[-1], divisor)
     return tuple(without(scores, list(order[:k])) for k in range(max(1, len(order))))
@@ -279,6 +284,7 @@ def combined_steps(
         # Any other model keeps its sums; a feature's importance is its share of the
         # sums' importances.
         used = tuple(sorted(columns))
+        # All weights of a sum are in these columns.
         weights = np.ascontiguousarray(scaled[:number, used])
         shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)
         yield OfSums(
@@ -321,7 +327,8 @@ def _learn_once(
 ) -> Waiting[Step | None]:
     """Train a ranker on some columns with progress events, and return its last step; None without columns.
 
-    Linear models are cached, because several selectors may select the same columns.
+    ``share`` is the share of progress that all events have. Linear models are cached,
+    because several selectors may select the same columns.
     """
     models = data.shared.of(_Models).learned
     key = (type(ranker), repr(ranker.get_params()), columns)
@@ -343,7 +350,8 @@ def _learn_once(
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     """Return a model that was trained on some columns, in ascending order, as a model of all n columns.
 
-    Without a model, return the model with weight 0 for all columns.
+    ``columns`` are its columns in the order of selection, and ``number`` the number of
+    the returned step. Without a model, return the model with weight 0 for all columns.
     """
     coef = np.zeros(n)
     no_candidates = np.empty(0)

@@ -77,7 +77,8 @@ def sort_descending(
 ) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
 
-    Insertion inside runs of ``RUN``, then merging from the bottom up: O(n log n).
+    The arrays are sorted in place; the two spare ones are work space. Insertion inside
+    runs of ``RUN``, then merging from the bottom up: O(n log n).
     """
     # Sort each run by insertion.
     for start in range(0, n, RUN):
@@ -118,7 +119,12 @@ def _merge(
     spare_key: Floats,
     spare_item: Ints,
 ) -> None:
-    """Merge two sorted neighbours; of equal keys, those of the left neighbour come first."""
+    """Merge two sorted neighbours; of equal keys, those of the left neighbour come first.
+
+    They are the positions start … middle - 1 and middle … stop - 1 of ``key``, with the
+    greatest keys first, and ``item`` moves with its key. The spare arrays are work
+    space.
+    """
     if key[middle - 1] >= key[middle]:  # already in order
         return
     # Copy the left neighbor, whose place is written first.
@@ -147,7 +153,10 @@ def _merge(
 
 @subroutine
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
-    """Sort the first n keys from the greatest down, equal keys by item; False if they are far from sorted."""
+    """Sort the first n keys from the greatest down, equal keys by item; False if they are far from sorted.
+
+    The arrays are then only partly sorted, because another method would be faster.
+    """
     moves_left = _FAR * n
     for i in range(1, n):
         moved_key = key[i]
@@ -172,9 +181,10 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
 def _fetch(
     scores: Floats, model: int, item: Ints, n: int, key: Floats
 ) -> tuple[int, int]:
-    """Write the scores of items.
+    """Write the scores of n items by one model to ``key``, in the order of the items.
 
-    Return how many exceed the one before, and the first item with NaN or -1.
+    Return how many scores exceed the one before, and the first item with a NaN, or -1
+    if there is none. ``scores`` (K, m) are those of all models.
     """
     rises = 0
     last = np.inf
@@ -214,7 +224,7 @@ def rank_all(
     order : ndarray of shape (m,)
         Receives the documents as the last model ranks them.
     reals, integers : ndarray
-        Of :func:`scratch_space`.
+        Work space, from :func:`scratch_space`.
 
     Returns
     -------
@@ -235,7 +245,8 @@ def rank_all(
             first = query_ptr[q]
             n = query_ptr[q + 1] - query_ptr[q]
             item = order[first : first + n]
-            # The first model has no order before it: n rises make it sort.
+            # The first model has no order before it: n rises make it sort. Few rises mean
+            # that the order of the model before is nearly right, so insertion is tried.
             rises, bad = (n, -1) if model == 0 else _fetch(scores, model, item, n, key)
             if bad < 0 and (_STEEP * rises > n or not _insert_descending(key, item, n)):
                 for i in range(n):
@@ -318,7 +329,7 @@ def measure_all(
     Parameters
     ----------
     ranked : ndarray of shape (K, m)
-        Of ``rank_all``.
+        Labels in ranked order, with marks of ties, as ``rank_all`` writes them.
     models : tuple of int
         The least of ``begins``, and the greatest of ``ends``.
     begins, ends : ndarray of shape (Q,)
@@ -337,15 +348,15 @@ def measure_all(
     out : ndarray of shape (M, K, Q)
         Receives the values.
     reals, integers : ndarray
-        Of ``scratch_space``.
+        Work space, from ``scratch_space``.
     tree : ndarray of shape (L + 1,), or None
         Zeros, before and after the call. None if every measure is MAP, P or NDCG and no
         ties are averaged: the code for other measures is then not compiled.
 
     Notes
     -----
-    O(K m) or, if every measure has a cut-off k, O(K Q k); with the disagreement error O(K m log L). If ties
-    are averaged, ERR and RR take the square of the longest tie.
+    O(K m) or, if every measure has a cut-off k, O(K Q k); with the disagreement error
+    O(K m log L). If ties are averaged, ERR and RR take the square of the longest tie.
     """
     query_ptr = truth.query_ptr
     ideal = truth.ideal
@@ -441,9 +452,13 @@ def _unpack(
     level: Ints,
     key: Floats,
 ) -> int:
-    """Write the levels of at least ``depth`` ranks, and keys that are equal in a tie.
+    """Write the labels' levels of at least ``depth`` ranks, and keys that are equal in a tie.
 
-    Return their number.
+    ``ranked`` (m,) has a code per document in ranked order: twice the level of its
+    label, plus 1 if its score equals that of the document before. The n documents of
+    the query begin at ``first``. A tie is never cut, so that more ranks may be written;
+    their number is returned. If ``backwards``, the documents of a tie are in the
+    reverse order.
     """
     start = 0
     while start < depth:
@@ -471,7 +486,12 @@ def _grade(
     dcg: Floats,
     tree: Ints | None,
 ) -> None:
-    """Write the gain of each rank, and the sum of discounted gains up to it."""
+    """Write the gain of each of n ranks, and the sum of discounted gains up to it.
+
+    ``level`` (n,) are the levels of the labels, ``gains`` (L,) the gain of each level,
+    and ``weight`` the discount of each rank. If ``averaged``, the documents of a tie,
+    with equal keys, share their gains. ``tree`` is None only if no ties are averaged.
+    """
     for i in range(n):
         gain[i] = gains[level[i]]
     if tree is not None and averaged:
@@ -494,7 +514,12 @@ def _count(
     precisions: Floats,
     tree: Ints | None,
 ) -> None:
-    """Write the number of relevant documents up to each rank, and the sum of precisions at them."""
+    """Write the number of relevant documents up to each rank to ``hits``, and the sum of precisions at them.
+
+    ``level`` (n,) are the levels of the labels, and ``relevants`` (L,) is 1 for a
+    relevant level. If ``averaged``, the documents of a tie, with equal keys, share
+    their relevance. ``tree`` is None only if no ties are averaged.
+    """
     for i in range(n):
         relevant[i] = relevants[level[i]]
     if tree is not None and averaged:
@@ -521,7 +546,7 @@ def _end_of_tie(key: Floats, stop: int, n: int) -> int:
 
 @subroutine
 def _share_between_ties(key: Floats, values: Floats, n: int) -> None:
-    """Give documents with the same score the mean of their values."""
+    """Give the documents of a tie, with equal keys, the mean of their values; both arrays have n ranks."""
     start = 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n)
@@ -538,7 +563,12 @@ def _share_between_ties(key: Floats, values: Floats, n: int) -> None:
 def _one_precision_for_ties(
     key: Floats, relevant: Floats, hits: Floats, n: int, precisions: Floats
 ) -> None:
-    """Recompute ``precisions`` with one precision per score, as scikit-learn's average_precision_score."""
+    """Recompute ``precisions`` with one precision per score, as scikit-learn's average_precision_score.
+
+    ``precisions`` are the sums of precisions at relevant documents up to each of n
+    ranks; ``hits`` are the numbers of relevant documents up to it. All documents of a
+    tie, with equal keys, get the precision at its end.
+    """
     start = 0
     total = 0.0
     while start < n:
@@ -554,7 +584,11 @@ def _one_precision_for_ties(
 def _average_precision(
     cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int
 ) -> float:
-    """Return AP@cut (cut 0: of all documents): the sum of precisions at relevant ranks over R, or the cut."""
+    """Return AP@cut (cut 0: of all documents): the sum of precisions at relevant ranks over R, or the cut.
+
+    ``precisions`` are these sums up to each of n ranks, and R is the number of relevant
+    documents. By some conventions, the divisor is the cut if it is less than R.
+    """
     if n_relevant == 0:
         return rules.empty_query
     if cut == 0:
@@ -577,7 +611,12 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 def _ndcg(
     cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int
 ) -> float:
-    """Return DCG@cut, for cut 0 of all documents, over that of the best order, at ``first`` in ``ideal``."""
+    """Return NDCG@cut: DCG@cut, for cut 0 of all documents, over that of the best order.
+
+    ``dcg`` has the sums of discounted gains up to each rank of a query with n
+    documents, and ``ideal`` (m,) those in the best order, which begin at ``first`` for
+    this query.
+    """
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
     if cut > n and rules.short_ndcg == Short.ZERO:
@@ -588,7 +627,12 @@ def _ndcg(
 
 @subroutine
 def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
-    """Return the mean of NDCG@1 … NDCG@n, as LETOR's tool computes it."""
+    """Return the mean of NDCG@1 … NDCG@n, as LETOR's tool computes it.
+
+    ``dcg`` has the sums of discounted gains up to each rank of a query with n
+    documents, and ``ideal`` (m,) those in the best order, which begin at ``first`` for
+    this query.
+    """
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     total = 0.0
@@ -607,7 +651,11 @@ def _measure_hits(
     n_relevant: int,
     persistence: float,
 ) -> float:
-    """Return P@cut, F@cut, R-precision or rank-biased precision."""
+    """Return P@cut, F@cut, R-precision or rank-biased precision, as ``kind`` says.
+
+    ``hits`` are the numbers of relevant documents up to each of n ranks.
+    ``persistence`` is the chance of a reader to go on, for rank-biased precision.
+    """
     if kind == _P:
         return _precision(cut, hits, rules, n)
     if kind == _RBP:
@@ -623,7 +671,12 @@ def _measure_hits(
 
 @subroutine
 def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float:
-    """Return (1 − p) times the sum of p^i over the relevant documents, where i documents are above each."""
+    """Return (1 − p) times the sum of p^i over the relevant documents, where i documents are above each.
+
+    p is ``persistence``, the chance of a reader to go on to the next document. ``hits``
+    are the numbers of relevant documents up to each rank, and ranks after ``last`` are
+    left out.
+    """
     total = 0.0
     weight = 1.0 - persistence
     hits_above = 0.0
@@ -648,7 +701,12 @@ def _measure_judged(
     n_judged: int,
     averaged: bool,
 ) -> float:
-    """Return binary preference, or the share of judged documents among the first."""
+    """Return binary preference, or the share of judged documents among the first ``cut``, as ``kind`` says.
+
+    Judged documents have labels from 0 up. ``level`` are the levels of the labels from
+    rank to rank, and ``relevants`` and ``judged`` (L,) are 1 for such levels; ``depth``
+    ranks are filled. If ``averaged``, the result is a mean over the orders of ties.
+    """
     if kind == _JUDGED:
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
     if n_relevant == 0:
@@ -662,7 +720,12 @@ def _measure_judged(
 def _judged_share(
     key: Floats, level: Ints, judged: Floats, last: int, n: int, averaged: bool
 ) -> float:
-    """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders."""
+    """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders.
+
+    ``level`` are the levels of the labels of n ranks, and ``judged`` (L,) is 1 for
+    judged levels. Documents of a tie have equal keys; only if ``averaged``, their order
+    does not count.
+    """
     total = 0.0
     start = 0
     while start < last:
@@ -688,8 +751,9 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    In a tie with t irrelevant documents, 0 … t of them are above a relevant one with
-    equal probability.
+    ``level`` are the levels of the labels of n ranks, and ``relevants`` and ``judged``
+    (L,) are 1 for such levels; documents with equal keys are a tie. In a tie with t
+    irrelevant documents, 0 … t of them are above a relevant one with equal probability.
     """
     divisor = min(n_relevant, n_irrelevant)
     total = 0.0
@@ -733,7 +797,13 @@ def _measure_order(
     passed: Floats,
     tree: Ints,
 ) -> float:
-    """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b."""
+    """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b, as ``kind`` says.
+
+    ``key`` and ``level`` have the scores and the levels of the labels of ``depth``
+    ranks, ``hits`` the numbers of relevant documents up to each. ``relevants`` and
+    ``chances`` (L,) are 1 for a relevant level, and its chance to end the search in
+    ERR.
+    """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
     if kind == _AUC:
@@ -742,6 +812,8 @@ def _measure_order(
         return _greatest_f(key, hits, n_relevant, n)
     if kind in (_DISAGREEMENT, _STRICT, _TAU):
         return _order_of_pairs(kind, key, level, n_pairs, n, tree)
+    # The other measures follow a reader who may end at each document: by chance in ERR,
+    # at the first relevant one in RR and Success.
     stops = chances if kind == _ERR else relevants
     last = n if cut == 0 else min(cut, n)
     return _cascade(key, level, stops, depth, last, averaged, kind != _SUCCESS, passed)
@@ -760,9 +832,11 @@ def _cascade(
 ) -> float:
     """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
-    A reader who never ends counts 0. If not ``by_rank``, a reader who ends counts 1 at
-    every rank. ``stops`` is the probability to end at a document of each level: for RR
-    1 at a relevant document.
+    ``level`` are the levels of the labels of n ranks; documents with equal keys are a
+    tie, whose order only counts unless ``averaged``. A reader goes no further than
+    ``last``. A reader who never ends counts 0. If not ``by_rank``, a reader who ends
+    counts 1 at every rank. ``stops`` (L,) is the probability to end at a document of
+    each level: for RR 1 at a relevant document.
 
     ``chance[j]`` is the probability to pass j documents of a tie. Over all orders of
     the tie, it is the mean, over its sets of j documents, of the product of their
@@ -797,7 +871,11 @@ def _cascade(
 
 @subroutine
 def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
-    """Return the share of pairs of a relevant and another document in the right order, ties one half."""
+    """Return the share of pairs of a relevant and another document in the right order, ties one half.
+
+    ``hits`` are the numbers of relevant documents up to each of n ranks; equal keys are
+    a tie. NaN without a pair.
+    """
     n_pairs = n_relevant * (n - n_relevant)
     if n_pairs == 0:
         return np.nan
@@ -815,7 +893,11 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 
 @subroutine
 def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
-    """Return the greatest F = 2 hits / (documents above + n_relevant) over all thresholds between scores."""
+    """Return the greatest F = 2 hits / (documents above + n_relevant) over all thresholds between scores.
+
+    ``hits`` are the numbers of relevant documents up to each of n ranks; a threshold
+    never divides documents with equal keys.
+    """
     greatest = 0.0
     stop = 0
     while stop < n and n_relevant:
@@ -830,13 +912,15 @@ def _order_of_pairs(
 ) -> float:
     """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    Documents are entered into a tree of labels from the best score down. Before a tie
-    is entered, the lower labels in the tree are those at higher scores, that is, pairs
-    in the wrong order. After it is entered, they also include those at the same score,
-    tied pairs. A tied pair counts one half in the disagreement error, and 1 in the
-    strict one. With n_pairs pairs of different labels, of which D are wrong and T tied,
-    C - D = n_pairs - 2D - T, and τ_b divides it by the root of n_pairs times the pairs
-    of different scores.
+    ``key`` and ``level`` have the scores, descending, and the levels of the labels of n
+    documents, and ``tree`` (L + 1,) is zeros, before and after the call. Documents are
+    entered into a tree of labels from the best score down. Before a tie is entered, the
+    lower labels in the tree are those at higher scores, that is, pairs in the wrong
+    order. After it is entered, they also include those at the same score, tied pairs. A
+    tied pair counts one half in the disagreement error, and 1 in the strict one. With
+    n_pairs pairs of different labels, of which D are wrong and T tied, C - D = n_pairs
+    - 2D - T, and τ_b divides it by the root of n_pairs times the pairs of different
+    scores.
     """
     if n_pairs == 0:
         return np.nan
@@ -881,7 +965,11 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 
 @subroutine
 def _count_below(tree: Ints, level: int) -> int:
-    """Return the number of documents of lower levels in the tree."""
+    """Return the number of documents of lower levels in the tree.
+
+    It is a Fenwick tree: node i has the sum of some consecutive levels that end at i -
+    1, as many as its lowest bit says.
+    """
     node = level
     count = 0
     while node > 0:

@@ -226,11 +226,13 @@ _ENUM_OF_FIELD: Mapping[str, type[Enum]] = {
 
 
 def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
+    """Return the convention that the values of a file describe, by field, with words for enumerations."""
     members = {
         name: kind[values[name].upper()]
         for name, kind in _ENUM_OF_FIELD.items()
         if name in values
     }
+    # The enumerations replace their words.
     return Convention(key=key, **{**values, **members})
 
 
@@ -278,6 +280,7 @@ def rules_text(key: str, names: Iterable[str]) -> str:
     str
         "LETOR 4.0", or "LETOR 4.0 (RBP2: Moffat and Zobel 2008)".
     """
+    # Each entry once, in the order of the names; built-in measures have none.
     entries = dict.fromkeys(measure(name).family.entry for name in names)
     exceptions = [
         f"{entry.key}: {entry.convention}"

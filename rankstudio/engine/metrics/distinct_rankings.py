@@ -30,6 +30,9 @@ def enter_all(
 ) -> None:
     """Write the position of each query's ranking by each model, and register new rankings.
 
+    A ranking is found by its hash in a table, which has row · Q + query + 1 for the row
+    of ``codes`` that has the ranking of the query.
+
     Parameters
     ----------
     ranked : ndarray of shape (K, m)
@@ -77,7 +80,12 @@ def enter_all(
 
 @kernel
 def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> None:
-    """Write the positions of all known rankings into an empty table."""
+    """Write the positions of all registered rankings into an empty hash table.
+
+    ``codes`` (R, m) are the rankings of each query, ``counts`` (Q,) of them, and
+    ``table`` (T,) zeros, with T a power of two. The position of row r of query q is r ·
+    Q + q; plus 1, so that 0 means an empty slot.
+    """
     n_queries = query_ptr.shape[0] - 1
     mask = table.shape[0] - 1
     for q in range(n_queries):
@@ -133,6 +141,7 @@ class DistinctRankings:
     """
 
     def __init__(self, query_ptr: Ints) -> None:
+        """Start without rankings; query q has the documents query_ptr[q] to query_ptr[q + 1]."""
         self._query_ptr = np.ascontiguousarray(query_ptr, dtype=np.int64)
         n_queries = self._query_ptr.size - 1
         self._counts = np.zeros(n_queries, dtype=np.int64)
@@ -159,7 +168,8 @@ class DistinctRankings:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Rankings of :func:`rankstudio.engine.metrics.evaluator.rank`, always of the
+            Labels in ranked order, with marks of ties, as
+            :func:`rankstudio.engine.metrics.evaluator.rank` returns them; always of the
             same labels.
 
         Returns
@@ -194,7 +204,8 @@ class DistinctRankings:
 
         Notes
         -----
-        O(K Q), plus the evaluator's time for new rankings. The values of the last evaluator are cached.
+        O(K Q), plus the evaluator's time for new rankings. The values of the last
+        evaluator are cached.
         """
         self._measure(evaluator)
         return {
@@ -203,7 +214,11 @@ class DistinctRankings:
         }
 
     def _gathered(self, values: Floats, entered: Sequence[Places]) -> Floats:
-        """Return the value of each query's ranking by each model, shape (K, Q)."""
+        """Return the value of each query's ranking by each of K models, shape (K, Q).
+
+        ``values`` (R, Q) are those of the distinct rankings of each query, and
+        ``entered`` arrays (k, Q) of positions in it, for some models each.
+        """
         gathered = np.empty((sum(len(places) for places in entered), self._counts.size))
         flat = values.ravel()
         start = 0
@@ -213,8 +228,9 @@ class DistinctRankings:
         return gathered
 
     def _measure(self, evaluator: Evaluator) -> None:
-        """Measure the rankings that this evaluator has not measured yet."""
+        """Measure the rankings that this evaluator has not measured yet, and keep the values for the next call."""
         shape = (len(evaluator.measures), self._codes.shape[0], self._counts.size)
+        # Another evaluator has other measures; the same one may need more rows.
         if self._evaluator is not evaluator:
             self._evaluator = evaluator
             self._values = np.empty(shape)
@@ -230,9 +246,9 @@ class DistinctRankings:
             self._n_measured[:] = self._counts
 
     def _make_room(self, ranked: Codes) -> None:
-        """Enlarge the arrays for rankings that may all be new.
+        """Enlarge the arrays for the rankings (K, m) of K models, which may all be new.
 
-        The table stays at most half full.
+        The hash table stays at most half full.
         """
         rows = int(self._counts.max()) + ranked.shape[0]
         if rows > self._codes.shape[0]:

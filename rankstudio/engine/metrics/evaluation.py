@@ -167,9 +167,9 @@ def _name_as_written(name: str | Measure) -> str:
 
 
 def check_grade(grade: float, labels: Floats) -> float:
-    """Return the largest grade of a dataset.
+    """Return the largest grade of a dataset as a float.
 
-    Raise ParameterError if a label is larger, or it is not a number.
+    Raise ParameterError if a label in ``labels`` (m,) is larger, or it is not a number.
     """
     try:
         value = float(grade)
@@ -219,7 +219,9 @@ def group_by_query(
     Parameters
     ----------
     qid : ndarray of shape (m,)
+        Query id of each document.
     n_documents : int
+        m, for the check.
 
     Returns
     -------
@@ -243,6 +245,7 @@ def group_by_query(
     unique, first, inverse = np.unique(
         ids[starts], return_index=True, return_inverse=True
     )
+    # Every query is a single block, so the documents are grouped already.
     if unique.size == starts.size:
         return slice(None), np.append(starts, n_documents), qid[starts]
     appearance = np.argsort(first)
@@ -287,7 +290,8 @@ def rank_order(
 
     Notes
     -----
-    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures this order.
+    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures this
+    order.
 
     Examples
     --------

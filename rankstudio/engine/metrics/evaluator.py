@@ -64,7 +64,10 @@ def check_labels(y: ArrayLike) -> Floats:
 
 
 def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
-    """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError."""
+    """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError.
+
+    Query q has the documents ``query_ptr[q]:query_ptr[q + 1]``, at least one.
+    """
     ptr = np.array(query_ptr, dtype=np.int64)
     has_bounds = (
         ptr.ndim == 1 and ptr.size >= 2 and ptr[0] == 0 and ptr[-1] == n_documents
@@ -81,7 +84,7 @@ def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
 def check_document_ids(
     ids: Sequence[object] | NDArray[np.generic], n_documents: int
 ) -> NDArray[np.str_]:
-    """Return the document ids as text of shape (m,), or raise ParameterError."""
+    """Return the document ids as text of shape (m,); ParameterError unless there is one per document."""
     names = np.asarray(ids).astype(np.str_)
     if names.shape != (n_documents,):
         raise ParameterError(
@@ -93,7 +96,7 @@ def check_document_ids(
 
 
 def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
-    """Return the convention in the kernels' form.
+    """Return the rules of a convention as numbers, the form of the compiled kernels.
 
     ``ties_reversed`` is whether documents with equal scores are in the reverse order in
     rankings.
@@ -181,7 +184,10 @@ def compile_truth(
 
 
 def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
-    """Return the DCG at every rank of every query in the best order, in O(m log m)."""
+    """Return the DCG at every rank of every query in the best order, shape (m,), in O(m log m).
+
+    ``gain`` (m,) is that of each document, and ``weight`` the discount of each rank.
+    """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     rank = np.arange(gain.size) - query_ptr[query]
@@ -250,8 +256,9 @@ class Evaluator:
 
     Notes
     -----
-    Creation takes O(m log m), evaluating K models O(K m log n) with n documents per query. It does not change
-    afterwards: several threads may use one evaluator at a time.
+    Creation takes O(m log m), evaluating K models O(K m log n) with n documents per
+    query. It does not change afterwards: several threads may use one evaluator at a
+    time.
 
     Examples
     --------
@@ -270,6 +277,8 @@ class Evaluator:
         *,
         grading: Grading | None = None,
     ) -> None:
+        # Query q has the documents query_ptr[q] to query_ptr[q + 1]. `grading` has the
+        # greatest grade of the dataset, and ids that may order equal scores.
         labels = check_labels(y)
         ptr = check_query_ptr(query_ptr, labels.size)
         self.convention = (
@@ -301,7 +310,11 @@ class Evaluator:
     def _compile_batches(
         self, labels: Floats, greatest_grade: float
     ) -> tuple[_Batch, ...]:
-        """Return the measures that the kernel computes, in one batch for each set of relevant labels."""
+        """Return the measures that the kernel computes, in one batch for each set of relevant labels.
+
+        A batch is computed by one call of the kernel. Measures of plug-ins, and those
+        of scores, are in none.
+        """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
         for index, m in enumerate(self.measures):
@@ -326,9 +339,9 @@ class Evaluator:
     def _foreign_values(
         self, labels: Floats, ptr: Ints, greatest_grade: float
     ) -> ForeignValues | None:
-        """Return the computation of the foreign measures.
+        """Return the computation of the measures of plug-ins and files; None if there are none.
 
-        Return None if there are none.
+        ``ptr`` (Q + 1,) has the first document of each query.
         """
         indices = [index for index, m in enumerate(self.measures) if m.foreign]
         if not indices:
@@ -362,8 +375,9 @@ class Evaluator:
         Parameters
         ----------
         scores : array-like of shape (K, m)
-            One row per model: the scores of a model are contiguous in memory, as a ranking reads them. ``coef
-            @ X.T`` has this shape; ``(X @ coef.T).T`` is copied.
+            One row per model: the scores of a model are contiguous in memory, as a
+            ranking reads them. ``coef @ X.T`` has this shape; ``(X @ coef.T).T`` is
+            copied.
 
         Raises
         ------
@@ -399,8 +413,9 @@ class Evaluator:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Rankings of :func:`rank`, of the evaluator's documents in their :func:`reading_order`. Every
-            convention with that order uses the same rankings.
+            Rankings of :func:`rank`, of the evaluator's documents in their
+            :func:`reading_order`. Every convention with that order uses the same
+            rankings.
 
         Notes
         -----
@@ -429,7 +444,7 @@ class Evaluator:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            As in `evaluate_rankings`.
+            Labels in ranked order, with marks of ties.
         begins, ends : ndarray of shape (Q,)
             Rows to measure, for each query.
         out : ndarray of shape (M, K, Q)
@@ -474,6 +489,7 @@ class Evaluator:
         return np.take(rows, self._order, axis=1)
 
     def _averages(self, rows: Floats) -> dict[str, Floats]:
+        """Return each measure of K models with scores (K, m), averaged over queries, each of shape (K,)."""
         averages = np.empty((len(self.measures), rows.shape[0]))
         step = self._rows_at_a_time
         for start in range(0, rows.shape[0], step):
@@ -482,7 +498,11 @@ class Evaluator:
         return self._by_name(averages)
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
-        """Return the measures of each model in each query, shape (M, K, Q)."""
+        """Return the measures of each model in each query, shape (M, K, Q), for scores (K, m).
+
+        ``first_model`` is the number of the first model, for the error about a NaN
+        score.
+        """
         ranked, bad = _rank_rows(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, position = divmod(bad, self.n_documents)
@@ -498,8 +518,12 @@ class Evaluator:
         return table
 
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
-        """Return the measures of each ranking in each query, shape (M, K, Q)."""
+        """Return the measures of each ranking in each query, shape (M, K, Q); NaN for measures of scores.
+
+        ``ranked`` (K, m) are labels in ranked order, with marks of ties.
+        """
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
+        # Of each query, all rankings.
         begins = np.zeros(self.n_queries, dtype=np.int64)
         ends = np.full(self.n_queries, ranked.shape[0])
         out[self._needs_scores] = np.nan
@@ -509,7 +533,10 @@ class Evaluator:
     def _measure(
         self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats
     ) -> None:
-        """Write the measures of some rankings of each query into ``out``; see `measure_rows`."""
+        """Write the measures of some rankings of each query into ``out`` (M, K, Q).
+
+        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked`` (K, m).
+        """
         models = int(begins.min()), int(ends.max())
         for batch in self._batches:
             is_all = batch.indices.size == len(self.measures)
@@ -551,7 +578,11 @@ class _Batch(NamedTuple):
     def of(
         cls, measures: Sequence[Measure], indices: Sequence[int], truth: Truth
     ) -> _Batch:
-        """Return the batch of some measures."""
+        """Return the batch of some measures.
+
+        ``indices`` are their positions among the evaluator's measures, and ``truth``
+        has what the labels alone determine.
+        """
         n_documents = int(truth.query_ptr[-1])
         return cls(
             indices=np.array(indices, dtype=np.int64),
@@ -574,7 +605,11 @@ class _Batch(NamedTuple):
         rules: Rules,
         out: Floats,
     ) -> None:
-        """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q)."""
+        """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q).
+
+        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked`` (K, m),
+        all of them from models[0] to models[1] - 1.
+        """
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
         tree = (
@@ -616,6 +651,7 @@ def reading_order(
         return order_of_ranks(query_ptr, ranks)
     if ranks is None:
         return None
+    # The reverse order within each query: by the positions in that of a ranking.
     positions = np.empty(ranks.size, dtype=np.int64)
     positions[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
     return order_of_ranks(query_ptr, positions)
@@ -633,7 +669,8 @@ def rank(
         Relevance labels, grouped by query.
     query_ptr : ndarray of shape (Q + 1,)
     order : ndarray of shape (m,), optional
-        :func:`reading_order` of the documents.
+        Documents in the reverse order in which equal scores are ranked, from
+        :func:`reading_order`; by default that of the file.
 
     Returns
     -------
@@ -678,10 +715,7 @@ def _not_a_number_error(document: int, model: int) -> DatasetError:
 
 
 def average(values: Floats) -> Floats:
-    """Return the mean over the last axis, ignoring NaN.
-
-    Return NaN if there are no values.
-    """
+    """Return the mean of ``values`` (…, Q) over the last axis, ignoring NaN; NaN if there are no other values."""
     undefined = np.isnan(values)
     if not undefined.any():
         return np.asarray(values.mean(axis=-1))

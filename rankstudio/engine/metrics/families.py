@@ -88,9 +88,11 @@ class Family:
 
 
 def _parsed_family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
+    """Return the family of measures that the values of a file describe; ``kind`` is its number in the kernels."""
     cut = Cut[values["cut"].upper()]
     reads = frozenset(map(Reads, values["reads"]))
     aliases = tuple(values.get("aliases", ()))
+    # Enumerations and tuples replace the words and lists of the file.
     return Family(
         kind, name, **{**values, "cut": cut, "reads": reads, "aliases": aliases}
     )
@@ -121,7 +123,7 @@ _CUTS = {"none": Cut.NONE, "optional": Cut.OPTIONAL, "needed": Cut.NEEDED}
 
 
 def family_of(entry: MeasureEntry) -> Family:
-    """Return the family of measures of an entry."""
+    """Return the family of measures, one per cut-off, of an entry of a plug-in or a file."""
     # The help is a template, in which braces are doubled.
     return Family(
         kind=NO_KIND,

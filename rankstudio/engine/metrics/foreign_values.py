@@ -54,6 +54,12 @@ class ForeignValues:
         convention: Convention,
         greatest_grade: float,
     ) -> None:
+        """Import the functions of the measures; ``indices`` are their positions among all measures.
+
+        ``labels`` (m,) are those of the documents, and ``query_ptr`` (Q + 1,) the first
+        document of each query.
+        """
+        # Functions get a convention that names the grade.
         grade = convention.greatest_grade or greatest_grade
         rules = replace(convention, greatest_grade=grade)
         self._functions = [_Function.of(m, rules) for m in measures]
@@ -70,7 +76,8 @@ class ForeignValues:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Of :func:`rankstudio.engine.metrics.evaluator.rank`.
+            Labels in ranked order, with marks of ties, as
+            :func:`rankstudio.engine.metrics.evaluator.rank` returns them.
         begins, ends : ndarray of shape (Q,)
             Rows to measure, for each query.
         backwards : bool
@@ -89,6 +96,7 @@ class ForeignValues:
                 previous_codes: Codes | None = None
                 for row in range(int(begins[query]), int(ends[query])):
                     codes = ranked[row, first:stop]
+                    # Neighbouring models often rank a query alike: no call is needed.
                     if previous_codes is not None and np.array_equal(
                         codes, previous_codes
                     ):
@@ -102,7 +110,10 @@ class ForeignValues:
                     previous_codes = codes
 
     def _values_of_query(self, codes: Codes, backwards: bool) -> list[float]:
-        """Return the value of each measure for the ranking of one query."""
+        """Return the value of each measure for the ranking of one query, by the codes (n,) of its documents.
+
+        If ``backwards``, documents with equal scores are in the reverse order.
+        """
         stop_if_asked()
         lengths = tie_lengths(codes)
         labels = self._distinct_labels[codes >> 1]  # the lowest bit marks ties
@@ -124,6 +135,7 @@ class _Function(NamedTuple):
 
     @classmethod
     def of(cls, measure: Measure, convention: Convention) -> _Function:
+        """Import the function of a measure, and return it with the arguments that it accepts."""
         entry = measure.family.entry
         assert entry is not None
         call = entry.load()
@@ -137,7 +149,12 @@ class _Function(NamedTuple):
         )
 
     def value(self, labels: Floats, lengths: Ints, *, averaged: bool) -> float:
-        """Return the value for labels in ranked order, averaged over the orders of ties if requested."""
+        """Return the value for labels (n,) in ranked order, averaged over the orders of ties if requested.
+
+        ``lengths`` are the numbers of documents with equal scores, from the first rank
+        down; they add up to n.
+        """
+        # A function that knows the ties averages by itself.
         if self.takes_ties:
             return self._checked(labels, ties=tuple(lengths.tolist()))
         if not averaged or lengths.size == labels.size:
@@ -149,7 +166,7 @@ class _Function(NamedTuple):
         return math.fsum(values) / len(values)
 
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
-        """Call the function, and return its value.
+        """Call the function with the labels (n,) in ranked order, and return its value.
 
         Raise MeasureError if it fails or returns an invalid value.
         """
@@ -243,6 +260,12 @@ def tie_lengths(codes: Codes) -> Ints:
 
 
 def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
+    """Return labels (n,) in ranked order with the documents of each tie reversed.
+
+    ``lengths`` are the numbers of documents with equal scores, from the first rank
+    down.
+    """
+    # Without ties, every length is 1.
     if lengths.size == labels.size:
         return labels
     ends = np.cumsum(lengths)
@@ -254,8 +277,9 @@ def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
 def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
     """Yield the different orders of labels within ties; if they are more than MOST_ORDERS, draw some.
 
-    The different orders are equally probable. The drawn orders depend on the labels
-    only.
+    ``labels`` (n,) are in ranked order, and ``lengths`` the numbers of documents with
+    equal scores, from the first rank down. The different orders are equally probable.
+    The drawn orders depend on the labels only.
     """
     ends = np.cumsum(lengths).tolist()
     ties = [
@@ -264,6 +288,7 @@ def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
     if math.prod(map(_number_of_orders, ties)) <= MOST_ORDERS:
         yield from _combined_orders(ties)
         return
+    # A fixed seed, so that equal rankings have equal values.
     random = np.random.default_rng(0)
     for _ in range(MOST_ORDERS):
         yield np.concatenate([random.permutation(tie) for tie in ties])
@@ -285,7 +310,7 @@ def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:
 
 
 def _distinct_orders(labels: list[float]) -> Iterator[list[float]]:
-    """Yield the different orders of some labels."""
+    """Yield the different orders of some labels; exchanging equal labels gives no other order."""
     if len(set(labels)) <= 1:
         yield labels
         return

@@ -13,7 +13,10 @@ _TEXTS = ("key", "label", "function", "summary", "convention", "cutoff", "per_qu
 
 
 def description_of_measure(entry: MeasureEntry) -> dict[str, Any]:
-    """Return a measure as plain values, for :func:`described_measure`."""
+    """Return a measure of a plug-in or a file as plain values, which can be stored in a study.
+
+    A reader without its code can show it by them.
+    """
     origin = entry.origin
     assert origin is not None
     return {
@@ -42,6 +45,7 @@ def described_measure(values: Mapping[str, Any]) -> MeasureEntry:
     for text in (name, version):
         if type(text) is not str or len(text) > 200 or not text.isprintable():
             raise ValueError("expected the name and the version of a package")
+    # A missing bound is None, because JSON has no infinity.
     entry = MeasureEntry(
         **{name: values[name] for name in _TEXTS},
         higher_is_better=values["higher_is_better"],

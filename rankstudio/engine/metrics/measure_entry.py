@@ -106,6 +106,7 @@ class MeasureEntry:
             text = tr(
                 "{name} needs the function of the file {file}. Name it again, as in --measures {place}."
             )
+            # The key ends with "-" and the beginning of the file's checksum.
             function = self.key.rpartition("-")[0]
             reference = f"{self.origin.name}:{function}"
             return text.format(name=self.key, file=self.origin.text, place=reference)

@@ -28,11 +28,12 @@ class MeasureRegistry:
 
     Notes
     -----
-    One registry serves the whole process, on all threads. Measures are added, and never removed while plans
-    may name them.
+    One registry serves the whole process, on all threads. Measures are added, and never
+    removed while plans may name them.
     """
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
+        """Start with some measures; by default with those of all plug-ins, read when needed."""
         self._lock = RLock()
         # None until they are needed
         self._listed: dict[str, MeasureEntry] | None = None
@@ -61,6 +62,7 @@ class MeasureRegistry:
         with self._lock:
             entries = self._entries()
             refuse_invalid_measure(entry)
+            # The measure of a program comes from the package of its function.
             if entry.origin is None:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
@@ -82,7 +84,10 @@ class MeasureRegistry:
             self._remembered[entry.key.lower()] = entry
 
     def receive(self, entry: MeasureEntry) -> None:
-        """Register a measure of another process: with its code if the entry has it, else its description."""
+        """Register a measure of another process: with its code if the entry has it, else its description.
+
+        A measure that this process has already stays as it is.
+        """
         if self.find(entry.key) is not None:
             return
         if entry.function and entry.origin is not None:
@@ -102,6 +107,7 @@ def _measures_of_plugins() -> dict[str, MeasureEntry]:
     entries: dict[str, MeasureEntry] = {}
 
     def refuse(entry: object) -> None:
+        """Raise an error for an entry that is invalid or has the name of a built-in measure."""
         refuse_invalid_measure(entry)
         assert isinstance(entry, MeasureEntry)
         if entry.key.lower() in BY_NAME:

@@ -255,6 +255,8 @@ def _similar_name(name: object) -> str:
     word, _, cut_text = (
         name.strip().partition("@") if isinstance(name, str) else ("", "", "")
     )
+    # Aliases of built-in families, then the names of all families, whose families are the
+    # same where both have a name.
     family_of_name = {
         **BY_NAME,
         **{family.name.lower(): family for family in families()},
@@ -262,6 +264,7 @@ def _similar_name(name: object) -> str:
     similar_name = nearest(word, family_of_name, _MIN_SIMILARITY)
     if not similar_name or similar_name == word.lower():
         return ""
+    # The cut-off of the wrong name, where the family may have one.
     family = family_of_name[similar_name]
     cut = f"@{cut_text}" if _CUT.fullmatch(cut_text) else ""
     return (
@@ -305,7 +308,7 @@ def _parameter_keys(family: Family) -> tuple[str, ...]:
 
 
 def _expected_parameters(family: Family) -> str:
-    """Return the text of an error on the parameters that a family's measures may have."""
+    """Return the form that is expected in the parentheses of a measure of this family, for an error."""
     meanings = {
         "p": tr("p, a number between 0 and 1"),
         "rel": tr("rel, the smallest relevant label, above 0"),
@@ -322,6 +325,7 @@ def per_query_name(name: str) -> str:
 
 
 def _expected_names() -> str:
+    """Return the forms that are expected as the name of a measure, such as "NDCG@k", for an error."""
     forms = ", ".join(
         form.format(family.name) for family in families() for form in _FORMS[family.cut]
     )
@@ -341,6 +345,10 @@ _OFFERED_CUTS: dict[str, tuple[int | None, ...]] = {
 
 
 def _offered_names(families: Iterable[Family]) -> tuple[str, ...]:
+    """Return the names of the measures that menus offer, with some usual cut-offs of each family.
+
+    A family without usual ones has the cut-off 10 if it needs one, otherwise none.
+    """
     return tuple(
         Measure(family, cut).name
         for family in families

@@ -76,9 +76,10 @@ def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
 
 
 def zero_measure_note(key: str, name: str) -> str:
-    """Return why a measure may be 0 for all models, and what to do.
+    """Return why a measure may be 0 for all models, and what to do, as sentences.
 
-    Return "" if that cannot be due to its convention.
+    ``key`` is that of the convention, and ``name`` that of the measure. Return "" if
+    that cannot be due to its convention.
     """
     rules = convention(key)
     cut = rules.is_zero_below(name)

@@ -5,7 +5,8 @@ scores so far (Freund et al. 2003, section 3.2, extended to any number of labels
 
 (1) D(x0, x1) = exp(H(x0) - H(x1)) is the weight of a pair, the product of a term of x0 and a term of x1. (2)
 π(x) = Σ D(x0, x) - Σ D(x, x1), over pairs (x0, x) and (x, x1). Because of (1), the first sum only needs the
-    sum of terms over all documents with lower labels, and the second one over all with higher labels.
+    sum of terms over all documents with lower labels, and the second one over all with
+    higher labels.
 (3) r(θ) = Σ π(x) over documents whose feature is above θ. The best weak ranker has the greatest |r(θ)|.
 """
 
@@ -22,10 +23,12 @@ Bins = NDArray[np.uint16]
 
 @kernel
 def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> float:
-    """Write π, (2) of the module's docstring, to ``out`` (m,), and return the sum of D over all pairs. O(m).
+    """Write the potential π of each document to ``out`` (m,), and return the total weight of all pairs. O(m).
 
-    π of a document is the weight of the pairs in which it has the higher label, less
-    the weight of those in which it has the lower one. ``by_label`` has the documents of
+    The weight D of a pair falls exponentially with the difference of its scores H (m,).
+    ``y`` (m,) are the labels, and query q has the documents ptr[q] to ptr[q + 1]. π of
+    a document is the weight of the pairs in which it has the higher label, less the
+    weight of those in which it has the lower one. ``by_label`` has the documents of
     each query by ascending label.
     """
     total = 0.0
@@ -87,11 +90,15 @@ def add_to_bins(
 
 @kernel
 def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) -> None:
-    """Find the threshold θ of each feature with the greatest |r(θ)|, (3) of the module's docstring. O(bins).
+    """Find the threshold θ of each feature with the greatest |r(θ)|. O(bins).
 
-    ``in_bins`` are the sums of π by bin, in the layout of ``out`` of :func:`add_to_bins`. ``gains`` receives
-    r(θ), and ``places`` the index of θ among the thresholds of the feature. Of thresholds with equal |r(θ)|,
-    the greatest one is taken. A feature without thresholds gets a gain of 0 and the index -1.
+    r(θ) is the sum of π over the documents with values above θ: how well the threshold
+    orders the weighted pairs. ``starts`` (n + 1,) are the first thresholds of the
+    features, and ``gains`` and ``places`` have shape (n,). ``in_bins`` are the sums of
+    π by bin, in the layout of ``out`` of :func:`add_to_bins`. ``gains`` receives r(θ),
+    and ``places`` the index of θ among the thresholds of the feature. Of thresholds
+    with equal |r(θ)|, the greatest one is taken. A feature without thresholds gets a
+    gain of 0 and the index -1.
     """
     for j in range(places.shape[0]):
         gains[j] = 0.0

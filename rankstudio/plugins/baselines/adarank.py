@@ -72,8 +72,9 @@ class AdaRank(LinearRanker):
 
     Notes
     -----
-    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) per round. The fit stops early
-    with a model that ranks every query perfectly, or when every feature is used.
+    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) per
+    round. The fit stops early with a model that ranks every query perfectly, or when
+    every feature is used.
 
     Examples
     --------
@@ -129,8 +130,8 @@ class AdaRank(LinearRanker):
             yield from rounds.weigh(None)
             max_rounds = n_rounds if repeats else min(n_rounds, n)
             for number in range(1, max_rounds + 1):
-                # Without repeats, features in use cannot be chosen again. of the weak
-                # rankers: all features by sign
+                # The gains of the weak rankers: those of all features with sign 1, then
+                # with sign -1. Without repeats, features in use cannot be chosen again.
                 gains = np.array(rounds.gains)
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
@@ -179,6 +180,7 @@ class _QueryMeasures:
         convention: Convention,
         signs: tuple[float, ...],
     ) -> None:
+        """Measure the queries of a shard by every weak ranker: each feature times each sign."""
         self._measure = measure
         self._convention = convention
         self.weak = scratch.empty(len(signs) * data.X.shape[1], data.ptr.size - 1)
@@ -194,11 +196,12 @@ class _QueryMeasures:
         return measures
 
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
-        """Return the weighted gains of the weak rankers, and four sums over the queries.
+        """Return the weighted sums of the measures of the weak rankers over queries, and four sums over the queries.
 
-        The weights are those of the model ``message``; None for equal weights. The sums
-        are: the weights, the measure of the model, the number of queries, and the
-        number of queries not ranked perfectly.
+        A weak ranker is a feature in one direction. The weights are those of the model
+        ``message``; None for equal weights. The sums are: the weights, the measure of
+        the model, the number of queries, and the number of queries not ranked
+        perfectly.
         """
         n_queries = data.ptr.size - 1
         if message is None:
@@ -214,6 +217,7 @@ class _QueryMeasures:
         )
 
     def _evaluator(self, data: QueryData) -> Any:
+        """Return the evaluator of the measure for the shard's documents."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         return Evaluator(

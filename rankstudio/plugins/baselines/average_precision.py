@@ -52,7 +52,8 @@ def _interleave(
     document (from 1) with k relevant documents above it contributes to H(y), wherever
     the other documents are,
 
-        sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) / (RN)
+        sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) /
+        (RN)
 
     (the paper's δ_j). Multiplied by R, and without the terms that do not depend on k,
     this is ``value`` below. With harmonic numbers and cumulated scores, ``value`` takes
@@ -171,6 +172,7 @@ class AveragePrecisionLoss:
     """
 
     def __init__(self, relevant: Bools, queries: Queries) -> None:
+        """Prepare the loss of documents of which the mask ``relevant`` (m,) has the relevant ones."""
         sizes = np.diff(queries.ptr)
         self._queries = queries
         self._n_relevant = np.add.reduceat(relevant.astype(np.int64), queries.ptr[:-1])
@@ -211,7 +213,7 @@ class AveragePrecisionLoss:
         return Tangent(offset + dot(slopes, scores), offset, slopes)
 
     def sums(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the offset and the slopes (m,) of the tangent plane.
+        """Return the offset and the slopes (m,) of the loss's tangent plane at scores (m,).
 
         They are those of the sum over queries, not of the mean.
         """
@@ -219,6 +221,7 @@ class AveragePrecisionLoss:
         slopes = np.empty(scores.size)
 
         def work(_: int, first: int, last: int) -> None:
+            """Find the most violated rankings of the queries first … last - 1."""
             most_violated(
                 scores,
                 self._queries.ptr,
@@ -311,8 +314,9 @@ class ShardedAveragePrecision:
 def average_precision_sums(
     least: float, data: QueryData, w: Floats
 ) -> tuple[Floats, Floats]:
-    """Return a shard's loss, offset and number of queries at weights (n,), and its slope (n,).
+    """Return a shard's sums at weights (n,): loss, offset and number of queries in one array, and slopes (n,).
 
+    The loss is that of average precision; offset and slopes are its tangent plane.
     ``least`` is the lowest relevant label.
     """
     queries = Queries(data.ptr)
@@ -328,6 +332,9 @@ def average_precision_sums(
 @contextmanager
 def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
     """Provide the planes of some data: computed on threads for one shard, or as sums over several shards.
+
+    A plane is the tangent of the loss of average precision at some weights, for a
+    minimiser by cutting planes.
 
     Parameters
     ----------

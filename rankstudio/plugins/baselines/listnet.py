@@ -147,6 +147,7 @@ def top_one_cross_entropy(
     with data.session(StateWork(_ListNetState)) as session:
 
         def objective(coef: Floats) -> Waiting[tuple[float, Floats]]:
+            """Return the cross entropy plus the penalty of the weights (n,), and the gradient (n,)."""
             entropy, slopes = yield from session.sum(coef, "comparing probabilities")
             value = 0.5 * regularization * float(coef @ coef) - float(entropy[0])
             return value, slopes + regularization * coef
@@ -164,9 +165,11 @@ class _ListNetState:
         self._target = np.exp(_log_softmax(data.y, data.ptr))
 
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
-        """Return Σ P_y ln P_w and a gradient, at the weights ``message``.
+        """Return Σ P_y ln P_w over the documents of a shard, and a gradient (n,), at the weights ``message`` (n,).
 
-        The sum has shape (1,). The gradient is that of the negative sum.
+        P_y and P_w are the probabilities of a document to be ranked first in its query,
+        by the labels and by the scores. The sum has shape (1,). The gradient is that of
+        the negative sum.
         """
         from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 

@@ -116,12 +116,14 @@ def _sum_of_weak_rankers(columns: Floats, thresholds: Sequence[Threshold]) -> Fl
 class RankBoost(LinearRanker):
     """RankBoost boosts thresholds on single features, h(x) = 1 if x_j > θ, otherwise 0 (Freund et al. 2003).
 
-    Pairs are documents x0 and x1 of one query of which x1 has the higher label; at first, all have equal
-    weight D(x0, x1). Every round takes the feature and threshold with the largest |r|, where r = sum over
-    pairs D(x0, x1) (h(x1) - h(x0)), and gives it the weight α = ½ ln((1 + r) / (1 - r)) (the paper's third
-    method, section 3.2), which is negative if low values are better. For a feature with up to 65,536
-    different values, all values are tried as thresholds; otherwise the values at 255 evenly spaced ranks,
-    with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
+    Pairs are documents x0 and x1 of one query of which x1 has the higher label; at
+    first, all have equal weight D(x0, x1). Every round takes the feature and threshold
+    with the largest |r|, where r = sum over pairs D(x0, x1) (h(x1) - h(x0)), and gives
+    it the weight α = ½ ln((1 + r) / (1 - r)) (the paper's third method, section 3.2),
+    which is negative if low values are better. For a feature with up to 65,536
+    different values, all values are tried as thresholds; otherwise the values at 255
+    evenly spaced ranks, with a
+    :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
     By default RankLib tries 10 thresholds for each feature: the largest value, and
     steps of a tenth of the range below it (option ``-tc``). ``n_thresholds=10`` gives
@@ -147,10 +149,10 @@ class RankBoost(LinearRanker):
 
     Notes
     -----
-    The fit takes O(nm log m) once and O(nm) per round for m documents and n features; pairs are never
-    enumerated. The fit
-    stops early if no threshold is better than none, or if a threshold orders every pair correctly. A round
-    sums one number per threshold over shards; two bytes are kept per value.
+    The fit takes O(nm log m) once and O(nm) per round for m documents and n features;
+    pairs are never enumerated. The fit stops early if no threshold is better than none,
+    or if a threshold orders every pair correctly. A round sums one number per threshold
+    over shards; two bytes are kept per value.
 
     Examples
     --------
@@ -277,9 +279,10 @@ class _Rounds:
         self._n_pairs = self._sum  # the weight of each pair is 1 at first
 
     def weak_ranker(self) -> Threshold | None:
-        """Return the best threshold of all features, with its weight.
+        """Return the best threshold of all features, with its weight; None if no threshold is useful.
 
-        Return None if no threshold is useful.
+        Its correlation r with the order of the weighted pairs, from -1 to 1, gives its
+        weight ½ ln((1 + r) / (1 - r)); a bound keeps that of a perfect one finite.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -371,6 +374,7 @@ class _BoostedShard:
         self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
 
     def begin(self, data: QueryData, thresholds: Thresholds) -> None:
+        """Set the scores to 0, sort the documents of each query by label, and put all values into bins."""
         self.H[:] = 0.0
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         self._by_label[:] = np.lexsort((data.y, query))
@@ -383,9 +387,11 @@ class _BoostedShard:
     def step(
         self, data: QueryData, message: _Beginning | _WeakRanker
     ) -> tuple[Floats, Floats]:
-        """Carry out a message.
+        """Carry out a message: the beginning, or a weak ranker to add to the scores.
 
-        Return the sums of π by feature and bin, and the total weight (1,) of the pairs.
+        Return the sums of the documents' potentials π by feature and bin, and the total
+        weight (1,) of the pairs. π of a document is the weight of the pairs in which it
+        has the higher label, less that of the pairs in which it has the lower one.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -398,9 +404,11 @@ class _BoostedShard:
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 
             def work(first: int, last: int) -> None:
+                """Sum up the features first … last - 1."""
                 kernels.add_to_bins(
                     self.bins, self._starts, weights, first, last, in_bins
                 )
 
+            # Read to the end: only then does a plain map run, and a thread's error raise.
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
         return in_bins, np.array([total])

@@ -59,11 +59,13 @@ class SVMMAP(ConvergingRanker):
 
     Notes
     -----
-    Cutting planes bound the mean slack of all queries together: the one-slack form with margin rescaling of
-    Joachims, Finley & Yu (2009), which has the same minimum as the paper's slack per query. The most violated
-    ranking of d documents takes O(d log d), compared with O(d log d + RN) for Algorithm 2 of the paper, so a
-    plane costs O(mn + m log m) for m documents and n features, and its line search a few more O(m log m). If
-    no query has both relevant documents and others, the only step is a model of zeros.
+    Cutting planes bound the mean slack of all queries together: the one-slack form with
+    margin rescaling of Joachims, Finley & Yu (2009), which has the same minimum as the
+    paper's slack per query. The most violated ranking of d documents takes O(d log d),
+    compared with O(d log d + RN) for Algorithm 2 of the paper, so a plane costs O(mn +
+    m log m) for m documents and n features, and its line search a few more O(m log m).
+    If no query has both relevant documents and others, the only step is a model of
+    zeros.
 
     Examples
     --------
@@ -83,6 +85,11 @@ class SVMMAP(ConvergingRanker):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
+        """Yield the states of the cutting-plane optimiser, and progress events.
+
+        C weighs the loss, and the optimiser stops at a relative duality gap of ``tol``,
+        or after ``max_iter`` planes.
+        """
         from rankstudio.engine.arithmetic.optimisers.bundle_method import (  # noqa: PLC0415 - numba
             minimise_by_planes,
         )

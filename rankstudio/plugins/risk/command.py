@@ -49,7 +49,7 @@ negative and of which more is better; it changes when a run is added."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the options of the command, which compares the risk of runs, to its parser."""
     parser.add_argument(
         "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
     )
@@ -88,7 +88,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out."""
+    """Write and print the risks of the runs of studies, as the options say; return the exit status 0."""
     from rankstudio.engine.statistics.risk import checked_alpha
     from rankstudio.plugins.risk.risk_tables import risk_as_dict, risk_csv, risk_table
 
@@ -117,7 +117,10 @@ def run(args: argparse.Namespace) -> int:
 def _reported_runs(
     args: argparse.Namespace, outputs: Sequence[Path]
 ) -> list[ReportedRun]:
-    """Return the finished runs of the studies, without the numbers of sealed test parts."""
+    """Return the finished runs of the studies, also hidden ones, without the numbers of sealed test parts.
+
+    ``outputs`` are the files to write; none may be a study or one of its data files.
+    """
     from rankstudio.engine.analysis.reported_runs import DataOpener, read_study
 
     opener = DataOpener()
@@ -133,7 +136,10 @@ def _reported_runs(
 def _risks(
     runs: Sequence[ReportedRun], name: str, args: argparse.Namespace
 ) -> list[GroupRisk]:
-    """Return the risks of the groups on each dataset, whose runs are numbered from 1."""
+    """Return the risks of the groups of comparable runs on each dataset, whose runs are numbered from 1.
+
+    ``name`` is that of the measure; "" for the selection criterion of the first run.
+    """
     from rankstudio.plugins.risk.run_risks import risks_of_groups
 
     datasets = grouped(runs, lambda run: run.result.data_name)
@@ -147,6 +153,7 @@ def _risks(
     baseline = (args.baseline or "").strip() or None
     is_number = baseline is not None and baseline.isdecimal()
     risks: list[GroupRisk] = []
+    # Without any run, the call with none raises the error that says so.
     for runs_on_data in chosen.values() or [[]]:
         numbered = dict(enumerate(runs_on_data, start=1))
         risks += risks_of_groups(

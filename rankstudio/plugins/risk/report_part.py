@@ -13,7 +13,7 @@ from rankstudio.plugins.risk.run_risks import group_risk
 
 
 def risk_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
-    """Yield a table for each group of comparable runs, or why it has none."""
+    """Yield for a report a table of risks for each group of comparable runs, or why it has none."""
     for reported_group in source.groups:
         titles = {run.number: run.title for run in reported_group.runs}
         risk = group_risk(

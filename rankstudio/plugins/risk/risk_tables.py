@@ -33,7 +33,7 @@ _CSV_HEADER = (
 
 
 def risk_table(risk: GroupRisk) -> TextTable:
-    """Return the table of a group with a baseline, or only its notes."""
+    """Return the table of the risks of a group of runs, a row per run; only notes without a baseline."""
     rows = [_table_row(run) for run in risk.runs]
     title = tr("{data}: risk by {measure}, {scope}")
     header = (
@@ -62,7 +62,7 @@ def risk_table(risk: GroupRisk) -> TextTable:
 
 
 def _table_row(run: RunRisk) -> tuple[str, ...]:
-    """Return the cells of a run; the baseline has no risk against itself."""
+    """Return the cells of a run in the table; those against the baseline are empty for the baseline itself."""
     risk = run.risk
     if risk is None:
         cells = (NOTHING,) * 5
@@ -105,7 +105,7 @@ def risk_csv(risks: Sequence[GroupRisk]) -> str:
 
 
 def _csv_row(risk: GroupRisk, run: RunRisk) -> tuple[object, ...]:
-    """Return the values of a run in the order of the header."""
+    """Return the values of a run in the order of the CSV file's header; None against the baseline itself."""
     group = risk.group
     of_run = run.risk
     first_cells = (
@@ -125,7 +125,10 @@ def _csv_row(risk: GroupRisk, run: RunRisk) -> tuple[object, ...]:
 
 
 def risk_as_dict(risk: GroupRisk) -> dict[str, Any]:
-    """Return the risks of a group as plain values for JSON."""
+    """Return the risks of a group of comparable runs as plain values for JSON.
+
+    ``against_baseline`` is None for the baseline itself.
+    """
     return {
         "data": risk.group.key.data_name,
         "scope": risk.group.scope,

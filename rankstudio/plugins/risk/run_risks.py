@@ -153,10 +153,16 @@ def risks_of_groups(
     baseline: int | str | None = None,
     alpha: float = ALPHA,
 ) -> tuple[GroupRisk, ...]:
-    """Return the risks of runs with numbers and titles; parameters and errors as in :func:`run_risks`."""
+    """Return the risks of finished runs, group by group of comparable runs.
+
+    ``runs`` and their ``titles`` are by number. ``measure`` is "" for the selection
+    criterion of the first run; ``baseline`` is a number or a method's key, None for the
+    run with the best average; ``alpha`` is the risk aversion. Raises a PlanError or a
+    ParameterError for invalid ones.
+    """
     if not runs:
         raise PlanError(tr("No runs to compare: expected a completed run, found none."))
-    check_reference(runs, baseline)
+    check_reference(runs, baseline)  # called for its error only
     alpha = checked_alpha(alpha)
     first_plan = next(iter(runs.values())).plan
     name = measure_of(measure).name if measure else comparing_measure(first_plan)
@@ -183,8 +189,11 @@ def group_risk(
         Titles of the runs, by number.
     name : str
         Name of the measure.
-    baseline, alpha
-        As in :func:`run_risks`.
+    baseline : int, str or None
+        Baseline run: its number, or the key of its method; None for the run with the
+        best average.
+    alpha : float
+        Risk aversion: a loss counts 1 + alpha times as much as a gain.
     """
     # Runs without values in each query are left out.
     measured = {key: run for key, run in group.runs.items() if run.has_per_query(name)}
@@ -201,6 +210,7 @@ def group_risk(
     if position is None:
         reason = reason or tr("Not compared: {measure} is not defined in any query.")
         notes = (reason.format(measure=name), *left_out)
+        # No baseline, no risks of runs, and 0 queries compared.
         return GroupRisk(group, name, alpha, None, (), 0, notes)
 
     # Values by query and run, in the queries in which all runs have some.
@@ -231,13 +241,17 @@ def _risks(
     Parameters
     ----------
     table : ndarray of shape (n_queries, n_runs)
+        Values of the measure.
     numbers : sequence of int
+        Numbers of the runs, in the order of the columns.
     titles : Mapping of int to str
+        Titles of the runs, by number.
     name : str
         Name of the measure.
     baseline : int
         Position of the baseline among the runs.
     alpha : float
+        Risk aversion.
     """
     # GeoRisk of all runs, if the measure has one.
     has_georisk = not _why_no_georisk(table, name)
@@ -275,7 +289,7 @@ def _why_no_risk(group: ComparableGroup[int], n_measured: int) -> str:
 
 
 def _why_no_georisk(table: Floats, name: str) -> str:
-    """Return why the values of a measure have no GeoRisk, as a sentence; "" if they have."""
+    """Return why the values (n_queries, n_runs) of a measure have no GeoRisk, as a sentence; "" if they have."""
     if not len(table):
         text = tr("No query has a value of {measure} for every run.")
         return text.format(measure=name)

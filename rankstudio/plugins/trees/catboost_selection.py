@@ -70,10 +70,10 @@ class CatBoostSelection(PathSelector):
 
     Notes
     -----
-    The fit takes S times the time of CatBoost, plus that of the importances, which for Shapley values is O(m
-    T 2^d d) with m documents, T trees and depth d. A request to stop waits for a tree, or for the importances
-    of a stage. The attributes of the path are those of
-    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    The fit takes S times the time of CatBoost, plus that of the importances, which for
+    Shapley values is O(m T 2^d d) with m documents, T trees and depth d. A request to
+    stop waits for a tree, or for the importances of a stage. The attributes of the path
+    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -102,9 +102,11 @@ class CatBoostSelection(PathSelector):
         copied_bytes = shape.documents  # a copy of the remaining columns
         return trees_need.plus(copied_bytes + sums_need(shape).least)
 
-    def order_features(  # noqa: D102 - inherited
-        self, data: TrainingData, k: int
-    ) -> Waiting[Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Return the first k features: those that no stage dropped, then the dropped ones, the last dropped first.
+
+        CatBoost drops features in stages, with progress events after each tree.
+        """
         algorithm = _ALGORITHMS[self.checked("importance")]
         n_stages = self.checked("n_stages")
         rows = data.whole(self.entry.label)
@@ -157,7 +159,11 @@ def _dropped_columns(
     algorithm: str,
     go_on: Callable[[], bool],
 ) -> list[int]:
-    """Return the columns that CatBoost drops to leave ``size`` columns, the least important first."""
+    """Return the columns of a pool that CatBoost drops to leave ``size`` of them, the least important first.
+
+    ``go_on`` is called after each tree, and returns False to stop CatBoost.
+    ``parameters`` are CatBoost's, and ``algorithm`` is its measure of importance.
+    """
 
     class StopCheck:
         """A measure without meaning.

@@ -91,7 +91,9 @@ class ConvertedTrees(GrownTrees):
         """
         self.booster = without_data(self.text(len(self._texts)))
 
-    def scores(self, X: Floats, first: int, count: int) -> Floats:  # noqa: D102 - inherited
+    def scores(self, X: Floats, first: int, count: int) -> Floats:
+        """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
+        # While trees are still added, only the requested ones are read from their texts.
         if self.booster is not None:
             return super().scores(X, first, count)
         booster = without_data(self._text(self._texts[first : first + count]))
@@ -115,7 +117,8 @@ def _model_text(texts: list[str], names: list[str]) -> str:
 
 
 def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
-    """Return the leaf (m,) of each document in X (m, n)."""
+    """Return the number (m,) of the leaf of each document in X (m, n), found by LightGBM."""
+    # A tree of a single leaf.
     if not tree.splits:
         return np.zeros(X.shape[0], dtype=np.int64)
     booster = without_data(
@@ -233,12 +236,14 @@ class XGBoostTrees(ConvertedRanker):
 
     Notes
     -----
-    The attributes are the same as in :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
-    XGBoost's loss reductions. A round takes O(mnd) for m documents, n features and trees of depth d. XGBoost
-    uses one thread here, because the last bits of its sums depend on the number of threads; folds and
-    settings run in parallel. The fit stops early if no split has a gain, unless the next tree may draw other
-    features. Data with several shards are binned shard by shard, at two bytes per value, and give the same
-    model as all documents at once.
+    The attributes are the same as in
+    :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are XGBoost's loss
+    reductions. A round takes O(mnd) for m documents, n features and trees of depth d.
+    XGBoost uses one thread here, because the last bits of its sums depend on the number
+    of threads; folds and settings run in parallel. The fit stops early if no split has
+    a gain, unless the next tree may draw other features. Data with several shards are
+    binned shard by shard, at two bytes per value, and give the same model as all
+    documents at once.
 
     Labels are whole numbers from 0 to 31, the limit of XGBoost.
 
@@ -265,7 +270,10 @@ class XGBoostTrees(ConvertedRanker):
         return int(self.checked("ndcg_at"))
 
     def _parameters(self) -> dict[str, Any]:
-        """Return the parameters of XGBoost."""
+        """Return the parameters of XGBoost, by its names, for those of this method.
+
+        One thread, so that sums do not depend on the number of threads.
+        """
         return {
             "objective": "rank:ndcg",
             "tree_method": "hist",
@@ -280,7 +288,12 @@ class XGBoostTrees(ConvertedRanker):
             "verbosity": 0,
         }
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory that XGBoost needs for m documents with n features.
+
+        It keeps the bins of all values, and reads one shard at a time. Finding bins
+        takes a sketch per feature, growing trees sums per feature and node.
+        """
         kept_bytes = (
             _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
         )
@@ -319,6 +332,8 @@ class XGBoostTrees(ConvertedRanker):
                 .astype(np.int64)
             )
             yield tree, _loss_changes(values), _leaf_numbers(values)[nodes]
+            # A tree without splits is followed by equal ones, unless each tree has other
+            # random features.
             if not tree.splits and parameters["colsample_bytree"] == 1.0:
                 return
 
@@ -327,8 +342,9 @@ class XGBoostTrees(ConvertedRanker):
 class CatBoostTrees(ConvertedRanker):
     """CatBoost's boosted symmetric trees for rankings (Prokhorenkova et al. 2018).
 
-    All nodes of a level have the same split. The loss is that of YetiRank (Gulin et al. 2011) by default;
-    CatBoost's defaults apply to all parameters that are not listed below.
+    All nodes of a level have the same split. The loss is that of YetiRank (Gulin et al.
+    2011) by default; CatBoost's defaults apply to all parameters that are not listed
+    below.
 
     Parameters
     ----------
@@ -347,11 +363,13 @@ class CatBoostTrees(ConvertedRanker):
 
     Notes
     -----
-    The attributes are the same as in :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are the
-    changes of predictions by which CatBoost measures importance (``PredictionValuesChange``). A round takes
-    O(mnd) for m documents, n features and depth d. Equal data, parameters and seeds give the same bits with
-    any number of threads, according to CatBoost's documentation. The steps are only available after the last
-    tree is grown. CatBoost needs all documents at once, as its pool cannot be joined from several parts.
+    The attributes are the same as in
+    :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are the changes of
+    predictions by which CatBoost measures importance (``PredictionValuesChange``). A
+    round takes O(mnd) for m documents, n features and depth d. Equal data, parameters
+    and seeds give the same bits with any number of threads, according to CatBoost's
+    documentation. The steps are only available after the last tree is grown. CatBoost
+    needs all documents at once, as its pool cannot be joined from several parts.
 
     Examples
     --------
@@ -391,6 +409,8 @@ class CatBoostTrees(ConvertedRanker):
         pool = pool_of(catboost, data)
 
         def fit(go_on: Callable[[], bool]) -> None:
+            """Train CatBoost; ``go_on`` says after each tree whether to go on."""
+
             class Listener:
                 def after_iteration(self, _: Any) -> bool:
                     return go_on()
@@ -416,7 +436,10 @@ class CatBoostTrees(ConvertedRanker):
 
 
 def _xgboost_library(needed_by: str) -> Any:
-    """Return XGBoost, in a version that can predict the leaves of documents in a QuantileDMatrix."""
+    """Return the module of XGBoost; MissingExtraError unless its version can predict leaves in a QuantileDMatrix.
+
+    ``needed_by`` is the label of the method, for the error.
+    """
     xgboost = boosting_library("XGBoost", needed_by)
     major, minor = map(int, xgboost.__version__.split(".")[:2])
     if (major, minor) < (3, 1):
@@ -440,6 +463,7 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
             super().__init__()
 
         def next(self, input_data: Callable[..., None]) -> bool:
+            """Pass the next shard to XGBoost's function; return False if there is none."""
             if self._next == len(data.shards):
                 return False
             shard = data.shard(self._next)
@@ -460,9 +484,9 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
 
 
 def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
-    """Return the number of each node of XGBoost's tree as a leaf of the converted tree.
+    """Return the number of each node of XGBoost's tree as a leaf of the converted tree, shape (nodes,).
 
-    The number is 0 for a split.
+    The number is 0 for a split. ``values`` is XGBoost's JSON of a model of one tree.
     """
     (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
     left = tree["left_children"]
@@ -481,7 +505,10 @@ def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
 
 
 def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
-    """Return CatBoost's parameters for the parameters of a method and the size of the documents X."""
+    """Return CatBoost's parameters, by its names, for those of a method.
+
+    The size of the documents X (m, n) decides about the number of threads.
+    """
     return {
         "loss_function": method.checked("objective"),
         "iterations": method.checked("n_rounds"),
@@ -495,7 +522,10 @@ def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
 
 
 def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
-    """Return some columns of the training data as a pool of CatBoost."""
+    """Return some columns of the training data, all by default, as a pool of CatBoost.
+
+    A pool is its form of documents with labels and queries.
+    """
     queries = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     return catboost.Pool(
         np.ascontiguousarray(data.X[:, columns]),
@@ -521,7 +551,10 @@ def varying(X: Floats) -> Ints:
 
 @contextmanager
 def refusals(label: str, catboost: Any) -> Iterator[None]:
-    """Turn an error of CatBoost into a :class:`DatasetError`, without the location in CatBoost's source."""
+    """Turn an error of CatBoost in the block into a :class:`DatasetError`, without the place in CatBoost's source.
+
+    ``label`` is that of the method, and ``catboost`` the module.
+    """
     try:
         yield
     except catboost.CatBoostError as error:
@@ -554,6 +587,7 @@ def watched(
     stop = threading.Event()
 
     def go_on() -> bool:
+        """Report a tree, and return whether CatBoost should go on."""
         ticks.put(True)
         return not stop.is_set()
 
@@ -577,6 +611,7 @@ def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
     for left_child, column, gain in zip(
         tree["left_children"], tree["split_indices"], tree["loss_changes"], strict=True
     ):
+        # A leaf has no child. A split counts even without a gain.
         if left_child != -1:
             gains[column] = gains.get(column, 0.0) + max(float(gain), TINY)
     return gains

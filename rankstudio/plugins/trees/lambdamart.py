@@ -60,6 +60,7 @@ def defined(text: str) -> str:
     text = _THREADS_LINE.sub("[num_threads: 0]", text)
     if "\nnum_leaves=1\n" not in text:
         return text
+    # The head, the trees, and the rest of the text.
     before, ending, after = text.partition("end of trees")
     head, *trees = re.split(r"(?m)^(?=Tree=\d+$)", before)
     trees = [_UNDEFINED_LEAF_WEIGHT.sub(r"\g<1>0", tree) for tree in trees]
@@ -167,10 +168,12 @@ class TreeRanker(LinearRanker):
         return self.n_rounds
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the last step, with importances that add up to 1."""
         last = steps[-1]
         assert isinstance(last, TreeStep)
         # the booster of the step would keep the training data alive
         self.booster_ = last.detached()
+        # Without any gain, all importances stay 0.
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 
@@ -239,10 +242,11 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
 
     Notes
     -----
-    The attributes are the same as in :class:`TreeRanker`. A round takes at most O(mnd) for m documents, n
-    features and trees of depth d, and O(k) pairs per document for the derivatives. The fit stops early if no
-    split has a gain, unless the next tree may draw other features. Data with several shards are binned shard
-    by shard, at one byte per value, and give the same model as all documents at once.
+    The attributes are the same as in :class:`TreeRanker`. A round takes at most O(mnd)
+    for m documents, n features and trees of depth d, and O(k) pairs per document for
+    the derivatives. The fit stops early if no split has a gain, unless the next tree
+    may draw other features. Data with several shards are binned shard by shard, at one
+    byte per value, and give the same model as all documents at once.
 
     Equal data, parameters and seeds give the same bits with any number of threads: one
     thread sums the histogram of a feature, in row order (``force_col_wise``).
@@ -266,7 +270,12 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     _: KW_ONLY
     costs: ArrayLike | None = None
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory that LightGBM needs for m documents with n features.
+
+        It keeps the bins of all values, which it finds from a sample of the documents,
+        and reads one shard at a time.
+        """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
@@ -354,7 +363,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 grown.booster = without_data(booster.model_to_string())
 
     def _parameters(self) -> dict[str, Any]:
-        """Return the parameters in LightGBM's terms."""
+        """Return the parameters of this method by LightGBM's names, with settings that make results repeatable."""
         return {
             "objective": "lambdarank",
             "metric": "None",
@@ -378,6 +387,7 @@ class TrainingLoss:
     """
 
     def __init__(self, data: TrainingData, k: int) -> None:
+        """Prepare NDCG@k of the documents in ``data``."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._name = f"NDCG@{k}"
@@ -466,8 +476,10 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
     Parameters
     ----------
     lightgbm : module
+        The library.
     data : TrainingData
     """
+    # LightGBM accepts only objects of its own class, which is not imported above.
     lightgbm.Sequence.register(_ShardRows)
     reader = _ShardReader(data)
     return [

@@ -104,12 +104,14 @@ class LambdaMARTElimination(RetrainedTrees):
         models: dict[int, Step] = {}
 
         def importances(columns: Ints) -> Waiting[Floats]:
+            """Return the importances (r,) of r columns in LambdaMART with these columns."""
             model = yield from self._grown(data, tuple(columns.tolist()))
             if columns.size <= k:
                 models[columns.size] = model
             return importances_in_trees(model, self.importance)
 
-        order, compared = yield from eliminate(
+        # Only importances that are exactly equal are ties.
+        order, candidate_importances = yield from eliminate(
             importances, np.arange(n), n, k, tie=0.0, share=share
         )
         self.ranking_ = np.empty(n, dtype=np.int64)
@@ -123,10 +125,11 @@ class LambdaMARTElimination(RetrainedTrees):
                 (step,) = yield from steps_of(
                     two_stage_steps(self._ranker(), data, [columns])
                 )
-            yield replace(step, number=size, candidates=compared[size - 1])
+            yield replace(step, number=size, candidates=candidate_importances[size - 1])
 
     def _grown(self, data: TrainingData, columns: Columns) -> Waiting[TreeStep]:
-        """Return the last round of LambdaMART with some columns, in ascending order."""
+        """Return the last round of LambdaMART with some columns, in ascending order: the model with all trees."""
+        # The share of features that are eliminated already.
         share = 1.0 - len(columns) / data.X.shape[1]
         rounds = yield from steps_of(
             self._ranker().work(data.narrowed(columns)),

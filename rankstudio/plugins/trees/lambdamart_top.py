@@ -124,7 +124,7 @@ class LambdaMARTTop(RetrainedTrees):
                 yield event
 
     def _importances(self, data: TrainingData) -> Waiting[Floats]:
-        """Return the importances of all features in LambdaMART with all features."""
+        """Return the importances (n,) of all features in LambdaMART with all features, and set them as attributes."""
         # Only the model with all features takes the costs into account.
         costs = None
         weight = self.checked("cost_weight")

@@ -69,8 +69,10 @@ class RetrainedTrees(GrowingSelector, LeafwiseTrees):
             self.booster_ = last.inner.detached()
 
     def _score(self, X: Floats) -> Floats:
+        """Return the scores (m,) of checked documents X (m, n) by the model with all selected features."""
         if self.booster_ is None:  # the model without features
             return np.zeros(X.shape[0])
+        # The model was trained on the selected columns in ascending order.
         scores: Floats = self.booster_.predict(
             X[:, np.sort(self.selection_order_)], raw_score=True, num_threads=1
         )

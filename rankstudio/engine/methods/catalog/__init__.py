@@ -106,6 +106,7 @@ def method(key: str) -> Method:
     PlanError
         For an unknown key; the message has the nearest known key.
     """
+    # Scores, models and orders from files are methods, too, which no list offers.
     entry = find_method(key) or _GIVEN.get(key)
     if entry is not None:
         return entry

@@ -31,7 +31,11 @@ def recorded_methods() -> dict[str, Method]:
 
 
 def methods_to_record() -> list[dict[str, Any]]:
-    """Return the methods of the present abilities as plain values, for ``resources/abilities``."""
+    """Return the methods of the present abilities as plain values, for ``resources/abilities``.
+
+    An ability is a plug-in that comes with RankStudio and can be left out. The record
+    names its methods where it is absent.
+    """
     return [
         description_of(
             replace(
@@ -49,7 +53,10 @@ def methods_to_record() -> list[dict[str, Any]]:
 
 
 def model_formats_to_record() -> dict[str, str]:
-    """Return the names of the abilities that write models, by the keys of their formats."""
+    """Return the name of the ability that writes each format of models, by the format's key.
+
+    An ability is a plug-in that comes with RankStudio and can be left out.
+    """
     return {
         entry.key: loaded_plugin.plugin.name
         for loaded_plugin in plugins().loaded

@@ -170,7 +170,10 @@ class AnalysisResult:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a cell as a text."""
+    """Return a cell of a table as a text: numbers rounded, NaN and None empty or a dash.
+
+    A number may have a form of its own, which says how it is written.
+    """
     if isinstance(cell, _FormattedFloat | _FormattedInt):
         if math.isnan(cell):
             return NOTHING
@@ -277,6 +280,7 @@ def analyses(other_commands: Collection[str] = ()) -> dict[str, Analysis]:
     """
 
     def refuse_invalid(entry: object) -> None:
+        """Raise a PlanError for an entry that cannot be used."""
         problem = _problem(entry, other_commands)
         if problem:
             raise PlanError(problem)
@@ -310,7 +314,7 @@ def _problem(entry: object, other_commands: Collection[str]) -> str:
     problem = problem_of_command(entry, Analysis, other_commands)
     if problem or not isinstance(entry, Analysis):
         return problem
-    # `words` is optional.
+    # `words` is optional: without it, the first name is checked twice.
     for entry_point in (entry.compute, entry.words or entry.compute):
         if not isinstance(entry_point, str) or not _MODULE_AND_NAME.fullmatch(
             entry_point

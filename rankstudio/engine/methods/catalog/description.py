@@ -29,7 +29,10 @@ _MAX_LINE_LENGTH = 2000
 
 
 def description_of(entry: Method) -> dict[str, Any]:
-    """Return a method that is not RankStudio's own as plain values, for :func:`described_method`."""
+    """Return a method that is not RankStudio's own as plain values, which can be stored in a study.
+
+    A reader without the method's package can show it by them.
+    """
     origin = entry.origin
     assert origin is not None
     score = entry.candidate_score
@@ -42,8 +45,8 @@ def description_of(entry: Method) -> dict[str, Any]:
             "least": score.least,
             "from_zero": score.from_zero,
         }
-    # The estimator itself is not part of it: the values describe a method for a reader
-    # without its package.
+    # The estimator itself is not part of it. The groups of names are distinct, so the
+    # order of merging does not matter.
     return {
         **{name: getattr(entry, name) for name in ("key", "label", "family")},
         **{
@@ -111,7 +114,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
-    """Return a parameter as plain values; an infinite bound is None."""
+    """Return a parameter as plain values, which can be stored; an infinite bound is None."""
+    # "summed" is only written where it is set, so that other records stay the same.
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
@@ -125,7 +129,10 @@ def _parameter_values(p: Parameter) -> dict[str, Any]:
 
 
 def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
-    """Return the parameter that plain values of :func:`_parameter_values` describe."""
+    """Return the parameter that plain values from a file describe.
+
+    Raises a ValueError, KeyError or TypeError for other values.
+    """
     texts: dict[str, Any] = {
         name: _checked_line(values[name]) for name in _PARAMETER_TEXTS
     }
@@ -157,6 +164,7 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
 
 
 def _parsed_score(values: Any) -> CandidateScore | None:
+    """Return the score of candidates that plain values from a file describe; None for None."""
     if values is None:
         return None
     source = ScoreSource[values["source"]]
@@ -169,6 +177,7 @@ def _parsed_score(values: Any) -> CandidateScore | None:
 
 
 def _checked_line(value: Any) -> str:
+    """Return a value from a file; ValueError unless it is a printable text of limited length."""
     if (
         type(value) is not str
         or len(value) > _MAX_LINE_LENGTH

@@ -124,12 +124,14 @@ class CandidateScore:
             none.
         """
         n = step.coef.size
+        # The score is the weight's size, the step's own score, or the drop of the criterion.
         if self.source is ScoreSource.WEIGHT:
             return np.abs(step.coef)
         if step.candidates.size != n:
             return np.full(n, np.nan)
         if self.source is ScoreSource.SCORE:
             return step.candidates
+        # A drop that is only rounding counts as none.
         drops = step.before - step.candidates
         return (
             np.where(np.abs(drops) <= _ROUNDING * abs(step.before), 0.0, drops)
@@ -492,7 +494,7 @@ class Method:
         ).format(label=self.label, most=self.greatest_label, found=greatest)
 
     def final_ranker(self, ranker: Method | None) -> str:
-        """Return the label of what ranks with the selected features: ``ranker``, or None for the own model.
+        """Return the label of the ranking method for the selected features: ``ranker``, or None for the own model.
 
         A final ranker with the same label as the method's own model gets another label,
         because it has separate settings.

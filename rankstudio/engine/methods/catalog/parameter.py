@@ -52,7 +52,7 @@ MILLISECONDS = "milliseconds"
 
 
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
-    """Return the individual values if several were given for a parameter, None for a single value.
+    """Return the individual values if there are several for a parameter, None for a single value.
 
     Several values are a list, or a comma-separated text: ``"50, 100"``, ``"1..5"``,
     ``"squared, hinge"``. For features and costs, each single value is a list, so
@@ -102,9 +102,9 @@ def _split_list(text: str) -> list[Any] | None:
 
 
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
-    """Return the numbers in a text, with ranges expanded.
+    """Return the numbers in a text, with ranges such as "1..5" expanded; ``name`` is the parameter's, for errors.
 
-    The result is None for a text without commas and ranges.
+    The result is None for a text without commas and ranges, which is a single value.
     """
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
@@ -158,9 +158,10 @@ class Parameter:
     kind : Kind
         Kind of its values.
     default : object
-        Canonical default: a tuple of numbers for a grid, a number or None, a choice's key, a bool, a
-        measure's name, a tuple of feature ids, or for costs a tuple of (id, cost) pairs or "milliseconds".
-        Except for grids it is a single value; a plan may contain a tuple of several values.
+        Canonical default: a tuple of numbers for a grid, a number or None, a choice's
+        key, a bool, a measure's name, a tuple of feature ids, or for costs a tuple of
+        (id, cost) pairs or "milliseconds". Except for grids it is a single value; a
+        plan may contain a tuple of several values.
     help : str
         Description in one or two sentences.
     symbol, source : str
@@ -176,24 +177,26 @@ class Parameter:
     none_names : tuple of str
         Former names of an empty value, in stored plans and studies.
     ranks : bool
-        For a selector: whether the parameter concerns only the method's own ranking model. Such a parameter
-        is not used with a final ranker.
+        For a selector: whether the parameter concerns only the method's own ranking
+        model. Such a parameter is not used with a final ranker.
     only_with : tuple of (str, tuple), or ()
-        Another parameter of the method, and its values for which this parameter has an effect. With other
-        values, this parameter is neither shown nor passed to the estimator.
+        Another parameter of the method, and its values for which this parameter has an
+        effect. With other values, this parameter is neither shown nor passed to the
+        estimator.
     changes_criterion : bool
-        Whether each value defines another criterion, so that the criterion cannot select among them.
+        Whether each value defines another criterion, so that the criterion cannot
+        select among them.
     basic : bool
-        Whether forms show the parameter in their first part. Parameters that most runs leave at their
-        defaults are under "More options".
+        Whether forms show the parameter in their first part. Parameters that most runs
+        leave at their defaults are under "More options".
     offers_several : bool
         Whether forms offer several values. False if all values give the same model.
     summed : bool
-        Whether sums and products of the choices may be given, such as "linear + 0.5 * rbf"; see
-        :mod:`rankstudio.engine.support.named_sums`.
+        Whether sums and products of the choices may be given, such as "linear + 0.5 *
+        rbf"; see :mod:`rankstudio.engine.support.named_sums`.
     own_file : bool
-        Whether a CSV file may be given in place of a choice, or to an estimator an array or a function. See
-        :mod:`rankstudio.engine.methods.own_values`.
+        Whether a CSV file may be given in place of a choice, or to an estimator an
+        array or a function. See :mod:`rankstudio.engine.methods.own_values`.
 
     Examples
     --------
@@ -233,7 +236,7 @@ class Parameter:
 
     @property
     def expected(self) -> str:
-        """Range in words, for errors and tooltips."""
+        """Values that the parameter may have in words, for errors and tooltips."""
         match self.kind:
             case Kind.GRID:
                 return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(
@@ -284,6 +287,7 @@ class Parameter:
                 )
 
     def _bounds(self) -> str:
+        """Return the range of the numbers in words, such as "from 1 to 5"; "" for any number."""
         if self.low == -inf and self.high == inf:
             return ""
         high = "" if self.high == inf else format_number(self.high)
@@ -298,7 +302,11 @@ class Parameter:
         return text.format(low=self.low, high=high)
 
     def counts(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the parameter has an effect, given the values of the other parameters."""
+        """Return whether the parameter has an effect with these values of the other parameters.
+
+        It may depend on one other parameter, which has one value or a tuple of several;
+        one of them is enough, as is a part of a sum such as "linear + rbf".
+        """
         if not self.only_with:
             return True
         name, required_values = self.only_with
@@ -376,7 +384,8 @@ class Parameter:
     def validate(self, value: Any) -> Any:
         """Return a value in canonical form; several values are a tuple of at least two.
 
-        Several values are given as described in `apart`; their order is kept.
+        Several values are a list, or a text such as "50, 100"; their order is kept. A
+        grid of numbers is one value.
 
         Raises
         ------
@@ -418,9 +427,10 @@ class Parameter:
         return tuple(value) if self.several(value) else (value,)
 
     def _validate_one(self, value: Any) -> Any:
-        """Return a single value in canonical form.
+        """Return a single value in canonical form, by its kind; ParameterError for an invalid value.
 
-        Raises a ParameterError for an invalid value.
+        A choice may also be the name of a file with own values, or a sum of choices, if
+        the parameter allows it.
         """
         match self.kind:
             case Kind.INTEGER | Kind.NUMBER:
@@ -480,6 +490,7 @@ class Parameter:
         return tuple(sorted(set(values)))
 
     def _validate_number(self, value: Any) -> float | int | None:
+        """Return a number in the range, or None for an empty value; ParameterError for any other value."""
         if value in (None, "", self.none_label, *self.none_names):
             if self.none_label:
                 return None
@@ -508,6 +519,7 @@ class Parameter:
         return word in _TRUE_WORDS
 
     def _validate_measure(self, value: Any) -> str | None:
+        """Return the name of a measure of rankings, or None for an empty value; else raise a ParameterError."""
         if self.none_label and value in (None, "", self.none_label):
             return None
         try:
@@ -523,6 +535,7 @@ class Parameter:
         return named_measure.name
 
     def _validate_text(self, value: Any) -> str:
+        """Return a text without blanks at its ends; ParameterError if it is long or not printable."""
         if (
             not isinstance(value, str)
             or len(value) > _MAX_TEXT_LENGTH
@@ -532,6 +545,7 @@ class Parameter:
         return value.strip()
 
     def _validate_features(self, value: Any) -> tuple[int, ...]:
+        """Return distinct feature ids, from a text such as "25, 39" or from numbers; else raise a ParameterError."""
         items = value.replace(",", " ").split() if isinstance(value, str) else value
         try:
             ids = tuple(int(item) for item in items)

@@ -43,7 +43,8 @@ class MethodRegistry:
 
     Notes
     -----
-    All threads of the process use one registry. Methods are never removed, because plans may name them.
+    All threads of the process use one registry. Methods are never removed, because
+    plans may name them.
     """
 
     def __init__(self, entries: Iterable[Method] | None = None) -> None:
@@ -86,6 +87,7 @@ class MethodRegistry:
         Parameters
         ----------
         entry : Method
+            Method of a file, a command or an import path.
 
         Returns
         -------
@@ -190,7 +192,7 @@ def refuse_invalid(entry: object) -> None:
 
 
 def _refuse_texts(entry: Method) -> None:
-    """Raise a PlanError for a text that is not a single line, or too long."""
+    """Raise a PlanError for a text of a method that is not a single line, or too long."""
     # The objects that have the texts.
     for name, kind in (
         ("description", Description),
@@ -253,9 +255,9 @@ def _refuse_unknown(
 
 
 def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:
-    """Raise a PlanError for invalid parameters.
+    """Raise a PlanError for parameters with invalid or repeated names, or with invalid defaults.
 
-    ``owner`` is the key of the entry.
+    ``owner`` is the key of the method or analysis that has them.
     """
     names = set[str]()
     for p in parameters:

@@ -199,7 +199,10 @@ def max_iter(
     help_text: str = "Maximum number of iterations.",
     source: str = "",
 ) -> Parameter:
-    """Return the parameter that limits a method's iterations."""
+    """Return the parameter that limits a method's iterations, from 1 to ``high``.
+
+    ``source`` is the place in the paper where it is named T; "" if it is not.
+    """
     return Parameter(
         name="max_iter",
         label="iterations",
@@ -215,7 +218,7 @@ def max_iter(
 
 
 def rounds(default: int, source: str) -> Parameter:
-    """Return the parameter that limits the rounds of boosting."""
+    """Return the parameter that limits the rounds of boosting; ``source`` is its place in the paper."""
     return Parameter(
         name="n_rounds",
         label="rounds",

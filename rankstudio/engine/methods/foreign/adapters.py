@@ -61,7 +61,10 @@ class Wrapped:
     values: Mapping[str, Any]
 
     def trained(self, data: QueryData, size: int) -> Any:
-        """Return the object trained on documents, or the scores of a function.
+        """Return the object trained on documents, or the scores of a function, one per feature.
+
+        ``size`` is the number of features to select, for an object that has an argument
+        for it.
 
         Raises
         ------
@@ -97,7 +100,10 @@ class Wrapped:
         return instance if fitted is None else fitted
 
     def _arguments(self, size: int) -> dict[str, Any]:
-        """Return the arguments of the class or the function, from the parameters of the method."""
+        """Return the keyword arguments of the class or the function, from the parameters of the method.
+
+        ``size`` is the number of features to select.
+        """
         # Names in texts refer to the module of the class or the function.
         module = getattr(self.target, "__module__", "")
         modules = (module,) if module in sys.modules else ()
@@ -120,6 +126,7 @@ class Wrapped:
         # The number of features and the seed come from RankStudio.
         if self.size_argument:
             arguments[self.size_argument] = size
+        # The last ones: no parameter of the method has the name of a seed.
         arguments |= {
             name: self.values["seed"]
             for name in SEED
@@ -138,9 +145,11 @@ def _data_arguments(
 
 
 def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str, Any]:
-    """Return the queries as the keyword argument that ``fit`` accepts, if it accepts any.
+    """Return the queries as the keyword argument that ``fit`` accepts, {} if it accepts none.
 
-    The argument is the query of each document, or the sizes of the queries.
+    ``qid`` (m,) are the numbers of the documents' queries; query q has the rows
+    ``ptr[q]:ptr[q + 1]``. Libraries take the query of each document as ``qid`` or
+    ``groups``, or as ``group`` the sizes of the queries.
     """
     names = inspect.signature(fit).parameters
     if "qid" in names:
@@ -181,14 +190,18 @@ class WrappedSelector(Wrapped, PathSelector):
         return super()._n_to_select(n) if size is None or size <= n else n
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Train the object, and return the order or the set of features that it has."""
+        """Train the object of the other library, and return the order or the set of features that it has.
+
+        An order has at most k features; a set is complete, whatever its size.
+        """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
         n = data.X.shape[1]
         order = self._ordered(self.trained(documents, k), n)
         if order.is_set and self.size_argument and k != 1:
-            # Some objects rank the features that they have not selected, so with one
-            # feature they order all.
+            # A set of k features has no order. Some objects rank the features that they
+            # have not selected, as recursive elimination does: trained to select a single
+            # feature, they order all. Otherwise the set stays.
             smaller = self._ordered(self.trained(documents, 1), n)
             order = order if smaller.is_set else smaller
         if not order.columns.size:
@@ -201,6 +214,7 @@ class WrappedSelector(Wrapped, PathSelector):
         """Yield one step per feature of the order; for a set, only the step with all of its features."""
         last: Step | None = None
         for item in super().work(data):
+            # The steps of a set would be in an order without meaning.
             if isinstance(item, Step) and self._is_set:
                 last = item
             else:
@@ -255,9 +269,10 @@ class WrappedSelector(Wrapped, PathSelector):
         raise MethodError(self.entry.label, text)
 
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
-        """Return the order by descending scores.
+        """Return the order of n features by descending scores, the attribute ``name`` of the object.
 
-        Scores with several rows, one per class, are added up.
+        Scores with several rows, one per class, are added up. Raises a MethodError for
+        other shapes, or scores that are all NaN.
         """
         scores = np.asarray(values, dtype=np.float64)
         if scores.ndim == 2 and scores.shape[1] == n:
@@ -271,13 +286,14 @@ class WrappedSelector(Wrapped, PathSelector):
             raise MethodError(
                 self.entry.label, tr("{name}: all numbers are NaN").format(name=name)
             )
+        # Infinite scores become the greatest finite ones, which can be compared and shown.
         scores = np.where(
             np.isinf(scores), np.sign(scores) * np.finfo(np.float64).max, scores
         )
         return _Order(best_first(scores, n), scores)
 
     def _columns(self, columns: Any, n: int) -> Ints:
-        """Return columns as integers.
+        """Return the columns (k,) that an object of another library gives as integers.
 
         Raises a MethodError if these are not different columns of n features.
         """
@@ -325,7 +341,10 @@ class PredictingStep(Step):
     model: Any
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        """Return the scores (m,) that the model predicts for documents with features ``columns`` (n, m).
+
+        Raises a MethodError if it fails, or predicts anything but m finite numbers.
+        """
         try:
             scores = np.asarray(
                 self.model.predict(np.ascontiguousarray(columns.T)), dtype=np.float64
@@ -392,17 +411,22 @@ class WrappedRanker(Wrapped, LinearRanker):
 
 
 def _model_weights(model: Any, n: int) -> Floats | None:
-    """Return the weights of a model, None if it has none for n features."""
+    """Return the weights (n,) of a model of another library, None if it has none for n features."""
     values = getattr(model, "coef_", None)
     if values is None:
         return None
     weights = np.asarray(values, dtype=np.float64)
+    # Some libraries have a row of weights per output, here one.
     weights = weights[0] if weights.ndim == 2 and weights.shape[0] == 1 else weights
     return weights if weights.shape == (n,) and np.isfinite(weights).all() else None
 
 
 def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
-    """Return whether a model's scores are weighted sums of the features, plus a constant."""
+    """Return whether a model's scores are weighted sums of the features, plus a constant.
+
+    This is tried with documents X (m, n), up to rounding, because the ``coef_`` of a
+    model, here ``weights`` (n,), may have another meaning.
+    """
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights
     differences = scores - sums
@@ -429,6 +453,7 @@ def adapter(
         Name of the argument with the number of features; "" if there is none.
     """
     base: type[LinearRanker] = WrappedSelector if entry.selects else WrappedRanker
+    # A plain function in a class would become a method, and get the estimator as X.
     members = {
         "entry": entry,
         "target": target if isinstance(target, type) else staticmethod(target),

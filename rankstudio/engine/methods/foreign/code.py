@@ -135,7 +135,10 @@ class LocalMethod(Method):
 
 @cache
 def _guarded_estimator(entry: LocalMethod) -> type[Any]:
-    """Return the estimator class of a method, whose steps are checked."""
+    """Return the estimator class of a method of the user's code, whose steps are checked.
+
+    A class of another library, or a function, is wrapped as an estimator.
+    """
     from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - on first use
 
     assert entry.code is not None
@@ -165,6 +168,8 @@ def method_of(text: str) -> Method:
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
+        # The key of a plan has the beginning of the file's checksum, which is "" without
+        # "@"; a file with another one has changed.
         if not code.origin.version.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)
@@ -267,6 +272,7 @@ def code_of_file(path: Path, name: str = "") -> Code:
     Parameters
     ----------
     path : Path
+        The file.
     name : str
         Name of the class or function; "" if the file has only one that can be a method.
 
@@ -307,6 +313,7 @@ def codes_of_file(
     Parameters
     ----------
     path : Path
+        The file.
     fits : callable, optional
         Returns whether to include a class or function; by default whether it can be a
         method.
@@ -343,6 +350,7 @@ def code_of_import(path: str) -> Code:
             )
         )
     # The package that has the module, which may have another name, and its version.
+    # Several packages may share a module; the first one is shown.
     top_module, _, _ = path.partition(".")
     package, *_ = packages_distributions().get(top_module, [top_module])
     try:
@@ -373,6 +381,7 @@ def entry_of(code: Code) -> Method:
             name: getattr(declared_entry, name)
             for name in declared_entry.__dataclass_fields__
         }
+        # The key and the origin of this code replace the declared ones.
         return LocalMethod(
             **{**fields, "key": code.key, "origin": code.origin, "code": code}
         )
@@ -392,7 +401,11 @@ def entry_of(code: Code) -> Method:
 def _shared_fields(
     code: Code, target: Callable[..., Any], *, selects: bool
 ) -> dict[str, Any]:
-    """Return the fields of an entry that are the same for all kinds of classes and functions."""
+    """Return the fields of a catalog entry that all kinds of classes and functions have, by name.
+
+    ``selects`` says whether the code selects features or only ranks.
+    """
+    # The last part of an import path.
     label = code.name.rpartition(".")[2]
     return {
         "key": code.key,
@@ -411,10 +424,11 @@ def _shared_fields(
 
 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
-    """Return the entry of a subclass of LinearRanker that declares none."""
+    """Return the catalog entry of an estimator of RankStudio's kind that declares none."""
     # A path of features is ranked by RankRLS with its λ; any other estimator has a
     # criterion of its own.
     is_path = issubclass(target, PathSelector)
+    # These come from RankStudio's own entries.
     parameters = parameters_of(
         target, skip=("regularization", "groups", "costs", "budget")
     )
@@ -430,7 +444,7 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 
 
 def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
-    """Return the entry of a class of another library, or of a function."""
+    """Return the catalog entry of a class of another library, or of a function."""
     is_selector = selects(target)
     # The data, the seed and what RankStudio sets itself are no parameters of the
     # method.
@@ -470,6 +484,8 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
         )
     except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
+        # The exception of the import itself has a type worth naming; a time limit has
+        # only a sentence.
         cause = error.__cause__ or error
         reason = (
             f"{type(cause).__name__}: {cause}"
@@ -488,7 +504,10 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 
 @cache
 def _run_file(origin: Origin, source: str) -> ModuleType:
-    """Run the text of a Python file as a new module, and return the module."""
+    """Run the text of a Python file as a new module, and return the module.
+
+    Raises a PlanError for a mistake in the file, or if it runs for too long.
+    """
     # The module has a name of its own for each version of the file.
     name = f"rankstudio_file_{origin.version[:_CHECKSUM_DIGITS]}"
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
@@ -527,7 +546,8 @@ def _candidates(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 
 def _public(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """Yield the public classes and functions that a file itself defines."""
+    """Yield the names and values of the public classes and functions that a file itself defines."""
+    # Imported ones belong to another module.
     for name, value in vars(module).items():
         if (
             not name.startswith("_")

@@ -90,7 +90,10 @@ class ProgramMethod(Method):
     """A method that runs a program; its key is the whole command line."""
 
     def load(self) -> type[Any]:
-        """Return the estimator's class; see :meth:`Method.load`."""
+        """Return a new class of estimators that run the program, and whose steps are checked.
+
+        Raises a PlanError if the program is not installed.
+        """
         if self.lacking:
             raise PlanError(self.lacking)
         from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - as a method is used
@@ -122,6 +125,7 @@ def method_of_command(key: str) -> Method:
         placeholder or no result.
     """
     words = command_words(key)
+    # The files and numbers that the command uses, and the parameters that it declares.
     names, settings = _placeholders(key, words)
     is_ranker = _check_parts(key, words, names)
     program_name = Path(words[0]).name
@@ -213,6 +217,8 @@ def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Param
 def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
     """Return whether a command line is that of a ranker; otherwise it is that of a selector.
 
+    ``names`` are its placeholders, such as "train" and "scores".
+
     Raises
     ------
     PlanError
@@ -253,7 +259,7 @@ def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
 
 
 def _parameter(name: str, default: str) -> Parameter:
-    """Return the parameter for a placeholder ``{name=default}``."""
+    """Return the parameter of the method for a placeholder ``{name=default}`` of its command line."""
     label = name.replace("_", " ")
     about = tr("Parameter {name} of the program.").format(name=name)
     return Parameter(
@@ -278,7 +284,7 @@ class ProgramSelector(RunsProgram, PathSelector):
         self.groups = values.get("groups", ())
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Run the program on the training documents, and order the features by the file that it writes."""
+        """Run the program on the training documents, and return the first k features of the order that it writes."""
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
         # The program reads the training documents from a file, and its messages become
@@ -306,7 +312,7 @@ class ProgramSelector(RunsProgram, PathSelector):
             )
 
     def _numbers(self, path: Path, n: int) -> Floats:
-        """Return the scores that a program wrote, one per feature.
+        """Return the scores (n,) that a program wrote to a file, one per feature.
 
         Raises a MethodError for an invalid file.
         """
@@ -327,7 +333,7 @@ class ProgramSelector(RunsProgram, PathSelector):
     def _ordered_columns(
         self, path: Path, n: int
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the columns that a program wrote as numbers from 1.
+        """Return the columns, from 0, that a program wrote to a file as numbers of features, from 1.
 
         Raises a MethodError for an invalid file.
         """
@@ -354,7 +360,7 @@ class ProgramRanker(RunsProgram, LinearRanker):
         return 1
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step: the model with all features."""
+        """Train by running the program, and yield one step: the model with all features, after progress events."""
         documents = training_data(data).whole(self.entry.label)
         n = documents.X.shape[1]
         words = command_words(self.entry.key)
@@ -444,7 +450,7 @@ class ProgramModel:
 
 
 def _dataset(data: QueryData) -> RankingDataset:
-    """Return grouped documents as a dataset with features 1 to n."""
+    """Return documents as a dataset, to be written to a file, with features and queries numbered from 1."""
     n_queries = data.ptr.size - 1
     n = data.X.shape[1]
     ids = np.arange(1, n + 1)

@@ -30,6 +30,7 @@ def load(entry: Method) -> type[Any]:
     """
     module, _, name = entry.estimator.partition(":")
     try:
+        # Texts that the package prints must not mix with the program's own output.
         with redirect_stdout(sys.stderr):
             cls = getattr(import_module(module), name)
     except (KeyboardInterrupt, MemoryError):

@@ -64,9 +64,10 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
 
 
 def _value(node: ast.AST, modules: Sequence[str]) -> Any:
-    """Return the value of a parsed expression.
+    """Return the value of a parsed expression: a constant, a list of such values, a name, or a call.
 
-    Raises a LookupError, which says what was expected, for any other expression.
+    Names are looked up in ``modules``, then in scikit-learn. Raises a LookupError,
+    which says what was expected, for any other expression.
     """
     match node:
         case ast.Constant():
@@ -83,7 +84,7 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
             return {
                 _value(key, modules): _value(item, modules)
                 for key, item in pairs
-                if key is not None
+                if key is not None  # None stands for an unpacked {**other}
             }
         case ast.Name():
             return _named(node.id, modules)
@@ -108,6 +109,7 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
         estimator_class, "get_params"
     ):
         raise LookupError(tr("the name of an estimator before the brackets"))
+    # An unpacked **argument has no name.
     if any(keyword.arg is None for keyword in node.keywords):
         raise LookupError(tr("arguments with names"))
     # Arguments are expressions, too.

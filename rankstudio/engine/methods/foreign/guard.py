@@ -31,6 +31,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
     """
 
     class Guarded(cls):  # type: ignore[misc, valid-type]
+        """Subclass of the estimator that checks its steps."""
+
         def learn(self, data: GivenData) -> Iterator[Step]:
             # Foreign code must not change data that other methods share.
             _make_read_only(data)
@@ -102,9 +104,9 @@ def _make_read_only(data: Any) -> None:
 
 
 def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
-    """Raise a MethodError for an invalid step on data with n features.
+    """Raise a MethodError for an invalid step of a method on data with n features.
 
-    ``last`` is the previous step.
+    ``last`` is the previous step, None for the first one.
     """
     problem = _problem(step, last, n)
     if problem:
@@ -115,9 +117,9 @@ def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
 
 
 def _problem(step: Step, last: Step | None, n: int) -> str:
-    """Return the fault of a step, with the arguments of :func:`_refuse_step`.
+    """Return the fault of a step on data with n features, as a phrase; "" for a valid step.
 
-    The result is "" for a valid step.
+    ``last`` is the previous step, None for the first one.
     """
     # The number, which has to increase from step to step.
     last_number = 0 if last is None else last.number

@@ -74,6 +74,7 @@ def instance_of(estimator: object) -> Instance:
         if name in names and value is not None
     }
     # The class's own argument for the number of features has one name for all methods.
+    # An estimator without such an argument has the name "", and so no value.
     size = values.get(size_argument(type(estimator)))
     if isinstance(size, int) and "n_features_to_select" in names:
         parameters["n_features_to_select"] = size
@@ -123,6 +124,7 @@ def as_method(estimator: Any) -> LinearRanker:
     if isinstance(estimator, LinearRanker):
         return estimator
     instance = instance_of(estimator)
+    # The estimator's own values replace the defaults.
     parameters = {p.name: p.default for p in instance.entry.parameters}
     parameters |= instance.entry.validate(instance.parameters)
     if "regularization" in parameters:

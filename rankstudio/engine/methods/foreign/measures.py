@@ -67,6 +67,7 @@ def measure_of_file(reference: str) -> FileMeasure:
     """
     path, _, name = reference.rpartition(":")
     code = code_of_file(Path(path), name)
+    # A function of X and y is a method.
     arguments = _argument_names(code.target())
     if not arguments or arguments[:2] == ["X", "y"]:
         text = tr(
@@ -77,7 +78,10 @@ def measure_of_file(reference: str) -> FileMeasure:
 
 
 def measure_of_code(code: Code) -> FileMeasure:
-    """Return the measure for a function of a Python file."""
+    """Return the measure whose values a function of a Python file computes.
+
+    It has cut-offs, as in NDCG@10, if the function has the argument ``cutoff``.
+    """
     function = code.target()
     arguments = _argument_names(function)
     return FileMeasure(

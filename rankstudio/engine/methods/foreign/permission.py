@@ -134,6 +134,7 @@ def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
     entries: list[Method | MeasureEntry] = [
         add_entry(entry_of(code)) for code in codes_of_file(path)
     ]
+    # With methods, a function that cannot be a measure is no mistake.
     with suppress(PlanError) if entries else nullcontext():
         entries += [
             MEASURES.add(measure_of_code(code))
@@ -145,6 +146,7 @@ def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
             "of the labels of a query, such as half(labels)."
         )
         raise PlanError(text.format(path=path))
+    # Allowing one entry allows the file, whose checksum is recorded.
     allow(entries[0])
     return tuple(entries)
 
@@ -155,7 +157,10 @@ def is_allowed_file(path: Path) -> bool:
 
 
 def allow(entry: Method | MeasureEntry) -> None:
-    """Allow the code of a method or a measure permanently, for this user."""
+    """Record permanently that this user allows the code of a method or a measure to run.
+
+    A file is recorded by its checksum, so that a changed file is another one.
+    """
     origin = entry.origin
     assert origin is not None
     is_file = origin.kind is OriginKind.FILE
@@ -163,7 +168,7 @@ def allow(entry: Method | MeasureEntry) -> None:
     allowed = _allowed_code()
     if allowed.get(name) == origin.path:
         return
-    # Without a record, permission is requested again.
+    # If it cannot be written, permission is requested again the next time.
     with suppress(OSError, OutputError):
         data_folder().mkdir(parents=True, exist_ok=True)
         write_text(
@@ -181,7 +186,11 @@ def is_allowed(key: str) -> bool:
 
 
 def _is_of_own_library(key: str) -> bool:
-    """Return whether a key is the path of a public class or function that one of these libraries defines."""
+    """Return whether a key is the path of a public class or function of a library that RankStudio itself uses.
+
+    Such code runs without being allowed. A function that the library only imports from
+    elsewhere does not count.
+    """
     if not key.startswith(_OWN_LIBRARIES) or "._" in key:
         return False
     try:
@@ -194,12 +203,15 @@ def _is_of_own_library(key: str) -> bool:
 def add_of_plan(
     keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code: bool = False
 ) -> None:
-    """Add the methods that a plan or a study names by their code, if the code may run.
+    """Add to the catalog the methods and measures that a plan or a study names by their code.
+
+    They are added only if the user allows the code to run.
 
     Parameters
     ----------
     keys : iterable of str
-        Keys of methods in plans; keys of known methods are skipped.
+        Keys of methods in plans, and after "measure:" those of measures; keys of known
+        methods are skipped.
     folders : sequence of Path
         Folders in which files are searched first, before their recorded paths.
     allow_code : bool
@@ -234,9 +246,10 @@ def add_of_plan(
 def _add_measure_of_plan(
     key: str, folders: Sequence[Path], *, allow_code: bool
 ) -> None:
-    """Add the measure of a file that a plan names, if its code may run.
+    """Add to the catalog the measure of a file that a plan names, if the user allows its code to run.
 
-    See :func:`add_of_plan`.
+    ``key`` is that of the measure after "measure:", ``folders`` are searched for the
+    file first, and ``allow_code`` says that the user allows the code now.
     """
     code_key = key.removeprefix(MEASURE)
     if not names_file(code_key) or not file_key(code_key).digest:
@@ -259,7 +272,11 @@ def _add_measure_of_plan(
 
 
 def _find_code(key: str, folders: Sequence[Path]) -> Code:
-    """Find the file of a key in folders or among the allowed files, and return its code."""
+    """Return the code that a key of a plan names, from a file in folders or among the allowed files.
+
+    The file must have the checksum in the key, if there is one. Raises a PlanError for
+    a missing or changed file.
+    """
     # First the folders, then the allowed files with the same contents, wherever they
     # are.
     file = file_key(key)
@@ -293,9 +310,10 @@ def _record_path() -> Path:
 
 
 def _allowed_code() -> dict[str, str]:
-    """Return the path of each allowed code by its key or checksum.
+    """Return the path of each code that the user has allowed, by the checksum of its file or else by its key.
 
-    The result is {} if the record is absent or damaged.
+    A path is "" for code that is no file. The result is {} if the record is absent or
+    damaged.
     """
     with suppress(OSError, ValueError, RecursionError):
         values = json.loads(read_text(_record_path(), _MOST_BYTES))

@@ -89,7 +89,9 @@ class RunsProgram:
     def run_words(self, words: Sequence[str], folder: Path, k: int) -> Waiting[str]:
         """Run a command, yield its progress, and return its output on one line.
 
-        Raises a MethodError if the command fails, or takes longer than the time limit.
+        ``words`` may have placeholders for files in ``folder``, for the number of
+        features k, and for parameters of the method. Raises a MethodError if the
+        command fails, or takes longer than the time limit.
         """
         activity = tr("running {label}").format(label=self.entry.label)
         with _running_program(
@@ -121,11 +123,16 @@ class RunsProgram:
             return messages
 
     def _arguments(self, words: Sequence[str], folder: Path, k: int) -> list[str]:
-        """Return the words of a command with values in place of the placeholders."""
+        """Return the words of a command with values in place of the placeholders.
+
+        They are files in ``folder``, the number of features k, the seed, and parameters
+        of the method. A shell comes first where there is a limit of memory.
+        """
         values = {name: str(folder / f"{name}.txt") for name in FILES}
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 
         def value(match: re.Match[str]) -> str:
+            """Return the text for a placeholder: ``{name=default}`` is a parameter."""
             placeholder = match[1]
             setting = SETTING.fullmatch(placeholder)
             if setting:
@@ -150,7 +157,7 @@ class RunsProgram:
         return " ".join(self.written_lines(path)).replace(",", " ").split()
 
     def written_lines(self, path: Path) -> list[str]:
-        """Return the lines of a file that the program wrote."""
+        """Return the lines of a file that the program wrote; MethodError if there is no such text."""
         try:
             return self.written_bytes(path).decode("utf-8").splitlines()
         except ValueError as error:
@@ -185,8 +192,9 @@ class _Program:
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        """Read the output of the process on another thread, so that it never waits for a reader."""
         self.process = process
-        self.share = 0.0
+        self.share = 0.0  # of the work that is done, as the program reports it
         self._output = bytearray()
         self.reader = threading.Thread(
             target=self._read, name="rankstudio-program", daemon=True
@@ -216,7 +224,11 @@ class _Program:
 def _running_program(
     arguments: list[str], folder: Path, label: str
 ) -> Iterator[_Program]:
-    """Run a program in a process group of its own, which is killed at the end of the block."""
+    """Run a program in a process group of its own, which is killed at the end of the block.
+
+    ``folder`` has the files of the program, which finds it in RANKSTUDIO_FOLDER;
+    ``label`` is the method's, for errors.
+    """
     # A session of its own, so that the program is killed with all that it starts.
     try:
         process = subprocess.Popen(
@@ -247,6 +259,7 @@ def _running_program(
 
 def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
     """End a program and all processes that it started."""
+    # Windows has no process groups.
     kill_group = getattr(os, "killpg", None)
     with suppress(OSError):  # all processes have already ended
         if kill_group is not None:

@@ -117,7 +117,8 @@ def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
 
 
 def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return the annotations as types; {} if they cannot be evaluated."""
+    """Return the annotations of the arguments as types, by name; {} if they cannot be evaluated."""
+    # Those of a class are on its constructor.
     annotated: Any = (
         vars(target).get("__init__", target) if isinstance(target, type) else target
     )
@@ -130,7 +131,7 @@ def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
 def _inferred_parameter(
     argument: inspect.Parameter, annotation: Any, constraints: Sequence[Any], text: str
 ) -> Parameter:
-    """Return the parameter for an argument.
+    """Return the parameter of a method for an argument of a class or a function.
 
     Its kind follows from the default, the annotation and scikit-learn's constraints;
     ``text`` is its help.
@@ -173,7 +174,6 @@ def _inferred_parameter(
         is_integer = number_type is int
         is_optional = default is None
         low, high, open_low = _number_range(constraints, is_integer)
-        # Anything else is a text, which is later parsed as an expression.
         return Parameter(
             name=name,
             label=label,
@@ -185,6 +185,7 @@ def _inferred_parameter(
             open_low=open_low,
             none_label="none" if is_optional else "",
         )
+    # Anything else is a text, which is later parsed as an expression.
     return Parameter(
         name=name,
         label=label,
@@ -202,9 +203,10 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 
 
 def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
-    """Return the texts that a literal type or scikit-learn's constraint allows.
+    """Return the texts that a literal type or scikit-learn's constraint allows; () if there are none.
 
-    The result is () if there are none.
+    ``members`` are the types of a union, and ``constraints`` what scikit-learn accepts.
+    Texts beside other values, such as numbers, are no choices.
     """
     for member in members:
         if typing.get_origin(member) is Literal:
@@ -226,7 +228,11 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
 def _number_type(
     default: Any, members: Sequence[Any], constraints: Sequence[Any]
 ) -> type | None:
-    """Return int or float for an argument that is always a number, None for any other argument."""
+    """Return int or float for an argument that is always a number, None for any other argument.
+
+    ``members`` are the types of its annotation, and ``constraints`` what scikit-learn
+    accepts.
+    """
     # A constraint with options allows words, besides or instead of numbers.
     may_be_word = any(
         hasattr(constraint, "options") or isinstance(constraint, str | list)
@@ -257,11 +263,15 @@ def _number_type(
 def _number_range(
     constraints: Sequence[Any], is_integer: bool
 ) -> tuple[float, float, bool]:
-    """Return the range that scikit-learn's constraint allows: low, high, and whether low is excluded."""
+    """Return the range that scikit-learn's constraint allows: low, high, and whether low is excluded.
+
+    Without an interval among the constraints, any number is allowed.
+    """
     for constraint in constraints:
         if hasattr(constraint, "left") and hasattr(constraint, "closed"):
             low = float("-inf") if constraint.left is None else float(constraint.left)
             high = float("inf") if constraint.right is None else float(constraint.right)
+            # The bound of an integer is never excluded.
             return (
                 low,
                 high,
@@ -275,7 +285,7 @@ def _number_range(
 
 
 def _default_text(default: Any) -> str:
-    """Return a default as a text: a function or a class by its name."""
+    """Return the default of an argument as a text; a function or a class by its name, None as ""."""
     if default is None:
         return ""
     name = getattr(default, "__name__", "")

@@ -42,7 +42,7 @@ class KernelModel:
         return self.kernel.slopes(self.vectors, self.weights)
 
     def portable(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values; ``ids`` are the ids of its features.
+        """Return the model as plain values for a file; ``ids`` (n,) are the ids of its features.
 
         Raises
         ------
@@ -133,6 +133,7 @@ def kernel_iteration(
     step : Iteration
         Iteration of the linear method; its weights belong to the mapped features.
     kernel : Kernel
+        The kernel function of the map.
     vectors : ndarray of shape (r, n)
         Basis vectors, which all iterations share.
     mapped : NystromFeatures
@@ -140,6 +141,7 @@ def kernel_iteration(
     """
     model = KernelModel(kernel=kernel, vectors=vectors, weights=mapped.dual(step.coef))
     all_columns = tuple(range(vectors.shape[1]))
+    # The importance of each feature, because a kernel model has no weights of features.
     coef = model.slopes()
     return KernelIteration(
         number=step.number,

@@ -67,6 +67,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
         Draw from all documents with equal probability, or equal numbers from each query
         as far as possible.
     seed : int
+        Seed of the draw.
 
     Returns
     -------
@@ -79,6 +80,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
         return np.arange(m, dtype=np.int64)
     if way == "uniform":
         return np.sort(rng.choice(m, n_basis, replace=False)).astype(np.int64)
+    # By query, in a random order within each.
     at_random = rng.permutation(m)
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order = np.lexsort((at_random, query))
@@ -115,6 +117,8 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
         return all_positions, full_factor
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
 
+    # Scaled to length 1, so that one tolerance serves all; vectors of length 0 are
+    # dropped.
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
@@ -124,9 +128,10 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 
 
 def _cholesky_or_none(gram: Floats) -> Floats | None:
-    """Return the Cholesky factor of a Gram matrix.
+    """Return the Cholesky factor of a Gram matrix (r, r).
 
-    The result is None if a vector depends linearly on earlier vectors.
+    The result is None if a vector depends linearly on earlier vectors, up to rounding:
+    its pivot is then almost 0.
     """
     try:
         factor: Floats = np.asarray(np.linalg.cholesky(gram))
@@ -178,8 +183,9 @@ class NystromFeatures:
     factor : ndarray of shape (r, r)
         C, lower triangular; E = C(I + AA')^1/2.
     directions, shares : ndarray of shape (r, h) and (h,)
-        U and (1 + σ²)^-1/2 - 1 of the singular value decomposition A = UΣV' in :meth:`without`. Without
-        held-out rows, A = 0 and E = C, and the shapes are (r, 0) and (0,).
+        U and (1 + σ²)^-1/2 - 1 of the singular value decomposition A = UΣV' in
+        :meth:`without`. Without held-out rows, A = 0 and E = C, and the shapes are (r,
+        0) and (0,).
     """
 
     features: Floats
@@ -199,6 +205,7 @@ class NystromFeatures:
         basis : ndarray of shape (r,)
             Rows R of the basis vectors, ascending.
         """
+        # Of the basis vectors, those that are independent, and the factor of their kernel.
         positions, factor = independent(kernel[:, basis])
         if positions.size < basis.size:
             kernel = kernel[positions]
@@ -213,7 +220,12 @@ class NystromFeatures:
         )
 
     def dual(self, weights: Floats) -> Floats:
-        """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features."""
+        """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
+
+        E, the factor of the basis vectors' kernel, is not stored; E = C (I + AA')^1/2
+        has the triangular ``factor`` C, and A the decomposition in ``directions`` and
+        ``shares``.
+        """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         columns = as_columns(weights)
@@ -246,6 +258,7 @@ class NystromFeatures:
         thin SVD gives K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T
         = Z_L + Z_H A'.
         """
+        # Only the features of all basis vectors have the factor that is needed.
         if self.shares.size:
             raise ParameterError(
                 "rows", rows, "the rows of all held-out documents, in one call"
@@ -281,8 +294,9 @@ def _without_columns(
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H B) U' for Z = ``features``, s = ``shares`` and B = ``other``.
 
-    L are the remaining columns of Z, and H the held-out ones. Rows are processed in
-    blocks, so that memory is read only once.
+    L are the remaining columns of Z (m, r), and H the held-out ones, by the mask
+    ``held_out`` (r,). U is ``directions`` (|L|, h), and B has shape (|H|, h). Rows are
+    processed in blocks, so that memory is read only once.
     """
     m = len(features)
     n_remaining = int((~held_out).sum())
@@ -325,8 +339,11 @@ def nystrom_features(
         Start of each query's documents.
     n_basis : int or None
         Number of basis vectors; None for all.
-    way, seed
-        As in :func:`rankstudio.engine.methods.kernels.nystrom.basis_rows`.
+    way : {"uniform", "per_query"}
+        Draw from all documents with equal probability, or equal numbers from each
+        query.
+    seed : int
+        Seed of the draw.
 
     Returns
     -------
@@ -340,7 +357,7 @@ def nystrom_features(
         If the features do not fit into memory.
     """
     m = int(ptr[-1])
-    refuse_too_large(m, n_basis)
+    refuse_too_large(m, n_basis)  # called for its error only
     basis = basis_rows(ptr, m if n_basis is None else n_basis, way, seed)
     features = NystromFeatures.of(kernel_rows(basis), basis)
     n_dropped = basis.size - features.basis.size
@@ -366,7 +383,13 @@ class _Shared:
 def kernel_features(
     data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int
 ) -> tuple[NystromFeatures, str]:
-    """Return the result of :func:`nystrom_features` for some documents, cached for all settings."""
+    """Return some documents mapped by a kernel and a drawn basis, and a note on dropped basis vectors.
+
+    The note is "" if none is dropped. ``n_basis`` basis vectors, all documents for
+    None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The result is
+    cached for all settings.
+    """
+    # A word in the key, because other decompositions have the same cache.
     key = "Nyström", kernel, n_basis, way, seed
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
@@ -382,15 +405,17 @@ def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
 def kernel_need(
     shape: DataShape, n_basis: int | None, exact: bool = False, n_other_kernels: int = 0
 ) -> MemoryNeed:
-    """Return the memory requirements of a kernel model; ``exact`` as in :func:`refuse_too_large`.
+    """Return the memory requirements of a kernel model with ``n_basis`` basis vectors, None for all documents.
 
-    If memory allows, the maps of ``n_other_kernels`` other kernel functions are cached,
-    too.
+    ``exact`` means that all documents are decomposed at once, which needs five m × m
+    matrices. If memory allows, the maps of ``n_other_kernels`` other kernel functions
+    are cached, too.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
     cached_bytes = min(
         2e9, 8.0 * n_other_kernels * shape.m * min(shape.m, n_basis or shape.m)
     )
+    # Documents that are read from disk take memory, too.
     free = shape.free - shape.read
     # Whether all basis vectors do not fit, but a smaller number does.
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
@@ -402,7 +427,7 @@ def kernel_need(
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
     """Return the bytes of a kernel model's matrices.
 
-    ``exact`` is as in :func:`refuse_too_large`.
+    ``exact`` means that all documents are decomposed at once.
     """
     r = m if n_basis is None else min(n_basis, m)
     return 8.0 * (5 * m**2 if exact else _N_MATRICES * (m * r + r**2))

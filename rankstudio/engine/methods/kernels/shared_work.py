@@ -48,7 +48,7 @@ class KernelWork:
 
 
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
-    """Return the result for a key, computed on first use, and cached if memory allows.
+    """Return the result of ``make`` for a key, computed on first use, and cached if memory allows.
 
     Data with some of the features store their results with the original data, so that
     each selection of a path is decomposed only once for all λ.
@@ -84,7 +84,7 @@ def left_out_predictions(
 
 
 def basis_vectors(data: QueryData, basis: Ints) -> Floats:
-    """Return the basis vectors, ``data.X[basis]``, as one array for all models with the same basis.
+    """Return the basis vectors, ``data.X[basis]`` (r, n), as one array for all models with the same basis (r,).
 
     The array is cached as long as a model uses it.
     """

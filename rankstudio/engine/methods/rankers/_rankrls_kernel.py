@@ -27,9 +27,11 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 def _eliminate(left: Floats, right: Floats, smallest: float) -> None:
     """Turn the upper triangle of ``left`` = LDL' into DL', and ``right`` into L^-1 ``right``.
 
-    Pivots below ``smallest`` are raised to it. The innermost loop runs over a row,
-    which is contiguous memory. Four pivots are eliminated at a time, so that each row
-    is read and written a quarter as often.
+    This is Gaussian elimination of a symmetric matrix (n, n) and a right-hand side
+    (n,); a backward substitution then solves the system. Pivots below ``smallest`` are
+    raised to it. The innermost loop runs over a row, which is contiguous memory. Four
+    pivots are eliminated at a time, so that each row is read and written a quarter as
+    often.
     """
     n = left.shape[0]
     for top in range(0, n, 4):
@@ -77,7 +79,9 @@ def leave_out(
 ) -> None:
     """Write the weights of the models without each of the queries first … last - 1 to ``weights`` (Q, n).
 
-    Solves (1) of the module's docstring by LDL' without square roots.
+    ``gram`` (Q, n + 1, n + 1) are the products of features and labels of each query,
+    labels last, and ``total`` their sum. The ridge regression on all other queries is
+    solved by LDL' without square roots.
     """
     n = total.shape[0] - 1
     left = np.empty((n, n))
@@ -112,10 +116,14 @@ def left_out_errors(
 ) -> None:
     """Write the squared errors of queries first … last - 1, each left out of the model, to ``errors`` (Q,).
 
-    Queries with more than ``max_size`` unknowns in both (2) and (3) are skipped.
+    The errors follow from the residuals of the model of all queries, by a system with
+    an unknown per document of the query, (2) of the module's docstring, or per
+    eigenvector, (3); the smaller one is solved. Queries with more than ``max_size``
+    unknowns in both are skipped.
 
-    ``rows`` are X^U, ``root`` is 1 / √(e + λ), ``residuals`` are r, and ``smallest`` is
-    the bound of pivots.
+    ``rows`` (m, n) are the centred features in the eigenvectors' basis, ``root`` (n,)
+    is 1 / √(e + λ) with their eigenvalues e, ``residuals`` are (m,), and ``smallest`` is the
+    bound of pivots. Query q has the rows ptr[q] to ptr[q + 1].
     """
     n = root.shape[0]
     for q in range(first, last):
@@ -167,8 +175,8 @@ def left_out_errors(
 def _subtract_products(parts: Floats, matrix: Floats) -> None:
     """Subtract the sum of the outer products of rows from a matrix's upper triangle.
 
-    Four rows are processed at a time, so that the matrix is read and written a quarter
-    as often.
+    ``parts`` (terms, width) has the rows, and ``matrix`` is (width, width). Four rows
+    are processed at a time, so that the matrix is read and written a quarter as often.
     """
     terms, width = parts.shape
     n_unrolled = terms - terms % 4

@@ -105,42 +105,48 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         The loss of a pair whose labels differ by d > 0 and whose scores differ by g: (d - g)², (1 - g)² or
         (1 - g/d)² (eqs. (21), (20) and (22)).
     ties : bool, optional
-        Whether pairs of equal labels count, with g²; only for the cost "magnitude". By default they count if
-        possible.
+        Whether pairs of equal labels count, with g²; only for the cost "magnitude". By
+        default they count if possible.
     weighting : {"size", "pairs", "none"}, default "size"
-        Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
+        Whether a query's loss is divided by its number of documents, by its number of
+        pairs, or not at all.
     solver : {"auto", "direct", "cg"}, default "auto"
-        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose steps take O(entries of X) and do not
-        compute X^'X^: for SciPy sparse X with any number of features. "auto" uses "cg" if X is sparse.
+        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose steps take
+        O(entries of X) and do not compute X^'X^: for SciPy sparse X with any number of
+        features. "auto" uses "cg" if X is sparse.
     tol : float, default 1e-15
-        Conjugate gradients stop at this backward error of the weights, relative to the norms of X^'X^ + λI
-        and X^'y^, or when rounding prevents further progress. With the default, the weights equal those of
-        "direct" up to rounding.
+        Conjugate gradients stop at this backward error of the weights, relative to the
+        norms of X^'X^ + λI and X^'y^, or when rounding prevents further progress. With
+        the default, the weights equal those of "direct" up to rounding.
     max_iter : int, default 100000
-        Maximum number of conjugate gradient steps. If they do not suffice, a warning gives the distance from
-        the minimum.
+        Maximum number of conjugate gradient steps. If they do not suffice, a warning
+        gives the distance from the minimum.
     pairs : {"query", "all", "pointwise"}, default "query"
-        "all": pairs of documents of different queries count, too (section 5.1), and ``weighting`` uses the
-        documents or pairs of all queries together. "pointwise": regression on the labels of the documents
-        with an unregularised intercept; the weights are those of "all" with the default cost.
+        "all": pairs of documents of different queries count, too (section 5.1), and
+        ``weighting`` uses the documents or pairs of all queries together. "pointwise":
+        regression on the labels of the documents with an unregularised intercept; the
+        weights are those of "all" with the default cost.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,) or (v, n)
         Weights; one row per output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
-        Leave-query-out squared error, summed over documents, or with another cost the loss of the pairs
-        within left-out queries. For a single query, the leave-pair-out error, or the leave-one-out error with
-        ``pairs="pointwise"``, see :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised
-        sum for conjugate gradients, which leave no query out; NaN after :meth:`partial_fit`.
+        Leave-query-out squared error, summed over documents, or with another cost the
+        loss of the pairs within left-out queries. For a single query, the
+        leave-pair-out error, or the leave-one-out error with ``pairs="pointwise"``, see
+        :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised sum
+        for conjugate gradients, which leave no query out; NaN after
+        :meth:`partial_fit`.
     n_iter_ : int
         Number of conjugate gradient steps; 1 for the direct solver.
 
     Notes
     -----
-    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis, shared by every λ; then O(n²) for
-    the weights and O(sum of |q| n min(|q|, n)) for the leave-query-out error. With at least twice as many
-    features as documents, a singular value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
+    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis, shared by
+    every λ; then O(n²) for the weights and O(sum of |q| n min(|q|, n)) for the
+    leave-query-out error. With at least twice as many features as documents, a singular
+    value decomposition of X^ takes O(m²n) time and O(mn) memory instead.
 
     More than 65,536 documents are processed in shards, which may be larger than memory,
     with pairs within queries: O(n²) memory in addition to a shard, and O(mn²) for each
@@ -177,9 +183,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory that training needs on data of a shape: m documents, n features and Q queries."""
+        # Conjugate gradients need only the documents.
         if self.solver == "cg":
             return whole_need(shape)
+        # Pairs of documents of different queries: a Gram matrix for each query.
         if self.pairs != "query":
             return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
         # X^'X^, its eigenvectors and a work array of the same size; then the rows in
@@ -201,9 +210,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return ExactExchange(self.checked("regularization"), self.pair_cost())
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return a function that learns label vectors as outputs of one factorisation (Paper I, 4.1).
+        """Return a function from label vectors to their leave-query-out errors, for a permutation test.
 
-        None for settings without such a factorisation, and for a single query.
+        Label vectors are learned as outputs of one factorisation (Paper I, 4.1). None
+        for settings without such a factorisation, and for a single query.
         """
         is_direct = (
             type(self) is RankRLS
@@ -211,11 +221,17 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             and is_usual(self, _RELABELLED)
         )
         is_single_query = data.ptr.size == 2
+        # Without ties, the labels decide which pairs count, so rows are not shared.
         if not is_direct or not self.pair_cost().ties or is_single_query:
             return None
         return label_paths(data, self.checked("regularization"), self.pair_cost())
 
-    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited
+    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
+        """Return the function from an order (m,) to data whose documents take each other's preferences.
+
+        It also caches the rows of the loss, except for a subclass, which may learn in
+        another way.
+        """
         plain = super().exchanged_preferences(data)
         return (
             exchanged_rows(self.pair_cost(), data, plain)
@@ -224,7 +240,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         )
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the only step, with all features, after progress events."""
+        """Yield the only step, with all features, after progress events.
+
+        Its criterion is the leave-query-out error; for one ranking, an error of
+        left-out documents or pairs of them.
+        """
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
@@ -249,7 +269,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _steps(
         self, data: TrainingData, regularization: float
     ) -> Iterator[Step | WorkProgress]:
-        """Yield progress events, and the only step with its criterion for several queries."""
+        """Yield progress events, and the only step with its criterion for several queries.
+
+        The criterion is the leave-query-out error; with conjugate gradients it is the
+        objective.
+        """
         gradients = self._gradients
         pairs = self.checked("pairs")
         cost = self.pair_cost()
@@ -304,6 +328,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         self
             The fitted estimator.
         """
+        # Of several outputs, only the first one is checked and grouped with the documents.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -352,8 +377,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Notes
         -----
-        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights equal those
-        of one ``fit`` on all data, up to rounding.
+        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3).
+        The weights equal those of one ``fit`` on all data, up to rounding.
         """
         # The further documents, as rows whose squared errors are the losses of pairs.
         outputs = several_outputs(y)
@@ -403,7 +428,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             raise ParameterError("pairs", self.pairs, expected.format("query"))
 
     def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
-        """Check further queries, and return them grouped."""
+        """Check further queries, and return them with the documents of each query together."""
+        # The first call decides the number and names of features.
         is_first_call = not hasattr(self, "coef_")
         features, labels = validate_data(
             self, X, y, y_numeric=True, dtype=np.float64, reset=is_first_call
@@ -414,6 +440,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return data
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the only step, and keep the sums to which ``partial_fit`` adds."""
         last = steps[-1]
         is_iterated = isinstance(last, Iteration)
         self.criterion_ = last.criterion
@@ -424,6 +451,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         self._sums = finish(sums_of_products(training_data(data), self.pair_cost()))
 
     def _score(self, X: Any) -> Floats:
+        """Return the scores of checked documents X (m, n), shape (m,), or (m, v) for v outputs."""
         if self.coef_.ndim == 1:
             return super()._score(X)
         # Several outputs: scores of shape (m, v).
@@ -521,6 +549,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             X, y if outputs is None else outputs[:, 0], preferences
         )
         data = preferring(self._group(X, labels, qid), preferences)
+        # Called for its error only: a single query leaves no training data.
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         own_grid = [self.checked("regularization")]
         grid = (
@@ -542,13 +571,17 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             count=len(grid),
         )
 
-    def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+    def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:
+        """Return each document's score (m,) by the model of some columns trained without its query."""
+        # Called for its error only: a single query leaves no training data.
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         data = training_data(data)
+        # Of sparse data, only these columns are made dense.
         if data.sparse:
             data = data.narrowed(sorted(columns))
             columns = range(len(columns))
         scorer = finish(self.left_out_scorer(data, columns))
+        # Pairs of documents of different queries have no scorer of single shards.
         if scorer is not None:
             return left_out_of_shards(data, scorer)
         narrow = with_columns(data.whole("RankRLS"), columns)
@@ -562,9 +595,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             sums_need(shape) if self.checked("pairs") == "query" else whole_need(shape)
         )
 
-    def left_out_scorer(  # noqa: D102 - inherited
+    def left_out_scorer(
         self, data: TrainingData, columns: Sequence[int]
     ) -> Waiting[LeftOutScorer | None]:
+        """Return the scorer of documents by models of some columns trained without each query.
+
+        None for pairs of documents of different queries.
+        """
         if self.checked("pairs") != "query":
             return None
         return (
@@ -582,6 +619,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             for row, value in zip(scores, grid, strict=True):
                 _, query_models, _ = self._global_models(data, value)
                 row[:] = centred_scores(data, query_models)
+        # Documents that were not grouped by query get their original order.
         for row in scores if data.order is not None else ():
             row[:] = data.in_original_order(row)
         return scores

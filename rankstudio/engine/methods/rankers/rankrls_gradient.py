@@ -122,7 +122,11 @@ class ConjugateGradients:
     def solution(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Waiting[Iteration]:
-        """Return the last of :meth:`iterations`, with progress events, and a note if they do not converge."""
+        """Return the last iteration of the minimisation, with progress events, and a note if it has not converged.
+
+        ``labels`` (m,) are centred within queries. The progress is the share of the way
+        from the first gap to the tolerance.
+        """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):
             first_gap = first_gap or last.gap

@@ -48,11 +48,13 @@ class OutputModels:
 
     Notes
     -----
-    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n instead of |q| if that is less. Then O((m
-    + n)n) for the weights of an output, and O(mn + sum of |q|²) for its residuals.
+    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n instead of |q| if
+    that is less. Then O((m + n)n) for the weights of an output, and O(mn + sum of |q|²)
+    for its residuals.
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
+        """Factorise X^'X^ + λI, with the features X^ centred within queries; labels come later."""
         self._X = data.centred[0]
         self._ptr = data.ptr
         regularized: Floats = self._X.T @ self._X
@@ -75,6 +77,7 @@ class OutputModels:
         The residuals of a query are those of the models trained without it.
         """
         residuals: Floats = labels - self._X @ self.weights(labels)
+        # From residuals of the model of all queries to those without the query.
         for (first, last), solve in zip(
             pairwise(self._ptr.tolist()), self._query_solvers(), strict=True
         ):
@@ -82,8 +85,12 @@ class OutputModels:
         return residuals
 
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
-        """Return for each query the function that multiplies by (I - V_q V_q')^-1, where V = X^ L'^-1."""
+        """Return for each query the function that multiplies by (I - V_q V_q')^-1, where V (m, n) = X^ L'^-1.
+
+        Times it, the query's residuals (|q|, v) become those of the model without it.
+        """
         if self._solvers is None:
+            # L is the factor of X^'X^ + λI.
             V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)
             self._solvers = [
                 _inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())
@@ -92,7 +99,7 @@ class OutputModels:
 
 
 def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
-    """Return the function that multiplies by (I - RR')^-1 for the rows R of a query.
+    """Return the function that multiplies by (I - RR')^-1 for the rows R (|q|, n) of a query.
 
     If RR' is larger than R'R, it uses (I - RR')^-1 = I + R (I - R'R)^-1 R'.
     """
@@ -212,6 +219,10 @@ def added(
 ) -> Sums:
     """Return the earlier sums, or 0 if there are none, plus the sums of further queries.
 
+    The sums are X^'X^ and X^'y^ of centred features and labels. ``data`` are the
+    further queries, ``outputs`` (m, v) their labels if there are several, and ``ids``
+    the ids of their queries; ``earlier_ids`` are those of earlier calls.
+
     Raises
     ------
     DatasetError
@@ -241,7 +252,10 @@ def added(
 
 
 def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
-    """Return (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n): O(n³)."""
+    """Return the weights (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n) for v outputs: O(n³).
+
+    ``gram`` (n, n) is X^'X^, and ``right`` (n,) or (n, v) is X^'y^.
+    """
     from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
     regularized = gram.copy()
@@ -253,15 +267,19 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
 
 
 def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
-    """Return a function from label vectors to their leave-query-out errors.
+    """Return a function from label vectors (P, m) to the leave-query-out error of each, in arrays (1,).
 
     All label vectors share one factorisation.
     """
-    several_queries(data.ptr, "The permutation test of RankRLS")
+    several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
     data, targets = rows_and_targets(cost, data)
     models = OutputModels(data, regularization)
 
     def paths(labels: Floats, share: Share) -> list[Floats]:
+        """Return the leave-query-out error of each label vector in ``labels`` (P, m), in arrays (1,).
+
+        ``share`` calls a function on threads.
+        """
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))
 

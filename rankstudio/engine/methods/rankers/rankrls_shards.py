@@ -69,8 +69,9 @@ def _leave_query_out(
 ) -> tuple[Floats]:
     """Return the sum of the squared residuals of left-out queries, shape (1,).
 
-    ``coef`` (n,) are the weights trained on all queries, ``values`` (r,) and ``vectors`` (n, r) the
-    eigenvalues and eigenvectors of X^'X^, as in :class:`_Decomposed`.
+    ``coef`` (n,) are the weights trained on all queries, ``values`` (r,) and
+    ``vectors`` (n, r) the eigenvalues and eigenvectors of X^'X^, as in
+    :class:`_Decomposed`.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
@@ -124,7 +125,13 @@ def _leave_query_out(
 
 
 def _left_out_error(V: Floats, residuals: Floats) -> float:
-    """Return the left-out error of one query by (2) or (3) of :mod:`_rankrls_kernel`, with LAPACK."""
+    """Return the squared error of one query by the model trained without it, with LAPACK.
+
+    ``V`` (|q|, n) are its centred features in the eigenvectors' basis, scaled by 1 /
+    √(e + λ) with the eigenvalues e, and ``residuals`` (|q|,) those of the model of all
+    queries. Of two equivalent systems, the smaller one is solved: that of the
+    documents, or that of the eigenvectors.
+    """
     size, n = V.shape
     if size <= n:
         held_out_residuals = np.linalg.solve(np.eye(size) - V @ V.T, residuals)
@@ -149,13 +156,14 @@ class _Decomposed:
 def model_steps(
     data: TrainingData, regularization: float, cost: PairCost
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the model for one λ, after progress events.
+    """Yield the model for one λ as the only step, after progress events; its criterion is the leave-query-out error.
 
     Notes
     -----
-    O(mn²) for the sums and O(n³) for their eigendecomposition, both once for all λ, as are the rows in the
-    eigenbasis for a single shard. O(m²n) instead if there are at least twice as many features as documents.
-    Then for each λ the sum of |q| r min(|q|, r) for the error.
+    O(mn²) for the sums and O(n³) for their eigendecomposition, both once for all λ, as
+    are the rows in the eigenbasis for a single shard. O(m²n) instead if there are at
+    least twice as many features as documents. Then for each λ the sum of |q| r min(|q|,
+    r) for the error.
     """
     # The eigendecomposition of X^'X^ is shared by all λ, and gives the weights
     # directly.
@@ -195,7 +203,11 @@ def is_wide(m: int, n: int) -> bool:
 def _decomposed(
     data: TrainingData, cost: PairCost
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
-    """Return the eigenvalues and eigenvectors of X^'X^, and X^'y^, as :class:`_Decomposed` has them."""
+    """Return the eigenvalues (r,) and eigenvectors (n, r) of X^'X^, and X^'y^ (n,).
+
+    X^ and y^ are the centred rows whose squared errors are the loss. With far more
+    features than documents, they come from the singular values of X^, r ≤ m.
+    """
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
         with STEADY:
@@ -211,7 +223,10 @@ def _decomposed(
 def nested_steps(
     data: TrainingData, order: tuple[int, ...], regularization: float, cost: PairCost
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the models with the first feature of an order, the first two, and so on, for one λ."""
+    """Yield the models with the first feature of an order, the first two, and so on, for one λ.
+
+    The criterion of each step is the leave-query-out error of its model.
+    """
     coefs, errors = yield from models_in_order(
         data, np.array(order), regularization, cost
     )
@@ -260,7 +275,7 @@ def models_without(
     ):
         cuts = np.linspace(0, len(grams), workers + 1).astype(int).tolist()
         for regularization in regularizations:
-
+            # A default, so that each function keeps the λ of its own round.
             def learn(part: tuple[int, int], strength: float = regularization) -> None:
                 _rankrls_kernel.leave_out(grams, total, strength, *part, models)
 
@@ -299,6 +314,7 @@ class LeftOutRankRLS:
         Equal documents of a query have equal scores. O(mk² + Qk³).
         """
         scores = np.zeros(len(data.y))
+        # The model without features gives all documents 0.
         for queries, grams in self._grams(data) if self.columns else ():
             (models,) = models_without(grams, self.total, (self.regularization,))
             block = _some(data, queries)
@@ -329,7 +345,10 @@ class LeftOutRankRLS:
         return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
 
     def _narrowed_grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
-        """Yield Gram matrices of the columns, cut out of the cached ones of all features."""
+        """Yield ranges of queries, and the Gram matrices of the columns, cut out of the cached ones of all features.
+
+        With k columns, the matrices have shape (queries, k + 1, k + 1), labels last.
+        """
         statistics = PairRows.of(data, self.cost).statistics
         Q = data.ptr.size - 1
         step = max(1, _AT_ONCE // (len(self.columns) + 1) ** 2)
@@ -338,7 +357,10 @@ class LeftOutRankRLS:
             yield queries, statistics.narrowed(self.columns, queries).gram
 
     def _computed_grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
-        """Yield Gram matrices of the columns, computed from the documents."""
+        """Yield ranges of queries, and the Gram matrices of the columns, computed from the documents.
+
+        With k columns, the matrices have shape (queries, k + 1, k + 1), labels last.
+        """
         m = len(data.y)
         n_queries = data.ptr.size - 1
         k = len(self.columns)

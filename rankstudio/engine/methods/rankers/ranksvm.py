@@ -121,8 +121,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
 
     Notes
     -----
-    O(mn + m log m) for an iteration's loss, gradient and each product with the Hessian, for m documents, n
-    features and any number of distinct labels; with r basis vectors O(mr² + mrn) first, and r instead of n.
+    O(mn + m log m) for an iteration's loss, gradient and each product with the Hessian,
+    for m documents, n features and any number of distinct labels; with r basis vectors
+    O(mr² + mrn) first, and r instead of n.
 
     Examples
     --------
@@ -197,6 +198,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         return kernel_of(self), basis_of(self)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the last iteration, with a kernel also those of the basis vectors."""
         last = steps[-1]
         # A linear model has no kernel attributes, also if an earlier fit had set them.
         for name in {"dual_coef_", "basis_", "basis_vectors_"} & vars(self).keys():
@@ -204,10 +206,12 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         if isinstance(last, KernelIteration):
             self.dual_coef_ = last.model.weights
             self.basis_vectors_ = last.model.vectors
+            # Rows of the original order of the documents.
             self.basis_ = last.basis if data.order is None else data.order[last.basis]
         super()._finish(data, steps)
 
     def _score(self, X: Any) -> Floats:
+        """Return the scores (m,) of checked documents X (m, n)."""
         kernel = kernel_of(self)
         if kernel.function == "linear":
             return super()._score(X)
@@ -219,7 +223,11 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        """Yield the states of the optimiser for the documents of all shards."""
+        """Yield the states of the optimiser for the documents of all shards, and progress events.
+
+        C weighs the loss of the pairs, and the optimiser stops at a relative duality
+        gap of ``tol``, or after ``max_iter`` iterations.
+        """
         minimise = self._minimiser()
         kind = self.checked("weighting")
         from rankstudio.engine.arithmetic.pairs import PairWeighting  # noqa: PLC0415 - numba

@@ -34,7 +34,11 @@ away, exp(-9² / 2) = 3e-18."""
 def exact_sums(
     points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats
 ) -> None:
-    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``x_values``: O(points · x_values)."""
+    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x of ``x_values``: O(points · x_values).
+
+    ``points`` and ``weights`` (P,) are the x_j and w_j, ``h`` is the bandwidth of the
+    normal kernels, and ``x_values`` and ``out`` have shape (V,).
+    """
     for i in range(x_values.shape[0]):
         total = 0.0
         for j in range(points.shape[0]):
@@ -47,10 +51,13 @@ def exact_sums(
 def fast_sums(
     points: Floats, weights: Floats, h: float, x_values: Floats, out: Floats
 ) -> None:
-    """Write the sums of :func:`exact_sums`, with errors up to (1e-14 + 2 eps range / h) sum_j w_j.
+    """Write sum_j w_j exp(-(x - x_j)² / 2h²) for every x, with errors up to (1e-14 + 2 eps range / h) sum_j w_j.
 
-    ``points`` and ``x_values`` ascend. O(TERMS (points + x_values) + TERMS² REACH
-    (nonempty boxes)).
+    The axis is cut into boxes of one bandwidth h. The points of a box enter the sums
+    only by ``TERMS`` moments of the box, which are computed here; :func:`_evaluate`
+    sums a series of them for each x. ``points`` and ``weights`` (P,) are the x_j and
+    w_j. ``points`` and ``x_values`` (V,) ascend. O(TERMS (points + x_values) + TERMS²
+    REACH (nonempty boxes)).
     """
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
@@ -59,7 +66,7 @@ def fast_sums(
         z = (points[j] - origin) / h
         box = int(z)
         s = z - box - 0.5  # |s| <= 1/2: from the box's centre, in bandwidths
-        term = weights[j]  # w_j s^l / l! of (3), from l = 0 on
+        term = weights[j]  # w_j s^l / l!, from l = 0 on: the point's part in moment l
         for k in range(TERMS):
             moments[box, k] += term
             term *= s / (k + 1)
@@ -70,8 +77,14 @@ def fast_sums(
 def _evaluate(
     moments: Floats, origin: float, h: float, x_values: Floats, out: Floats
 ) -> None:
-    """Write the sums (4) for every x of ``x_values`` from the moments (boxes, TERMS) of all boxes."""
+    """Write the sums of normal kernels at every x of ``x_values`` from the moments (boxes, TERMS) of all boxes.
+
+    The boxes, one bandwidth h wide, begin at ``origin``. The kernels of a box are, at
+    the distance δ from the centre of the box of x, the Taylor series (4) of the
+    module's docstring. Boxes more than ``REACH`` bandwidths away add 0.
+    """
     n_boxes = moments.shape[0]
+    # Row r has the Hermite functions at a distance of r - REACH bandwidths.
     hermite = np.empty((2 * REACH + 1, 2 * TERMS))
     for r in range(2 * REACH + 1):
         u = float(r - REACH)
@@ -83,6 +96,7 @@ def _evaluate(
     local = np.empty(TERMS)
     i = 0
     while i < x_values.shape[0]:
+        # The box of x; outside of the reach of all boxes, the sum is 0.
         position = np.floor((x_values[i] - origin) / h)
         if position < -REACH or position >= n_boxes + REACH:
             out[i] = 0.0
@@ -92,7 +106,7 @@ def _evaluate(
         local[:] = 0.0
         # The inner sums of (4) for this box, computed once for all x in it.
         for box in range(max(0, centre - REACH), min(n_boxes, centre + REACH + 1)):
-            if moments[box, 0] == 0.0:
+            if moments[box, 0] == 0.0:  # the sum of weights: the box is empty
                 continue
             row = centre - box + REACH
             for k in range(TERMS):
@@ -102,6 +116,7 @@ def _evaluate(
         for k in range(TERMS):
             local[k] *= factor
             factor *= -1.0 / (k + 1)  # (-1)^k / k! of (4)
+        # The series of this box, at each x in it.
         while (
             i < x_values.shape[0] and np.floor((x_values[i] - origin) / h) == position
         ):
@@ -116,7 +131,11 @@ def _evaluate(
 
 @inlined
 def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
-    """Return 2 JS(p, q) by (5) of the module's docstring, for values that occur ``counts`` times."""
+    """Return twice the Jensen-Shannon divergence of two densities, in nats.
+
+    ``p_of``, ``q_of`` and ``counts`` (V,) have the two densities at each of V different
+    values, and how often the value occurs.
+    """
     divergence = 0.0
     for i in range(counts.shape[0]):
         p = p_of[i]
@@ -133,8 +152,10 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
 def expected_divergence(densities: Floats, counts: Floats, has_density: Bools) -> float:
     """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
 
-    ``densities`` is (R, V). Pairs with a grade whose ``has_density`` is False count 0.
-    O(R² V).
+    JS is the Jensen-Shannon divergence, and distant grades count more. ``densities``
+    (R, V) has the density of each of R grades at V different values, and ``counts``
+    (V,) how often each value occurs. Pairs with a grade whose ``has_density`` (R,) is
+    False count 0. O(R² V).
     """
     total = 0.0
     for a in range(densities.shape[0]):

@@ -21,12 +21,14 @@ _RUN = 12  # up to this length insertion is faster than merging
 
 @kernel
 def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
-    """Sort ``values[begin:end]``, with ``spare`` as work space.
+    """Sort ``values[begin:end]`` in place by merge sort, with ``spare`` as work space.
 
-    The result is the number of pairs that were in the wrong order.
+    The result is the number of pairs that were in the wrong order. Both arrays have the
+    same length.
     """
     swaps = 0
-    # Insertion sort of short runs.
+    # Insertion sort of short runs, which is faster than merging them. Each value moves
+    # past one larger value at a time.
     for start in range(begin, end, _RUN):
         for i in range(start + 1, min(start + _RUN, end)):
             value = values[i]
@@ -42,8 +44,9 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
         for start in range(begin, end - width, 2 * width):
             middle = start + width
             stop = min(start + 2 * width, end)
-            if values[middle - 1] <= values[middle]:
+            if values[middle - 1] <= values[middle]:  # in order already
                 continue
+            # The merged run is written to `values`, so the left run is copied first.
             for i in range(start, middle):
                 spare[i] = values[i]
             left = start
@@ -71,10 +74,14 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
 def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
     """Write to ``out`` (Q,) how many pairs of documents of each query have the same rank.
 
-    ``order`` lists the documents of each query by rank.
+    ``ranks`` (m,) are the ranks of the documents by one feature, ``order`` (m,) lists
+    the documents of each query by rank, and query q has the positions ptr[q] to ptr[q +
+    1].
     """
     for q in range(ptr.shape[0] - 1):
         tied = 0
+        # Length of the run of equal ranks so far: each document makes a pair with all
+        # earlier ones of its run.
         run = 1
         for i in range(ptr[q] + 1, ptr[q + 1]):
             run = run + 1 if ranks[order[i]] == ranks[order[i - 1]] else 1
@@ -94,10 +101,13 @@ def similarities(
 ) -> None:
     """Write to ``out`` (2, others) the sums over queries of |τ-b| between a feature and some others.
 
-    The second row is the number of queries that define τ-b, because neither feature is
-    constant there. ``ranks`` (n, m) are the documents' ranks by each feature, ``order``
-    (n, m) lists the documents of each query by rank, and ``tied`` (n, Q) are the
-    numbers of pairs with equal ranks. O(m log |q|) for each of the others.
+    τ-b is Kendall's correlation of two rankings with ties. The second row is the number
+    of queries that define τ-b, because neither feature is constant there. ``chosen`` is
+    the column of the feature, ``other_features`` (others,) those of the others. For n
+    features, m documents and Q queries, ``ranks`` (n, m) are the documents' ranks by
+    each feature, ``order`` (n, m) lists the documents of each query by rank, and
+    ``tied`` (n, Q) are the numbers of pairs with equal ranks. O(m log |q|) for each of
+    the others.
     """
     m = ranks.shape[1]
     values = np.empty(m, dtype=np.int32)
@@ -113,6 +123,8 @@ def similarities(
             spread = (pairs - tied[chosen, q]) * (pairs - tied[other, q])
             if spread <= 0.0:  # one of the two is constant in the query: no τ
                 continue
+            # The other feature's ranks, in the order of the chosen one: what sorting them
+            # exchanges are the discordant pairs.
             for i in range(begin, end):
                 values[i] = ranks[other, order[chosen, i]]
             # Sort the documents that the chosen feature ties by the other one, and
@@ -129,6 +141,7 @@ def similarities(
                     stop += 1
                 if stop > start + 1:
                     sort_and_count(values, spare, start, stop)
+                    # Length of the run of documents that the other feature ties, too.
                     run = 1
                     for i in range(start + 1, stop):
                         run = run + 1 if values[i] == values[i - 1] else 1

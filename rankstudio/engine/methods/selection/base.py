@@ -216,11 +216,15 @@ class Ordering:
     def joined(self, groups: ColumnGroups, k: int) -> Ordering:
         """Return the order of the features of the first k groups; a group is placed by its best feature.
 
-        In the returned ordering, every feature has the score of its group.
+        ``groups`` are g groups of columns that are selected together. In the returned
+        ordering, every feature has the score of its group.
         """
+        # The best score of each group; fmax ignores features without a score, and a group
+        # without any keeps -inf, which becomes NaN.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
+        # The groups in the order of their first feature, k of them, and their columns.
         columns = groups.columns(groups.containing(self.features.tolist())[:k])
         return Ordering(
             features=np.array(columns, dtype=np.int64),
@@ -232,7 +236,9 @@ class Ordering:
         """Return an order by score per cost, without features that exceed the remaining budget.
 
         A group has the score of its best feature and the total cost of its features.
-        Features without a score come last.
+        Features without a score come last. ``groups`` are g groups of columns that are
+        selected together; ``rules`` are the costs, the budget and the number of groups,
+        each for such a group.
         """
         # The best score of each group; fmax ignores features without a score, whose
         # groups keep -inf.
@@ -342,7 +348,10 @@ class PathSelector(GrowingSelector):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature or group: RankRLS with this feature and all earlier ones."""
+        """Yield one step per selected feature or group: RankRLS with this feature and all earlier ones.
+
+        Progress events come first. ``data`` may be plain data, or data in shards.
+        """
         # scipy is imported where it is needed: reading the catalog must not wait for
         # it.
         from rankstudio.engine.methods.shards.sums import models_in_order  # noqa: PLC0415
@@ -374,23 +383,29 @@ class PathSelector(GrowingSelector):
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
-        # A model with each number of features, of which the steps take those with whole
-        # groups.
+        # A RankRLS model with each number of features and its leave-query-out error, of
+        # which the steps take those with whole groups.
         coefs, errors = yield from models_in_order(data, order, regularization)
         previous_size = 0
+        # `size` is the number of features up to the end of each group.
         for number, size in enumerate(groups.ends(order), start=1):
             selected = tuple(order[:size].tolist())
-            compared = ordering.compared(previous_size)
+            # The scores of the features that were not selected before this step.
+            candidate_scores = ordering.compared(previous_size)
             yield Step(
                 number=number,
                 selected=selected,
                 coef=coefs[size - 1],
                 criterion=float(errors[size - 1]),
-                candidates=compared,
+                candidates=candidate_scores,
             )
             previous_size = size
 
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
+        """Return the order of the first k features, computed once for all λ, with progress events.
+
+        Also set the attributes that a fitted selector has, such as its scores.
+        """
         orderings = data.shared.of(_Orderings).found
         key = (type(self), self._without_lambda(), k)
         ordering = yield from once(orderings, key, self.order_features(data, k))
@@ -399,7 +414,7 @@ class PathSelector(GrowingSelector):
         return ordering
 
     def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
-        """Return the parameters that the order depends on."""
+        """Return the names and values of the parameters that the order depends on, as part of a key of a cache."""
         applied_afterwards = {"groups", "costs", "budget"}  # to the finished order
         ignored = (
             applied_afterwards
@@ -459,17 +474,20 @@ def best_first(scores: Floats, k: int) -> Ints:
     magnitudes = np.abs(scores[np.isfinite(scores)])
     tie = TIE * float(magnitudes.max(initial=0.0))
     descending = scores[order].tolist()
+    # A level are tied scores. It starts where a score is lower than that at the start of
+    # the level before, by more than rounding.
     starts = [0]
     for index, score in enumerate(descending):
         # The negated condition also holds for NaN: each is a level of its own, at the
         # end.
         if not score >= descending[starts[-1]] - tie:
             starts.append(index)
-    level = np.zeros(order.size, dtype=np.int64)
-    level[starts[1:]] = 1
+    level_begins = np.zeros(order.size, dtype=np.int64)
+    level_begins[starts[1:]] = 1
+    level = np.cumsum(level_begins)
     # The last key of lexsort is the primary one: by level, and by column within a
     # level.
-    return order[np.lexsort((order, np.cumsum(level)))][:k]
+    return order[np.lexsort((order, level))][:k]
 
 
 def without(scores: Floats, features: Ints | list[int]) -> Floats:

@@ -42,6 +42,8 @@ class ColumnGroups:
     def of(cls, n: int, groups: Sequence[Sequence[int]]) -> Self:
         """Return these groups of n features, with each ungrouped feature as a group by itself.
 
+        Each item of ``groups`` has the 0-based columns of one group.
+
         Raises
         ------
         ParameterError
@@ -125,8 +127,11 @@ class ColumnGroups:
     def by_column(self, step: Step) -> Step:
         """Return a step that selects groups as one that selects features.
 
-        The candidate score of a feature is that of its group.
+        The candidate score of a feature is that of its group. The weights of ``step``
+        are those of the features already, except without selected groups, where they
+        have a number per group.
         """
+        # Candidates of size 0 mean a step that compared nothing.
         candidates = (
             step.candidates[self.of_column] if step.candidates.size else step.candidates
         )

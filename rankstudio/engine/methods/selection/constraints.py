@@ -78,8 +78,10 @@ class Constraints:
     ) -> Self:
         """Return the rules of a search among groups, from parameters that refer to columns.
 
-        Checks what the catalog does not check. Raises a ParameterError that names the
-        invalid parameter.
+        Parameters have the names of the attributes, in terms of features, not of
+        groups: ``banned`` are the columns that may not be selected, ``costs`` has shape
+        (features,), and None means no limit. Checks what the catalog does not check.
+        Raises a ParameterError that names the invalid parameter.
         """
         n = groups.of_column.size
         pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))
@@ -105,7 +107,7 @@ class Constraints:
             )
         size = n_free if n_features_to_select is None else n_features_to_select
         k = between("n_features_to_select", size, max(1, len(pinned_groups)), n_free)
-        between("seed", seed, 0, MOST_SEED)
+        between("seed", seed, 0, MOST_SEED)  # called for its error only
         allowed = np.ones(len(groups.groups), dtype=bool)
         allowed[list(banned_groups)] = False
         # The cost of a group is the sum of its features' costs.
@@ -155,6 +157,9 @@ def _checked_budget(
 ) -> float:
     """Return the budget, infinite for None.
 
+    ``prices`` (g,) are the costs of the features, or None, ``allowed`` (g,) tells which
+    may be selected, and ``pinned`` are the positions of those that are always selected.
+
     Raises a ParameterError if the budget covers neither the cheapest feature nor, if
     some features are pinned, all of these.
     """
@@ -168,6 +173,7 @@ def _checked_budget(
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
         raise ParameterError("budget", budget, "None when the features have no costs")
+    # The least total that any selection costs, and what it is the cost of.
     least = float(prices[allowed].min())
     of = "cheapest feature"
     if pinned:

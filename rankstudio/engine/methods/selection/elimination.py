@@ -28,7 +28,8 @@ def eliminate(
     Parameters
     ----------
     importances : callable
-        See :data:`Importances`.
+        Function that trains a model on r columns (r,) and returns their importances
+        (r,), with progress events.
     columns : ndarray of shape (r,)
         Columns to order, ascending.
     n_features : int
@@ -36,8 +37,8 @@ def eliminate(
     k : int
         Number of positions for which importances are returned.
     tie : float
-        Importances tie if they differ by at most this share of the greatest one. Of
-        tied features, the later column is dropped first.
+        Importances count as equal if they differ by at most this share of the greatest
+        one. Of equally important features, the later column is dropped first.
     share : float, default 0.0
         Share of the remaining features that a round drops, rounded down; at least one
         feature is dropped, and at least one is kept.
@@ -46,14 +47,14 @@ def eliminate(
     -------
     order : ndarray of shape (r,)
         The last remaining column first.
-    compared : ndarray of shape (k, n)
+    candidate_importances : ndarray of shape (k, n)
         At position t, the importances among which that of the t-th column of the order
         was the least; NaN for columns that were already dropped, and for the first
         position.
     """
     remaining = columns
     dropped: list[int] = []
-    compared = np.full((k, n_features), np.nan)
+    candidate_importances = np.full((k, n_features), np.nan)
     while remaining.size > 1:
         yield WorkProgress(
             tr("eliminating features"), 1.0 - remaining.size / n_features
@@ -63,12 +64,15 @@ def eliminate(
         n_dropped = min(max(1, int(share * remaining.size)), remaining.size - 1)
         for _ in range(n_dropped):
             position = _least(importance, tie)
+            # The feature dropped now is the last of the order among those that remained;
+            # only the first k positions of the order are wanted.
             if remaining.size <= k:
-                compared[remaining.size - 1, remaining] = importance
+                candidate_importances[remaining.size - 1, remaining] = importance
             dropped.insert(0, int(remaining[position]))
             remaining = np.delete(remaining, position)
             importance = np.delete(importance, position)
-    return np.array([*remaining.tolist(), *dropped], dtype=np.int64), compared
+    order = np.array([*remaining.tolist(), *dropped], dtype=np.int64)
+    return order, candidate_importances
 
 
 def _least(importance: Floats, tie: float) -> int:

@@ -89,12 +89,13 @@ class ExpectedDivergence(ScoredSelector):
         Maximum total cost; features that exceed the remaining budget are skipped. Needs
         ``costs``.
     density : {"normalised", "released"}, default "normalised"
-        "normalised": each density sums to one over the validation values, so JS lies in [0, ln 2] and has a
-        weight comparable with s; the bandwidth is Silverman's rule as stated by the authors, h = 1.06 sd
-        M^(-1/5) with M documents of the grade and their standard deviation sd. "released": like the authors'
-        program. The densities are not normalised, JS is summed over the validation values, and h = 1.06 sd,
-        because its M^(-1/5) is an integer division that yields M^0. d(f) then grows with the number of
-        validation documents and dominates s(f).
+        "normalised": each density sums to one over the validation values, so JS lies in
+        [0, ln 2] and has a weight comparable with s; the bandwidth is Silverman's rule
+        as stated by the authors, h = 1.06 sd M^(-1/5) with M documents of the grade and
+        their standard deviation sd. "released": like the authors' program. The
+        densities are not normalised, JS is summed over the validation values, and h =
+        1.06 sd, because its M^(-1/5) is an integer division that yields M^0. d(f) then
+        grows with the number of validation documents and dominates s(f).
     kde : {"fast", "exact"}, default "fast"
         "fast" is a Gauss transform, O(M + V) for M training and V validation values,
         with an error below 1e-14 + 5e-16 range / h times 1 / (h √(2π)), a density's
@@ -113,13 +114,15 @@ class ExpectedDivergence(ScoredSelector):
 
     Notes
     -----
-    The paper does not define the density of a grade with fewer than two distinct values. Here, "normalised",
-    each of its values counts for the nearest validation value, which is the limit for h → 0; the same holds
-    for a grade so far from all validation values that its density underflows to 0. "released" has no such
-    limit, and pairs with such a grade count 0. A constant feature has d = 0 in both.
+    The paper does not define the density of a grade with fewer than two distinct
+    values. Here, "normalised", each of its values counts for the nearest validation
+    value, which is the limit for h → 0; the same holds for a grade so far from all
+    validation values that its density underflows to 0. "released" has no such limit,
+    and pairs with such a grade count 0. A constant feature has d = 0 in both.
 
-    O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes of the path are those
-    of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
+    O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes
+    of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------
@@ -179,7 +182,11 @@ class ExpectedDivergence(ScoredSelector):
         return sums_need(shape).plus(_PER_DOCUMENT * shape.m)
 
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
-        """Return the densities compared to score a feature, given by its column."""
+        """Return the densities of a column's values in each grade of labels, which are compared to score it.
+
+        They are evaluated at the values in the validation documents, or in the training
+        documents if there are no others.
+        """
         density = self.checked("density")
         kde = self.checked("kde")
         documents = data.X if data.validation is None else data.validation
@@ -192,7 +199,12 @@ class ExpectedDivergence(ScoredSelector):
         )
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order the features by importance plus divergence; constant features come last."""
+        """Return the order of the first k features by importance plus divergence; constant features come last.
+
+        Progress events come first. The importance of a feature is NDCG@10 of the
+        ranking by it alone; its divergence tells how much its values differ between the
+        grades.
+        """
         density = self.checked("density")
         kde = self.checked("kde")
         convention = objective(self.convention)
@@ -218,10 +230,10 @@ class ExpectedDivergence(ScoredSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return each query's part in importance and divergence.
+        """Yield, for the first ``n_features`` steps, all features' scores and each query's part in them.
 
-        None with groups or costs, because the scores of groups, or per cost, have no
-        such parts.
+        A score is importance plus divergence. None with groups or costs, because the
+        scores of groups, or per cost, have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -243,6 +255,7 @@ class ExpectedDivergence(ScoredSelector):
         """
         Q = data.ptr.size - 1
         sizes = np.diff(data.ptr)
+        # Ordering k = 1 feature computes the divergence of all of them, too.
         divergence = (yield from self.order_features(data, 1)).found["divergence_"]
         parts = np.empty((divergence.size, Q))
         n_groups = min(Q, _GROUPS)
@@ -289,9 +302,12 @@ def divergences(
 
 
 def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[Floats]:
-    """Compute :func:`divergences` with progress events.
+    """Return the expected divergence of each feature, shape (n,), with progress events.
 
-    A part of the features is read at a time.
+    It is the sum over pairs of grades of the Jensen-Shannon divergence between the
+    feature's densities in the two grades, times their distance. ``normalised``
+    densities sum to 1; ``exact`` ones are summed kernel by kernel. A part of the
+    features is read at a time.
     """
     grades = labels_of(data)
     m, n = data.X.shape
@@ -300,6 +316,7 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
     d = np.empty(n)
 
     def of_feature(j: int, values: Floats) -> float:
+        """Return the divergence of feature j with the values (m,) in the documents."""
         points = values if data.validation is None else data.validation[:, j]
         return _compared(values, grade, grades, points, normalised, exact).divergence
 
@@ -327,6 +344,7 @@ def _feature_rows(data: TrainingData, columns: range) -> Waiting[Floats]:
     feature_rows = np.empty((len(columns), data.X.shape[0]))
 
     def read(_: int, shard: Shard, shard_data: QueryData) -> None:
+        """Copy the columns of a shard's documents."""
         feature_rows[:, shard.rows] = shard_data.X[:, columns.start : columns.stop].T
 
     yield from data.visited(read, _PROGRESS_TEXT)
@@ -358,7 +376,8 @@ def grade_densities(
     validation_values : ndarray of shape (V,)
         Values of the feature at which the densities are compared.
     normalised, exact : bool
-        As in :func:`divergences`.
+        Whether densities sum to 1 over these values, and whether they are summed kernel
+        by kernel instead of by a fast transform.
     """
     grades, grade = np.unique(y, return_inverse=True)
     return _compared(values, grade, grades, validation_values, normalised, exact)
@@ -372,9 +391,12 @@ def _compared(
     normalised: bool,
     exact: bool,
 ) -> GradeDensities:
-    """Return the densities and d of one feature.
+    """Return the densities of one feature in R grades, and its expected divergence.
 
-    ``grade`` are the documents' positions in ``grades``.
+    ``values`` (m,) are the feature's values in the training documents, and ``grade``
+    (m,) the documents' positions in ``grades`` (R,). The densities are evaluated at
+    ``validation_values`` (V,). ``normalised`` densities sum to 1 over these; ``exact``
+    ones are summed kernel by kernel, others by a fast transform.
     """
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -430,9 +452,10 @@ def _compared(
 
 
 def _bandwidth(values: Floats, normalised: bool) -> float:
-    """Return the bandwidth for the ascending values of one grade.
+    """Return the bandwidth for the ascending values of one grade, by Silverman's rule 1.06 sd M^(-1/5).
 
-    The bandwidth is 0 if there is only one distinct value.
+    Without ``normalised``, the factor M^(-1/5) for M values is 1, as in the authors'
+    program. The bandwidth is 0 if there is only one distinct value.
     """
     if values.size < 2 or values[0] == values[-1]:
         return 0.0
@@ -458,16 +481,21 @@ def _total(density: Floats, counts: Floats) -> float:
 def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
     """Return the weights (places,) after moving the weight of each point to the nearest place.
 
-    If two places are equally near, each gets half of the weight.
+    ``points`` and ``weights`` (P,) are values and how much each counts; ``places`` (D,)
+    are the ascending values to which the weights move. If two places are equally near,
+    each gets half of the weight.
     """
     mass = np.zeros(places.size)
+    # The neighbouring places on both sides of each point; before the first place, both
+    # are that place.
     right = np.clip(np.searchsorted(places, points), 0, places.size - 1)
     left = np.maximum(right - 1, 0)
     to_left = np.abs(points - places[left])
     to_right = np.abs(points - places[right])
-    share = np.where(to_left < to_right, 1.0, np.where(to_left > to_right, 0.0, 0.5))
-    np.add.at(mass, left, share * weights)
-    np.add.at(mass, right, (1.0 - share) * weights)
+    # All of the weight goes to a nearer left place, none if the right one is nearer.
+    left_share = np.select([to_left < to_right, to_left > to_right], [1.0, 0.0], 0.5)
+    np.add.at(mass, left, left_share * weights)
+    np.add.at(mass, right, (1.0 - left_share) * weights)
     return mass
 
 
@@ -479,7 +507,7 @@ def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryDa
 
 
 def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
-    """Return the validation documents as an array.
+    """Return the validation documents as an array of shape (V, n).
 
     Raises a DatasetError for a wrong shape or an invalid number.
     """
@@ -493,6 +521,7 @@ def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
         raise DatasetError(
             f"X_validation: expected finite numbers, row {row} has NaN or infinity."
         )
+    # Called for its errors only: all documents are treated as one query.
     check_rows(
         validation,
         np.array([0, validation.shape[0]]),

@@ -45,8 +45,8 @@ def single_feature_gains(
     Returns
     -------
     ndarray of shape (n,)
-        Averages over queries, larger for better features: an error is subtracted from 1. 0 for a feature for
-        which no query has a value.
+        Averages over queries, larger for better features: an error is subtracted from
+        1. 0 for a feature for which no query has a value.
 
     Raises
     ------
@@ -55,8 +55,9 @@ def single_feature_gains(
 
     Notes
     -----
-    O(nm log m) for m documents and n features; cached with the data. A feature that is constant within every
-    query has the measure of the order of the file: see ``informative_columns``.
+    O(nm log m) for m documents and n features; cached with the data. A feature that is
+    constant within every query has the measure of the order of the file: see
+    ``informative_columns``.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def single_feature_gains(
     >>> finish(single_feature_gains(data, "MAP"))
     array([1.  , 0.75])
     """
-    name = find_measure(measure).name
+    name = find_measure(measure).name  # as the measure is spelt in the cache's keys
     gains = data.shared.of(_Comparisons).gains
     return (
         yield from once(
@@ -106,8 +107,8 @@ def feature_similarities(data: TrainingData, kind: str = "kendall") -> Waiting[F
 
     Notes
     -----
-    O(n² m log |q|) for m documents, n features and queries of |q| documents; Pearson's O(n² m). Cached with
-    the data.
+    O(n² m log |q|) for m documents, n features and queries of |q| documents; Pearson's
+    O(n² m). Cached with the data.
 
     Examples
     --------

@@ -109,9 +109,10 @@ class FSBFS(PathSelector):
 
     Notes
     -----
-    Coordinate ascent starts from the parent's combination, with weight 0 for the new feature. Opening a node
-    costs up to n line searches of O(m log |q|) and a few sweeps, so this takes far longer than filters.
-    Features that are constant within every query are in no subset as long as others remain.
+    Coordinate ascent starts from the parent's combination, with weight 0 for the new
+    feature. Opening a node costs up to n line searches of O(m log |q|) and a few
+    sweeps, so this takes far longer than filters. Features that are constant within
+    every query are in no subset as long as others remain.
 
     Examples
     --------
@@ -138,7 +139,10 @@ class FSBFS(PathSelector):
     regularization: float = 1.0
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per subset: RankRLS with the new features so far."""
+        """Yield one step per subset: RankRLS with the new features so far, and progress events in between.
+
+        Each subset of features is combined into one new feature.
+        """
         data = training_data(data)
         max_features = self._n_to_select(data.X.shape[1])
         regularization = self.checked("regularization")
@@ -160,15 +164,16 @@ class FSBFS(PathSelector):
             )
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
-            # The best measure that each feature reached in the search of this subset.
-            compared = np.full(data.X.shape[1], np.nan)
-            compared[list(node.reached)] = list(node.reached.values())
+            # The models weigh new features; times the combinations, these are weights of
+            # the original features. The best measure that each feature reached in the search of this subset.
+            candidate_scores = np.full(data.X.shape[1], np.nan)
+            candidate_scores[list(node.reached)] = list(node.reached.values())
             yield Step(
                 number=len(nodes),
                 selected=features,
                 coef=weights[-1] @ combinations,
                 criterion=float(errors[-1]),
-                candidates=compared,
+                candidates=candidate_scores,
             )
 
     def nodes(
@@ -176,9 +181,11 @@ class FSBFS(PathSelector):
     ) -> Iterator[Node | WorkProgress]:
         """Yield the cached subsets of these data, then search for the others, with progress events.
 
-        A subset is cached as soon as it is found, because a caller may stop early. A
-        search that continues starts anew from its seed, finds the cached subsets again,
-        and does not yield them a second time.
+        A :class:`Node` is a subset of features with its combination. The search ends
+        after ``max_nodes`` subsets, or when no feature remains. A subset is cached as
+        soon as it is found, because a caller may stop early. A search that continues
+        starts anew from its seed, finds the cached subsets again, and does not yield
+        them a second time.
         """
         # The cached subsets come first; with all of them known, no search is needed.
         key = type(self), self._without_lambda()
@@ -199,10 +206,16 @@ class FSBFS(PathSelector):
                 yield node
             if n_found == max_nodes:
                 break
+        # Also after the break: ``max_nodes`` follows from the parameters in the key, so
+        # this cache never needs more subsets. Not reached if the caller stops early.
         partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
-        """Yield one subset after the other until no feature remains that varies within a query."""
+        """Yield one subset after the other until no feature remains that varies within a query.
+
+        A :class:`Node` is a subset of features with its combination, found by a
+        best-first search; progress events come in between.
+        """
         n = data.X.shape[1]
         size = self.checked("subset_size")
         patience = self.checked("patience")
@@ -218,6 +231,7 @@ class FSBFS(PathSelector):
                 # equal scores.
                 value = yield from ascent.measured(np.zeros(n))
                 yield Node(features=(0,), coef=np.eye(1, n)[0], value=value)
+            # The loop below does not run then.
             search = BestFirstSearch(
                 ascent=ascent,
                 size=size,
@@ -249,7 +263,13 @@ class FSBFS(PathSelector):
         self.subset_scores_ = np.array([node.value for node in nodes])
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield each query's part in the measures of the compared combinations, which themselves are kept."""
+        """Yield for each subset the measure of every feature and each query's part in it.
+
+        The subsets end with ``n_features`` features. Without some queries the same
+        combinations are compared; they are not searched for again. The measure of a
+        feature in the subset is that of the subset's combination. That of another one
+        is the best among the combinations with the feature.
+        """
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
         n = data.X.shape[1]
@@ -380,6 +400,7 @@ class BestFirstSearch:
         max_iter: int,
         rng: np.random.Generator,
     ) -> None:
+        """Keep the settings; a search begins with :meth:`best_subset`."""
         self._ascent = ascent
         self._size = size
         self._patience = patience
@@ -388,7 +409,10 @@ class BestFirstSearch:
         self._rng = rng
 
     def single(self, feature: int) -> Waiting[Node]:
-        """Return the node of one feature, in its better direction."""
+        """Return the subset of one feature, in its better direction, and its measure.
+
+        The weight is in units of the feature's standard deviation.
+        """
         coef = np.zeros(self._ascent.scale.size)
         coef[feature] = 1.0 / self._ascent.scale[feature]
         up = yield from self._ascent.measured(coef)
@@ -402,10 +426,13 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Find the best node among subsets of the remaining features; ties go to the first node found.
 
-        The search yields before each new node, so that the caller can stop. Features
-        with a final weight of 0 are not part of the resulting subset.
+        A node is a subset of features with the weights of their combination, and
+        ``singles`` has the node of each single feature. The search yields before each
+        new node, so that the caller can stop. Features with a final weight of 0 are not
+        part of the resulting subset.
         """
-        # Second key of the queue: among equal measures, the node found first.
+        # Second key of the queue: among equal measures, the node found first. The first
+        # key is the negated measure, because a heap yields its smallest item.
         turn = count()
         # The search starts with the subsets of one feature.
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
@@ -452,7 +479,11 @@ class BestFirstSearch:
     def _grow(
         self, node: Node, feature: int
     ) -> Generator[WorkProgress | None, None, Node]:
-        """Return the node with a feature added, whose combination starts from that of the given node."""
+        """Return the node with a feature added, whose combination starts from that of the smaller node.
+
+        The new weight is searched for first. Sweeps over all weights in random order
+        follow, until one improves the measure by no more than the tolerance.
+        """
         features = (*node.features, feature)
         coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
         if not value > node.value:

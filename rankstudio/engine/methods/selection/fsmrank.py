@@ -109,7 +109,10 @@ class _Weighing(Selector):
     n_iter_: int = field(init=False)
 
     def _keep_weighing(self, similarity: Floats, importance: Floats) -> None:
-        """Keep A (n, n) and s (2n,) of the objective as attributes."""
+        """Keep the similarities A (n, n) and importances s (2n,) of the objective as attributes.
+
+        The second half of ``importance`` is that of the features' negatives.
+        """
         n = similarity.shape[0]
         self.importance_ = importance[:n]
         self.importance_of_negative_ = importance[n:]
@@ -118,16 +121,19 @@ class _Weighing(Selector):
         self.similarity_.flags.writeable = False
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield FSMRank's absolute weights, and the part of each query in them.
+        """Yield FSMRank's absolute weights (n,) and the part of each query in them (n, Q).
 
-        The weights without a query are estimated by one Newton step on the objective of
-        the other queries. Similarities and importances stay as they are, and features
-        with weight 0 keep weight 0.
+        The first ``n_features`` features come in the order of their weights, each with
+        the weights of those that were not yet selected. The weights without a query are
+        estimated by one Newton step on the objective of the other queries. Similarities
+        and importances stay as they are, and features with weight 0 keep weight 0.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
         fsmrank, last = yield from last_step(self.get_params(), data)
+        # The features with weight, largest weight first.
         order = by_weight(last.coef)
+        # The run has already shown the notes on similarities.
         similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
         n = data.X.shape[1]
         Q = data.ptr.size - 1
@@ -171,7 +177,11 @@ class _Weighing(Selector):
     def weighed_features(
         self, data: TrainingData, columns: Ints, other_columns: Ints
     ) -> Waiting[FeaturePenalties]:
-        """Return the importances of ``columns`` and of their negatives, and the similarities to others."""
+        """Return the importances of ``columns`` (c,) and of their negatives, and the similarities to others.
+
+        The similarities have shape (c, o) for the o columns in ``other_columns``.
+        """
+        # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
         fsmrank = FSMRank(
             **{
@@ -182,6 +192,7 @@ class _Weighing(Selector):
         )
         importances = yield from weighing_features(data, fsmrank.checked("importance"))
         n = data.X.shape[1]
+        # A user's own similarities, and projected ones, exist only as a whole matrix.
         if isinstance(fsmrank.similarity, str) and not fsmrank.project:
             similarity = yield from comparing_some_features(
                 data, fsmrank.similarity, columns, other_columns
@@ -273,9 +284,10 @@ class FSMRank(_Weighing):
 
     Notes
     -----
-    The paper uses features scaled to [0, 1]; other scales work, because the line search finds the Lipschitz
-    constant. O(mn²) for A, then O(mn + m log m) per iteration for m documents, without a list of pairs: O(mn)
-    for least squares, and O(mn + p) for the logistic loss, which goes through the p pairs.
+    The paper uses features scaled to [0, 1]; other scales work, because the line search
+    finds the Lipschitz constant. O(mn²) for A, then O(mn + m log m) per iteration for m
+    documents, without a list of pairs: O(mn) for least squares, and O(mn + p) for the
+    logistic loss, which goes through the p pairs.
 
     Examples
     --------
@@ -299,15 +311,17 @@ class FSMRank(_Weighing):
         return sums_need(shape, PAIRS)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one :class:`FSMStep` per iteration.
+        """Yield one step per iteration of the optimisation, with the weights and the objective as its criterion.
 
-        Its criterion is the objective.
+        Progress events come in between. The step is an :class:`FSMStep`, which also has
+        the estimate of the Lipschitz constant.
         """
         data = training_data(data)
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
         loss = self.checked("loss")
+        # Similarities, importances, λ1 and λ2, in the order of the objective's parameters.
         penalties = yield from self.penalties(data)
         similarity, s, *_ = penalties
         self._keep_weighing(similarity, s)
@@ -351,8 +365,9 @@ class FSMRank(_Weighing):
     ) -> Waiting[list[float]]:
         """Return the objective of each model, whose weights have shape (n,).
 
-        A negative weight of a feature is the weight of the feature's negative. Notes are suppressed, because
-        :meth:`work` has already warned about the same similarities.
+        A negative weight of a feature is the weight of the feature's negative. Notes
+        are suppressed, because :meth:`work` has already warned about the same
+        similarities.
         """
         data = training_data(data)
         loss = self.checked("loss")
@@ -378,7 +393,11 @@ class FSMRank(_Weighing):
         return (yield from self.similarities(data)), s, lambda1, lambda2
 
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
-        """Return A, shape (n, n), with a note if it is indefinite."""
+        """Return the similarities of the n features, shape (n, n), with a note to the user if they are indefinite.
+
+        With ``project``, the nearest positive semidefinite matrix replaces an
+        indefinite one.
+        """
         kind = self.checked("similarity")
         project = self.checked("project")
         # The similarities of a kind are computed once for all parameters; the user's
@@ -414,17 +433,19 @@ class FSMRank(_Weighing):
         return matrix
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set the attributes from the last iteration; ``coef_path_`` (k, n) are its model cut to the best features."""
         super()._finish(data, steps)
         last = steps[-1]
         self.objective_ = last.criterion
         self.n_iter_ = last.number
+        # The shape also holds for a model without any weight.
         self.coef_path_ = np.array([step.coef for step in top_features(last)]).reshape(
             -1, last.coef.size
         )
 
 
 def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
-    """Yield the model truncated to 1, 2, … features, the largest |weight| first.
+    """Yield the model of FSMRank's last step truncated to 1, 2, … features, the largest |weight| first.
 
     The weights are unchanged (section IV.D). The criterion is NaN, because the
     objective does not apply to truncated models. With ``all_features`` the features
@@ -466,10 +487,11 @@ class _OfFSMRank(GrowingSelector, _Weighing):
         return sums_need(shape, PAIRS)
 
     def _weighed(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
-        """Return FSMRank, its last step and the greatest number of features."""
+        """Return FSMRank, its last step and the greatest number of features; also set FSMRank's attributes."""
         max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
+        # Notes on the similarities were already shown by the run of FSMRank.
         similarity, s, *_ = yield from without_notes(fsmrank.penalties(data))
         self._keep_weighing(similarity, s)
         return fsmrank, last, max_features
@@ -479,9 +501,10 @@ class _OfFSMRank(GrowingSelector, _Weighing):
 class FSMRankTop(_OfFSMRank):
     """FSMRank truncated to the k features with the largest weights, which are unchanged.
 
-    "We learn a ranking model w on all the features, and sort the features decreasingly by their weights in w.
-    [...] we can easily construct a model containing k features, by simply combining the top k features (using
-    their associated weights in w)" (Lai et al. 2013, section IV.D). No model is retrained for any k;
+    "We learn a ranking model w on all the features, and sort the features decreasingly
+    by their weights in w. [...] we can easily construct a model containing k features,
+    by simply combining the top k features (using their associated weights in w)" (Lai
+    et al. 2013, section IV.D). No model is retrained for any k;
     :class:`rankstudio.engine.FSMSVM` retrains.
 
     Parameters
@@ -556,14 +579,14 @@ class FSMRankTop(_OfFSMRank):
             truncated = [
                 Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))
             ]
-        # The objective of each cut model, and the features that were left when its last
-        # one was chosen.
+        # The objective of each cut model, and the scores of the features that were left
+        # when its last one was chosen.
         objectives = yield from fsmrank.objectives(
             data, [step.coef for step in truncated]
         )
         for step, objective in zip(truncated, objectives, strict=True):
-            compared = without(scores, list(step.selected[:-1]))
-            yield replace(step, criterion=objective, candidates=compared)
+            candidate_scores = without(scores, list(step.selected[:-1]))
+            yield replace(step, criterion=objective, candidates=candidate_scores)
 
 
 @dataclass
@@ -650,7 +673,8 @@ class FSMSVM(_OfFSMRank):
 
     Notes
     -----
-    The cost of FSMRank, plus a few times O(mk + m log m) for the model with k features of m documents.
+    The cost of FSMRank, plus a few times O(mk + m log m) for the model with k features
+    of m documents.
 
     Examples
     --------
@@ -700,13 +724,13 @@ class FSMSVM(_OfFSMRank):
                 )
                 coef = np.zeros(n)
                 coef[chosen] = optimum.w
-                compared = without(scores, chosen[:-1])
+                candidate_scores = without(scores, chosen[:-1])
                 yield Step(
                     number=k,
                     selected=tuple(chosen),
                     coef=coef,
                     criterion=optimum.objective,
-                    candidates=compared,
+                    candidates=candidate_scores,
                 )
 
 
@@ -736,7 +760,11 @@ def importance(data: QueryData, kind: str) -> Floats:
 
 
 def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
-    """Compute :func:`importance`, with progress events."""
+    """Return the importance of each feature and of its negative, shape (2n,), with progress events.
+
+    ``kind`` is "pearson", "ndcg", "map" or "none", or the user's own numbers. Features
+    that are constant have importance 0.
+    """
     if not isinstance(kind, str):
         importances = own_importance(kind, data)
     elif kind == "none":
@@ -745,7 +773,8 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
         downwards, upwards = yield from directed_measures(
             data, _MEASURES[kind], convention(_CONVENTION).objective
         )
-        # directed_measures computes both directions by default.
+        # Ranked downwards by a feature is upwards by its negative. Both directions are
+        # computed by default.
         assert upwards is not None
         importances = np.concatenate((downwards, upwards))
     else:
@@ -772,7 +801,11 @@ def similarity(data: QueryData, kind: str) -> Floats:
 
 
 def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Compute :func:`similarity`, with progress events."""
+    """Return the similarity of each pair of features, shape (n, n), from 0 to 1, with progress events.
+
+    It is |Pearson's correlation| over all documents, or with ``kind`` "kendall" the
+    mean of |Kendall's τ-b| over queries. With "none", it is the identity matrix.
+    """
     if kind == "none":
         return np.eye(data.X.shape[1])
     if kind == "kendall":
@@ -785,7 +818,7 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 
 
 def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Return the result of :func:`comparing_features`, which is computed once for some data."""
+    """Return the similarity of each pair of features, shape (n, n), computed once for some data."""
     by_kind = data.shared.of(_Similarities).by_kind
     return (yield from once(by_kind, kind, comparing_features(data, kind)))
 
@@ -827,6 +860,8 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     cache = data.shared.of(_Correlations)
     if cache.found is None:
         activity = "correlating features"
+        # First pass: means, from sums relative to the first document, and how many values
+        # differ from the first one. Second pass: products of centred columns.
         origin = np.append(data.X[0], data.y[0])
         total, different = yield from summed(
             data, activity, _shifted_sums, origin, by_blocks=True

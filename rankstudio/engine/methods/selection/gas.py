@@ -99,9 +99,10 @@ class GAS(PathSelector):
 
     Notes
     -----
-    O(nm log m + knm log |q|) for m documents, n features and queries of |q| documents; 8nm bytes. Equally
-    important features are selected in column order; features that are constant within every query have no
-    similarity and come last. The attributes of the path are those of
+    O(nm log m + knm log |q|) for m documents, n features and queries of |q| documents;
+    8nm bytes. Equally important features are selected in column order; features that
+    are constant within every query have no similarity and come last. The attributes of
+    the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -133,8 +134,12 @@ class GAS(PathSelector):
     similarity: Literal["kendall", "pearson"] | OwnValues = "kendall"
 
     def weights(self, data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
-        """Return the importance of each feature, w, and its better direction, each of shape (n,)."""
+        """Return the importance of each feature, w, and its better direction, each of shape (n,).
+
+        The direction is 1 or -1. Larger importance is better.
+        """
         kind = self.checked("importance")
+        # A user's own numbers have no direction: it is that of the better MAP.
         measure = MEASURES[kind] if isinstance(kind, str) else "MAP"
         importance, directions = yield from measuring_features(
             data, measure, objective(self.convention)
@@ -153,7 +158,11 @@ class GAS(PathSelector):
         return (yield from all_similarities(data, kind))
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Select k times the feature with the largest score, which lowers the scores of similar features."""
+        """Return the order of k features: again and again, select the largest score and lower similar features' scores.
+
+        A score starts as the importance of the feature. Each selection lowers the
+        others by 2 c times their similarity to the selected feature.
+        """
         c = self.checked("c")
         kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
@@ -164,13 +173,16 @@ class GAS(PathSelector):
             if isinstance(kind, str) and kind == "kendall"
             else (yield from self.similarities(data))
         )
+        # For Kendall's τ, a matrix to be filled as far as it is computed, or None for
+        # many features.
         similarity = _unknown(importance.size) if matrix is None else matrix
         yield WorkProgress("ranking features", 0.0)
         scores = importance.copy()
         varies = yield from informative_columns(data)
         is_unranked = np.ones(scores.size, dtype=bool)
         order = np.empty(k, dtype=np.int64)
-        compared = np.empty((k, scores.size))
+        candidate_scores = np.empty((k, scores.size))
+        # `between` returns the similarities of a feature and some others.
         with (
             _lookup_in(matrix)
             if matrix is not None
@@ -184,7 +196,7 @@ class GAS(PathSelector):
                 candidates = (
                     varying_candidates if varying_candidates.any() else is_unranked
                 )
-                compared[t] = np.where(candidates, scores, np.nan)
+                candidate_scores[t] = np.where(candidates, scores, np.nan)
                 order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
                 is_unranked[order[t]] = False
                 # The scores of the similar features that remain are lowered, except
@@ -203,9 +215,14 @@ class GAS(PathSelector):
             "scores_": scores,
             "directions_": directions,
         }
-        return Ordering(features=order, candidates=compared, found=attributes)
+        return Ordering(features=order, candidates=candidate_scores, found=attributes)
 
-    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:  # noqa: D102 - inherited
+    def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
+        """Yield, for the first ``n_features`` steps, the scores of all features and each query's part in them.
+
+        A score is a mean over queries of the measure of a feature alone, minus the
+        similarities to selected features, which stay the same without a query.
+        """
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
         if isinstance(self.importance, str):
@@ -219,7 +236,10 @@ class GAS(PathSelector):
     def weighed_features(
         self, data: TrainingData, columns: Ints, other_columns: Ints
     ) -> Waiting[FeaturePenalties]:
-        """Return the importances of ``columns``, also as those of their negatives, and the similarities."""
+        """Return the importances of ``columns`` (c,) and their similarities (c, o) to ``other_columns``.
+
+        GAS has one importance for a feature and its negative.
+        """
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str):
             similarity = yield from comparing_some_features(
@@ -256,9 +276,9 @@ def _unknown(n: int) -> Floats | None:
 
 @contextmanager
 def _recorded_kendall(data: TrainingData, computed: Floats | None) -> Iterator[Between]:
-    """Provide a function that computes Kendall's τ of a feature and some others.
+    """Provide a function that returns |Kendall's τ| of a feature and some others, shape (others,).
 
-    The values are also written to ``computed`` (n, n), if it is given.
+    It also writes the values to ``computed`` (n, n), unless that is None.
     """
     with kendall_similarity(data) as compare:
 

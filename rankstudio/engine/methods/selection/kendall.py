@@ -38,18 +38,21 @@ class KendallSimilarity:
     """
 
     def __init__(self, data: QueryData, scratch: Scratch | None = None) -> None:
+        """Rank the documents of each query by each feature, with arrays from ``scratch``, or in memory."""
         from rankstudio.engine.methods.selection import _kendall_kernel as kernels  # noqa: PLC0415 - numba
 
         self._kernels = kernels
         self._ptr = data.ptr
         m, n = data.X.shape
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
+        # Scratch space is allocated as numbers of 8 bytes:
         # n m numbers of 8 bytes are the room for two arrays of n m numbers of 4 bytes.
         room = np.empty(n * m) if scratch is None else scratch.empty(n * m)
         self._ranks, self._order = room.view(np.int32).reshape(2, n, m)
         self._n_tied_pairs = np.empty((n, data.ptr.size - 1))
         for j in range(n):
             column = data.X[:, j]
+            # By query, and by value within a query: the last key is the primary one.
             order = np.lexsort((column, query))
             rises = np.append(0, np.diff(column[order]) > 0)
             self._order[j] = order
@@ -61,7 +64,11 @@ class KendallSimilarity:
             )
 
     def sums(self, feature: int, other_features: Ints) -> Floats:
-        """Return sums of |τ-b| over queries, and in how many queries it is defined, (2, len(others))."""
+        """Return sums of |τ-b| over queries, and in how many queries it is defined, shape (2, others).
+
+        τ-b is that of ``feature`` and each of ``other_features`` (others,), all
+        columns.
+        """
         out = np.empty((2, other_features.size))
         # Each thread compares the feature with a part of the others.
         with pool(worthwhile(36.0 * other_features.size * self._ranks.shape[1])) as (
@@ -71,6 +78,7 @@ class KendallSimilarity:
             cuts = np.array_split(np.arange(other_features.size), workers)
 
             def work(part: Ints) -> None:
+                """Write the sums of the other features at some positions to ``out``."""
                 if part.size:
                     sums = np.empty((2, part.size))
                     self._kernels.similarities(
@@ -84,6 +92,7 @@ class KendallSimilarity:
                     )
                     out[:, part] = sums
 
+            # Read to the end: only then does a plain map run, and a thread's error raise.
             list((executor.map if executor else map)(work, cuts))
         return out
 
@@ -106,7 +115,11 @@ Between = Callable[[int, Ints], Waiting[Floats]]
 
 @contextmanager
 def kendall_similarity(data: TrainingData) -> Iterator[Between]:
-    """Provide the function that computes similarities in a session of the data, with progress events."""
+    """Provide the function that returns |Kendall's τ-b| of a feature and some others, with progress events.
+
+    The result of the function has shape (others,), and is a mean over queries. It works
+    on all shards of the data.
+    """
     with data.session(StateWork(KendallSimilarity)) as session:
 
         def between(feature: int, other_features: Ints) -> Waiting[Floats]:
@@ -119,7 +132,7 @@ def kendall_similarity(data: TrainingData) -> Iterator[Between]:
 
 
 def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
-    """Return the similarities of all pairs of features, shape (n, n): O(n² m log |q|)."""
+    """Return |Kendall's τ-b| of all pairs of features, averaged over queries, shape (n, n): O(n² m log |q|)."""
     yield WorkProgress("ranking features", 0.0)
     n = data.X.shape[1]
     matrix = np.zeros((n, n))

@@ -57,8 +57,8 @@ class L1Path(PathSelector):
 
     Notes
     -----
-    O(mn² + t(n² + k³)) for m documents, n features and t knots. The attributes of the path are those of
-    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    O(mn² + t(n² + k³)) for m documents, n features and t knots. The attributes of the
+    path are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -79,7 +79,10 @@ class L1Path(PathSelector):
     regularization: float = 1.0
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order the features by the α at which they first enter the lasso, the largest first."""
+        """Return the order of k features by the penalty α at which they first enter the lasso, largest first.
+
+        Entering means to get a weight as α decreases. Progress events come first.
+        """
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
         gram, products_with_y = yield from sums_of_products(data)
@@ -213,7 +216,10 @@ class _Entry:
     ) -> tuple[Floats, Floats]:
         """Return each candidate's greatest α up to ``max_alpha``, and its sign σ there, 1 or -1.
 
-        α is NaN for a candidate that does not enter.
+        ``gram`` (1, n + 1, n + 1) are the products of features and labels, ``inside``
+        (a,) the columns of the features in the lasso, and ``candidates`` (c,) those of
+        the others; results have shape (c,). α is NaN for a candidate that does not
+        enter.
         """
         valid_alphas = []
         for sigma in (1.0, -1.0):
@@ -223,7 +229,7 @@ class _Entry:
             is_valid = (alphas > 0) & (alphas <= max_alpha * (1 + _SAME))
             valid_alphas.append(np.where(is_valid, alphas, np.nan))
         positive, negative = valid_alphas
-        # This also holds if the positive sign has no α.
+        # The negated comparison also holds if the positive sign has no α, NaN.
         is_negative = ~np.isnan(negative) & ~(positive >= negative)
         return np.where(is_negative, negative, positive), np.where(
             is_negative, -1.0, 1.0
@@ -234,7 +240,11 @@ class _Entry:
     ) -> Floats:
         """Return the α of each candidate with sign ``sigma`` (c,), from B sums [X y]'[X y], shape (B, c).
 
-        The sums have shape (B, n + 1, n + 1). N and M are those of :meth:`L1Path.compared_by_query`.
+        The sums ``gram`` have shape (B, n + 1, n + 1), labels last. ``inside`` (a,) and
+        ``candidates`` (c,) are columns. A candidate enters when its correlation with
+        the residual, which is linear in α, equals σα: at α = (x_j'y - N) / (σ - M). N
+        and M are its products with two models of the features inside, fitted to the
+        labels and to their own signs.
         """
         # The sums of the scaled features; labels are not scaled.
         squares = np.diagonal(gram, axis1=1, axis2=2)
@@ -271,7 +281,7 @@ def _residual_correlations(
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
-    compared = np.full((order.size, column_norms.size), np.nan)
+    candidate_correlations = np.full((order.size, column_norms.size), np.nan)
     for index, feature in enumerate(order.tolist()):
         # The model when the feature enters; features that never enter are last.
         alpha = attributes["alphas_"][feature]
@@ -284,16 +294,18 @@ def _residual_correlations(
         candidates = column_norms > 0
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
-        compared[index, candidates] = correlations
+        candidate_correlations[index, candidates] = correlations
         # A combination of the features in the model may have the same correlation, but
         # cannot enter.
         inside = np.flatnonzero(weights).tolist()
-        is_tied = candidates & (compared[index] >= alpha * (1.0 - _AS_HIGH))
+        is_tied = candidates & (
+            candidate_correlations[index] >= alpha * (1.0 - _AS_HIGH)
+        )
         is_tied[feature] = False
         for other in np.flatnonzero(is_tied).tolist():
             if not independent(gram, inside, other):
-                compared[index, other] = np.nan
-    return compared
+                candidate_correlations[index, other] = np.nan
+    return candidate_correlations
 
 
 # Unexplained share of a feature's squared length up to which it is linearly dependent.
@@ -330,9 +342,10 @@ def lasso_path(
 
     Notes
     -----
-    The homotopy of Osborne et al. (2000), least angle regression with the lasso modification (Efron et al.
-    2004, section 3.1). A linear combination of the features in the model does not enter, because the minimum
-    is reached without it. O(n² + |A|³) per knot with |A| features in the model.
+    The homotopy of Osborne et al. (2000), least angle regression with the lasso
+    modification (Efron et al. 2004, section 3.1). A linear combination of the features
+    in the model does not enter, because the minimum is reached without it. O(n² + |A|³)
+    per knot with |A| features in the model.
 
     scikit-learn's ``lars_path_gram`` gives the same path for independent features without ties. It deviates
     from the minimum for equal correlations (G = I, r = (1, 1)) and for dependent features: by a quarter of
@@ -403,7 +416,11 @@ def lasso_path(
 
 
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
-    """Return whether a feature is linearly independent of the active ones."""
+    """Return whether a feature is linearly independent of the active ones, up to rounding.
+
+    ``gram`` (n, n) are the products of features; it is, if the active ones leave some
+    of its square unexplained.
+    """
     cross = gram[active, feature]
     unexplained = float(gram[feature, feature])
     if active:
@@ -418,8 +435,11 @@ def _lengths_to_join(
 ) -> Floats:
     """Return the step length after which each feature's |correlation| reaches α, which decreases meanwhile.
 
-    The correlation of a feature that has just left, whose sign is ±2, still equals α in
-    size. Such a feature may only join with the opposite sign.
+    All arrays have shape (n,). In a step of length s, α decreases by s and a
+    correlation by ``rates`` times s; the result is infinite for features that do not
+    reach α. ``signs`` are 1 or -1 in the model and 0 outside of it. The correlation of
+    a feature that has just left, whose sign is ±2, still equals α in size. Such a
+    feature may only join with the opposite sign.
     """
     lengths = np.full(correlation.size, np.inf)
     for sign in (1.0, -1.0):

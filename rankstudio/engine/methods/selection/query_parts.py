@@ -61,8 +61,10 @@ def compared_means(
     Parameters
     ----------
     estimator : Selector
+        The filter.
     data : TrainingData
     n_features : int
+        Number of steps, each of which selects a feature.
     values : generator of ndarray of shape (n, Q)
         Value of each feature in each query, NaN for queries without one.
     other_values : generator of ndarray of shape (n, Q), optional
@@ -71,6 +73,7 @@ def compared_means(
     steps = yield from sized_steps(estimator, data, n_features)
     measured = yield from values
     is_counted = ~np.isnan(measured[0])
+    # A query has a value for all features or for none.
     parts = np.where(is_counted, measured, 0.0) / max(1, is_counted.sum())
     if other_values is not None:
         parts = parts + (yield from other_values)
@@ -78,7 +81,10 @@ def compared_means(
 
 
 def compared_parts(steps: Sequence[Step], parts: Floats, counted: Bools) -> Compared:
-    """Yield the scores of steps that add one feature each, with the same parts (n, Q) at every step."""
+    """Yield the scores of steps that add one feature each, with the same parts (n, Q) of queries at every step.
+
+    ``counted`` (Q,) says which queries contribute to the scores.
+    """
     for index, step in enumerate(steps):
         yield ComparedByQuery(
             winners=(step.selected[index],),
@@ -105,6 +111,7 @@ def measured_by_query(
 def _values_by_query(
     data: QueryData, weights: Floats, name: str, convention: Convention
 ) -> tuple[Joined]:
+    """Return a measure of each query of some data by c models with weights (c, n), shape (c, Q)."""
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1
     # No sums, so that the features' own values are ranked without rounding.
@@ -142,11 +149,16 @@ def pair_slopes(
 def _slopes_by_query(
     data: QueryData, columns: Ints, weights: Floats, loss: LossName
 ) -> tuple[Any, ...]:
-    """Return the results of :func:`pair_slopes` for a block of queries."""
+    """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns, for a block of queries.
+
+    They are the gradient of the loss of each query (c, Q), the second derivatives of
+    the sum (c, c), and the number of pairs with different labels of each query (1, Q).
+    """
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
     at_weights = pair_loss(loss)(problem.pairs, problem.scores(weights))
     slopes = np.add.reduceat(X * at_weights.slopes[:, None], data.ptr[:-1])
+    # Row by row: the products of the second derivatives with the unit vectors.
     curvature = np.array(
         [problem.curvature(at_weights, unit) for unit in np.eye(columns.size)]
     )
@@ -155,6 +167,7 @@ def _slopes_by_query(
         np.unique(data.y[a:b], return_counts=True)[1]
         for a, b in pairwise(data.ptr.tolist())
     ]
+    # All pairs of documents less those with equal labels: of m documents, (m² - Σ c²) / 2.
     pairs = np.array(
         [(counts.sum() ** 2 - (counts**2).sum()) / 2 for counts in label_counts],
         dtype=np.float64,
@@ -171,6 +184,7 @@ def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats
 
 
 def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
+    """Return the Gram matrices [X^ y^]'[X^ y^] of c centred columns and the labels, shape (c + 1, c + 1, Q)."""
     X, y = QueryData(
         np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr
     ).centred

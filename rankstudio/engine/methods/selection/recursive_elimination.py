@@ -68,8 +68,9 @@ class RecursiveElimination(PathSelector):
 
     Notes
     -----
-    RankRLS: O(mn² + n⁴) for m documents and n features, where the fourth power has the factor 1/12 and runs
-    in BLAS-3. RankSVM: n fits of a few times O(mn + m log m). The attributes of the path are those of
+    RankRLS: O(mn² + n⁴) for m documents and n features, where the fourth power has the
+    factor 1/12 and runs in BLAS-3. RankSVM: n fits of a few times O(mn + m log m). The
+    attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -98,7 +99,10 @@ class RecursiveElimination(PathSelector):
         return sums_need(shape, PAIRS)
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Eliminate features one by one, and return the first k in the opposite order."""
+        """Eliminate features one by one, and return the k that stay longest, the last remaining one first.
+
+        A feature's importance is its |weight| in a model of the remaining features.
+        """
         importance = self.checked("importance")
         ranker = self.checked("ranker")
         regularization = self.checked("regularization")
@@ -116,7 +120,7 @@ class RecursiveElimination(PathSelector):
             if ranker == "rankrls"
             else ranksvm_weights(data, C) as weights
         ):
-            order, compared = yield from _order_and_importances(
+            order, candidate_importances = yield from _order_and_importances(
                 weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k
             )
         # The ranking is the reverse of the order: the position of each feature, from 1
@@ -124,7 +128,9 @@ class RecursiveElimination(PathSelector):
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(
-            features=order[:k], candidates=compared, found={"ranking_": ranking}
+            features=order[:k],
+            candidates=candidate_importances,
+            found={"ranking_": ranking},
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
@@ -202,7 +208,8 @@ def _svm_weights(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankSVM's weights with some columns (c,), and the weights without each query (Q, c).
 
-    The latter are a first-order approximation.
+    The latter are one Newton step from the weights of all queries on the loss of the
+    others, with the second derivatives of all queries. C weighs the loss.
     """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -214,9 +221,14 @@ def _svm_weights(
 
 
 def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weights:
-    """Return the function that trains RankRLS with some columns."""
+    """Return the function from columns (c,) to the weights (c,) of RankRLS with these columns.
+
+    ``gram`` (n, n) and ``right`` (n,) are the products of the features with each other
+    and with the labels.
+    """
 
     def weights(columns: Ints) -> Waiting[Floats]:
+        # A generator without events: other rankers show progress here.
         yield from ()
         matrix = gram[np.ix_(columns, columns)]
         matrix[np.diag_indices_from(matrix)] += regularization
@@ -227,7 +239,10 @@ def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weig
 
 @contextmanager
 def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
-    """Provide the function that trains RankSVM with some columns."""
+    """Provide the function from columns (c,) to the weights (c,) of RankSVM with these columns.
+
+    C weighs the loss of the pairs.
+    """
     from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
     from rankstudio.engine.arithmetic.optimisers.truncated_newton import (  # noqa: PLC0415 - numba
         minimise_squared_hinge,
@@ -248,15 +263,17 @@ def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
 def _order_and_importances(
     weights: Weights, constant: Bools, scale: Floats, tie: float, k: int
 ) -> Waiting[tuple[Ints, Floats]]:
-    """Return the columns in the opposite order of elimination, and the importances of the first k.
+    """Return the columns in the opposite order of elimination, and the importances (k, n) at the first k positions.
 
-    Constant columns are eliminated first, so they are at the end.
+    The importance of a column is its |weight| times ``scale`` (n,); importances that
+    differ by less than the share ``tie`` of the greatest one are equal. Constant
+    columns are eliminated first, so they are at the end.
     """
 
     def importances(columns: Ints) -> Waiting[Floats]:
         return np.abs((yield from weights(columns))) * scale[columns]
 
-    order, compared = yield from eliminate(
+    order, candidate_importances = yield from eliminate(
         importances, np.flatnonzero(~constant), scale.size, k, tie=tie
     )
-    return np.concatenate((order, np.flatnonzero(constant))), compared
+    return np.concatenate((order, np.flatnonzero(constant))), candidate_importances

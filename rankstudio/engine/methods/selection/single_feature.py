@@ -67,12 +67,14 @@ class SingleFeatureRanking(ScoredSelector):
     scores_ : ndarray of shape (n,)
         Measure of each feature.
     directions_ : ndarray of shape (n,)
-        1.0 if high values rank first, -1.0 for low values. ``directions_[j] * X[:, j]`` ranks.
+        1.0 if high values rank first, -1.0 for low values. ``directions_[j] * X[:, j]``
+        ranks.
 
     Notes
     -----
-    O(nm log m) for m documents and n features, plus RankRLS along the path. The attributes of the path are
-    those of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
+    O(nm log m) for m documents and n features, plus RankRLS along the path. The
+    attributes of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------
@@ -93,7 +95,10 @@ class SingleFeatureRanking(ScoredSelector):
     convention: str = DEFAULT
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order the features by their measure; constant features come last."""
+        """Return the order of the first k features by the measure of the ranking by each alone.
+
+        Features that are constant within all queries come last.
+        """
         tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(
             data, self.measure, objective(self.convention), tries_both
@@ -117,7 +122,7 @@ class SingleFeatureRanking(ScoredSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return each query's part in the measure of each feature.
+        """Yield, for the first ``n_features`` steps, the measure of each feature and each query's part in it.
 
         None with groups or costs, because the scores of groups, or per cost, have no
         such parts.
@@ -145,6 +150,7 @@ def measuring_features(
     data : TrainingData
         Documents to rank.
     measure : str
+        Name of the measure.
     convention : str or Convention
         Convention of the measure, or its key; methods that select by it pass its
         objective.
@@ -160,7 +166,8 @@ def measuring_features(
 
     Notes
     -----
-    O(nm log m). Documents with equal values keep their order in the data, in both directions.
+    O(nm log m). Documents with equal values keep their order in the data, in both
+    directions.
     """
     descending, ascending = yield from directed_measures(
         data, measure, convention, both_directions
@@ -179,12 +186,17 @@ def measuring_features(
 def measured_alone(
     data: TrainingData, name: str, convention: Convention, both_directions: bool = True
 ) -> Waiting[Floats]:
-    """Return the measure of each feature alone in each query, shape (n, Q), as :func:`measured_by_query`."""
+    """Return the measure of the ranking by each feature alone in each query, shape (n, Q).
+
+    A feature ranks in its better direction over all queries. Larger is better: an error
+    is subtracted from 1. NaN for a query without a value.
+    """
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
     _, directions = yield from measuring_features(
         data, name, convention, both_directions
     )
+    # Row j of the diagonal matrix is the model that has only feature j.
     return (yield from measured_by_query(data, np.diag(directions), name, convention))
 
 
@@ -194,7 +206,10 @@ def directed_measures(
     convention: str | Convention = DEFAULT,
     both_directions: bool = True,
 ) -> Waiting[tuple[Floats, Floats | None]]:
-    """Return the measure of each feature in descending order and, on request, in ascending order."""
+    """Return the mean measure (n,) of ranking by each feature in descending order, and in ascending order.
+
+    The second is None without ``both_directions``. Progress events come first.
+    """
     activity = "measuring features"
     name = find_measure(measure).name
     signs = (1.0, -1.0) if both_directions else (1.0,)
@@ -218,7 +233,11 @@ def _measure_sums(
     convention: str | Convention,
     signs: tuple[float, ...],
 ) -> tuple[Floats, Floats]:
-    """Return the sums over queries of some features' measure, and how many queries have one, (signs, c)."""
+    """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
+
+    The c features are those of the slice ``columns``; each is ranked by its values
+    times each of the signs, 1 for descending and -1 for ascending order.
+    """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     if data.sparse:
@@ -272,8 +291,9 @@ class MutualInformation(ScoredSelector):
 
     Notes
     -----
-    O(nm log m) for m documents and n features, plus RankRLS along the path. The attributes of the path are
-    those of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
+    O(nm log m) for m documents and n features, plus RankRLS along the path. The
+    attributes of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------
@@ -296,8 +316,9 @@ class MutualInformation(ScoredSelector):
     def gains(self, counts: Floats) -> Floats:
         """Return the first-order contribution of a document to the statistic, (bins, labels).
 
-        This is the derivative of the statistic with respect to ``counts``, up to a
-        constant that is the same for all documents.
+        ``counts`` (bins, labels) are the numbers of documents with a feature's value in
+        each bin, and with each label. The result is the derivative of the statistic
+        with respect to them, up to a constant that is the same for all documents.
         """
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
@@ -311,7 +332,10 @@ class MutualInformation(ScoredSelector):
         return ratios
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order the features by the statistic of their bins and the labels."""
+        """Return the order of the first k features by a statistic of their binned values and the labels.
+
+        The statistic measures how much the two depend on each other.
+        """
         scores = np.empty(data.X.shape[1])
         edges, labels = yield from _bin_edges(data, self.checked("n_bins"))
         for columns in data.portions():
@@ -335,7 +359,7 @@ class MutualInformation(ScoredSelector):
         return self._compared(data, n_features)
 
     def _compared(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield the scores of each step with the queries' parts."""
+        """Yield the scores (n,) of the features at each of ``n_features`` steps, with each query's part (n, Q)."""
         from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
             compared_parts,
             sized_steps,
@@ -368,7 +392,9 @@ class ChiSquared(MutualInformation):
 
     entry = CHI_SQUARED
 
-    def statistic(self, counts: Floats) -> float:  # noqa: D102 - inherited
+    def statistic(self, counts: Floats) -> float:
+        """Return Pearson's χ² of a feature from the documents of each bin and label (bins, labels)."""
+        # The numbers of documents if bins and labels were independent.
         expected = (
             counts.sum(axis=1, keepdims=True)
             * counts.sum(axis=0, keepdims=True)
@@ -382,7 +408,12 @@ class ChiSquared(MutualInformation):
             )
         )
 
-    def gains(self, counts: Floats) -> Floats:  # noqa: D102 - inherited
+    def gains(self, counts: Floats) -> Floats:
+        """Return the first-order contribution of a document of each bin and label to χ², (bins, labels).
+
+        ``counts`` (bins, labels) are the numbers of documents. χ² is that per document,
+        up to a constant.
+        """
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
         labels = p.sum(axis=0, keepdims=True)
@@ -406,7 +437,8 @@ def statistic_by_query(
 ) -> Waiting[Floats]:
     """Return the part of each query in the statistic of each feature, shape (n, Q).
 
-    It is the sum over the query's documents of :meth:`MutualInformation.gains`.
+    It is the sum over the query's documents of what each contributes to the statistic
+    to first order.
     """
     edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
@@ -437,7 +469,9 @@ def _gains_by_query(
 ) -> tuple[Joined]:
     """Return each query's sum of the gains of its documents for some features, (c, Q).
 
-    ``gains`` (c, bins, labels) are those of a document of each bin and label.
+    ``gains`` (c, bins, labels) are what a document of each bin and label contributes to
+    the statistic; ``edges`` (c, bins - 1) are the upper edges of bins, and ``labels``
+    the distinct labels.
     """
     number = np.searchsorted(labels, data.y)
     out = np.empty((edges.shape[0], data.ptr.size - 1))
@@ -454,7 +488,9 @@ def _joint_counts(
 ) -> tuple[Floats]:
     """Return the number of documents of each bin and label for some features, shape (c, bins, labels).
 
-    A bin includes its upper edge.
+    ``columns`` are the c features, ``edges`` (c, bins - 1) the upper edges of their
+    bins, except the last bin, and ``labels`` the distinct labels. A bin includes its
+    upper edge.
     """
     number = np.searchsorted(labels, data.y)
     if data.sparse:
@@ -464,6 +500,7 @@ def _joint_counts(
         out, edges, data.X[:, columns].T, strict=True
     ):
         bins = np.searchsorted(np.unique(feature_edges), values, side="left")
+        # Bin and label as one number, row by row of the table.
         counts = np.bincount(bins * labels.size + number, minlength=joint.size)
         joint[:] = counts.reshape(joint.shape)
     return (out,)
@@ -474,7 +511,10 @@ def _quantiles(n_bins: int) -> Floats:
 
 
 def _mutual_information(counts: Floats) -> float:
-    """Return the mutual information of bins and labels, in nats, of the documents of each (bins, labels)."""
+    """Return the mutual information of bins and labels, in nats.
+
+    ``counts`` (bins, labels) are the numbers of documents of each bin and label.
+    """
     joint = counts / counts.sum()
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     is_positive = joint > 0

@@ -47,11 +47,13 @@ def joint_counts(
     ----------
     data : SparseQueryData
     columns : slice
+        The c features.
     edges : ndarray of shape (c, bins - 1)
         Upper edges of the bins, ascending; a repeated edge begins no further bin.
     number : ndarray of shape (m,)
         Position of each document's label among the different labels.
     n_labels : int
+        Number of different labels.
     """
     nonzeros = _Entries.of(data, columns)
     n_bins = edges.shape[1] + 1
@@ -95,7 +97,8 @@ def measure_sums(
 
     Notes
     -----
-    O(N log |q|) for the N documents of the queries in which the features have several entries.
+    O(N log |q|) for the N documents of the queries in which the features have several
+    entries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -179,7 +182,9 @@ def measure_sums(
 def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
     """Return for each entry whether it is the first of its run.
 
-    A run is the entries of one feature in one query.
+    Entries are the nonzero values of sparse columns, ordered by column and row;
+    ``query`` (m,) is the number of each document's query. A run is the entries of one
+    feature in one query.
     """
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)
@@ -192,10 +197,13 @@ def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
 def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     """Merge runs of a single entry that rank their query alike.
 
+    A run is the nonzero entries of one feature in one query. If there is only one, the
+    feature ranks its document first or last, and all others equally.
+
     Parameters
     ----------
     cells, begins
-        Entries, and the result of :func:`_starts_of_runs`.
+        Entries, ordered by run, and whether each is the first of its run.
     n_ways : int
         Twice the number of documents, as the document of a single entry is above or
         below all others of its query; 0 to keep every run.
@@ -210,6 +218,8 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
     starts = np.flatnonzero(begins)
     number = np.arange(starts.size)
     if n_ways:
+        # A way is a document and whether it is above or below the others. Of the runs
+        # with the same way, the last one written stands for all.
         single = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
         way = 2 * cells.row[starts[single]].astype(np.int64) + (
             cells.value[starts[single]] > 0.0
@@ -219,11 +229,17 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
         number[single] = first[way]
     is_kept = np.zeros(starts.size, dtype=np.bool_)
     is_kept[number] = True
+    # Positions of the runs among the kept ones.
     return (np.cumsum(is_kept) - 1)[number], is_kept
 
 
 def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
     """Yield ranges of places, as first and last + 1, and the queries that have runs there.
+
+    A run is the nonzero entries of one feature in a query; its place is its position
+    among the runs of the query. A pass measures the runs of a range of places at once.
+    It ends where few documents are left in queries with further runs, so that later
+    passes need not include the others.
 
     Parameters
     ----------

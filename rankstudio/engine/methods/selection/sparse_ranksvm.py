@@ -37,7 +37,8 @@ class UnconvergedPenaltyWarning(UserWarning):
 class SparseRankSVM(PathSelector):
     """Sparse RankSVM orders features by the penalty at which they get a weight in RankSVM.
 
-    For decreasing λ, it minimises the mean over the pairs of documents of one query with y_i > y_j of
+    For decreasing λ, it minimises the mean over the pairs of documents of one query
+    with y_i > y_j of
 
         max(0, 1 - w'(x_i - x_j))²   plus   λ sum_k g(|w_k|)
 
@@ -52,7 +53,8 @@ class SparseRankSVM(PathSelector):
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     penalty : {"l1", "mcp", "log", "lp"}, default "l1"
-        g: see :class:`rankstudio.engine.arithmetic.optimisers.concave_penalties.ConcavePenalty`.
+        g: see
+        :class:`rankstudio.engine.arithmetic.optimisers.concave_penalties.ConcavePenalty`.
     gamma : float, default 3.0
         γ > 0 of "mcp": weights above γλ are not penalised further.
     epsilon : float, default 0.1
@@ -85,15 +87,18 @@ class SparseRankSVM(PathSelector):
 
     Notes
     -----
-    Features have a standard deviation of 1 within queries, so that scales do not matter. Concave penalties
-    are minimised by reweighting: from the minimum for the L1 penalty, each round minimises the sum of the loss
-    and the tangent of the penalty at the last weights. This never increases the objective, but may end at a
-    local minimum. The paper chooses λ (1/C) by validation; here λ orders the features, and validation chooses
-    their number. Its ℓp penalty is not differentiable at 0, so ε is added; all penalties are scaled to the
-    slope λ at 0, and the default γ, ε and p are not those of the paper.
+    Features have a standard deviation of 1 within queries, so that scales do not
+    matter. Concave penalties are minimised by reweighting: from the minimum for the L1
+    penalty, each round minimises the sum of the loss and the tangent of the penalty at
+    the last weights. This never increases the objective, but may end at a local
+    minimum. The paper chooses λ (1/C) by validation; here λ orders the features, and
+    validation chooses their number. Its ℓp penalty is not differentiable at 0, so ε is
+    added; all penalties are scaled to the slope λ at 0, and the default γ, ε and p are
+    not those of the paper.
 
-    O(mn + m log m) for a step of the accelerated gradients with m documents and n features. The attributes of
-    the path are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    O(mn + m log m) for a step of the accelerated gradients with m documents and n
+    features. The attributes of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -126,7 +131,10 @@ class SparseRankSVM(PathSelector):
         return sums_need(shape, PAIRS)
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order the features by the largest λ for which they have a weight."""
+        """Return the order of the first k features by the largest λ for which they have a weight in RankSVM.
+
+        λ is the weight of a penalty on the weights, which decreases in steps.
+        """
         from rankstudio.engine.arithmetic.optimisers.sparse_weights import (  # noqa: PLC0415 - numba
             ScaledPairs,
             SparseProblem,
@@ -173,7 +181,11 @@ class SparseRankSVM(PathSelector):
     def _path(
         self, problem: SparseProblem, penalty: ConcavePenalty, k: int
     ) -> Waiting[tuple[Floats, Floats]]:
-        """Return the values of λ (t,), decreasing, and the weights for each (t, n)."""
+        """Return the values of λ (t,), decreasing, and the weights for each (t, n).
+
+        The path ends when k features have had a weight. Both are empty if no feature
+        can have one.
+        """
         number = self.checked("n_penalties")
         smallest = self.checked("smallest_penalty")
         # With this λ and above, all weights are 0.
@@ -187,6 +199,7 @@ class SparseRankSVM(PathSelector):
         has_entered = np.zeros(problem.n, dtype=np.bool_)
         for index, lam in enumerate(penalties.tolist()):
             yield WorkProgress(tr("decreasing the penalty"), index / number)
+            # The share of progress stays the same while one λ is solved.
             state = yield from part_of(
                 problem.minimise(penalty, lam, start), index / number, index / number
             )
@@ -195,6 +208,8 @@ class SparseRankSVM(PathSelector):
                     _unconverged(lam, self.max_iter), kind=UnconvergedPenaltyWarning
                 )
             coefs.append(state.w)
+            # The next λ starts at the minimum of the convex problem, not of the concave
+            # one.
             start = state.l1_minimum
             has_entered |= state.w != 0.0
             if has_entered.sum() >= k:
@@ -219,6 +234,11 @@ def _by_entry(penalties: Floats, coefs: Floats) -> tuple[Ints, Floats]:
     penalties : ndarray of shape (t,)
         λ, decreasing.
     coefs : ndarray of shape (t, n)
+        Weights for each λ.
+
+    Notes
+    -----
+    Of features that enter at the same λ, the greatest |weight| comes first.
     """
     n = coefs.shape[1]
     entry_penalties = np.full(n, np.nan)

@@ -43,6 +43,7 @@ def ascent_search(
     measure : str
         Measure to maximise; errors are minimised.
     convention : Convention
+        Convention of the measure.
     """
     target = find_measure(measure)
     with data.session(StateWork(_Measuring, (target.name, convention))) as session:
@@ -89,9 +90,10 @@ class Ascent(AscentSearch):
         return float(values[0])
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
-        """Return the value of a model after each change of one weight.
+        """Return the value of a model (n,) after each of some changes (c,) of the weight of a feature, shape (c,).
 
-        Without changes, the result is the value of the model itself.
+        A value is the mean of the measure over queries, negated for an error, and -inf
+        if no query has one. Without changes, the result (1,) is the value of the model.
         """
         total, count = yield from self._session.sum(
             (coef, feature, changes), "measuring models"
@@ -124,7 +126,11 @@ class _Measuring:
     def step(
         self, data: QueryData, message: tuple[Floats, int, Floats]
     ) -> tuple[Floats, Floats]:
-        """Return sums over queries of a model's measure with each change, and how many queries have one."""
+        """Return sums over queries of a model's measure with each change, and how many queries have one.
+
+        The message is the model (n,), the column of a feature, and the changes (c,) of
+        its weight, or none; both results then have shape (c,), or (1,).
+        """
         coef, feature, changes = message
         columns, evaluator = self._kept_features or self._prepare_features(data)
         scores = linear_scores(columns, coef[None, :])
@@ -144,7 +150,7 @@ class _Measuring:
         ).astype(np.float64)
 
     def _prepare_features(self, data: QueryData) -> tuple[Floats, Any]:
-        """Return the transposed features and an evaluator, and keep them if memory allows."""
+        """Return the transposed features (n, m) and an evaluator of the measure, and keep them if memory allows."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         evaluator = Evaluator(

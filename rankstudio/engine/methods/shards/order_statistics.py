@@ -31,8 +31,8 @@ def order_statistics(
 
     Notes
     -----
-    O(n m log m) per pass, with 8 passes; up to 64 passes for many ranks. A single pass of O(nm) for a single
-    shard.
+    O(n m log m) per pass, with 8 passes; up to 64 passes for many ranks. A single pass
+    of O(nm) for a single shard.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
 
 
 def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
-    """Return the values at some ranks of each sparse column, O(N log N) for N entries.
+    """Return the values at some ranks (r,) of each sparse column, shape (n, r), O(N log N) for N entries.
 
     In the order of a column's values, its zeros come after the negative and before the
     positive entries.
@@ -85,6 +85,7 @@ def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
     n_zeros = len(X) - n_entries
     is_negative = ranks < n_negative
     is_positive = ranks >= n_negative + n_zeros
+    # Zeros are not stored, so a rank after them is that much further to the front.
     index = np.where(is_positive, ranks - n_zeros, ranks) + csc.indptr[:-1, None]
     is_nonzero = is_negative | is_positive
     # Ranks of zeros have no entry: they read the 0 that is appended.
@@ -95,10 +96,12 @@ def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
 def _counts(
     data: QueryData, features: Ints, prefixes: Keys, shift: int, bits: int
 ) -> tuple[Floats]:
-    """Count documents with keys up to each prefix followed by each digit, (n, ranks, digits).
+    """Return the number of documents with keys up to each prefix followed by each digit, (n, ranks, digits).
 
-    A key's digit has ``bits`` bits, of which the lowest is at ``shift``; lower bits are
-    all counted. The greatest digit is omitted, because its count is not needed.
+    A key is an unsigned integer in the order of a feature's values. ``prefixes`` (n,
+    ranks) are the digits of keys that earlier passes have determined. A key's digit has
+    ``bits`` bits, of which the lowest is at ``shift``; lower bits are all counted. The
+    greatest digit is omitted, because its count is not needed.
     """
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     all_lower_bits = np.uint64((1 << shift) - 1)
@@ -198,6 +201,7 @@ def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thres
     -----
     O(nm log m) per pass, with a single pass if no feature has many values.
     """
+    # Data with some of the features take them from the data with all features.
     if data.source is not None:
         return (yield from thresholds(data.source, max_values, ranks)).narrowed(
             data.columns
@@ -214,11 +218,13 @@ def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thres
 def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     """Return the thresholds that divide the range of each feature into intervals of equal width.
 
-    They are cached; those of some features are taken from those of all.
+    They are cached. For data with some of the features, they come from the data with
+    all of them.
 
     Notes
     -----
-    O(nm) for a single shard, for m documents and n features; 8 passes of O(nm log m) otherwise.
+    O(nm) for a single shard, for m documents and n features; 8 passes of O(nm log m)
+    otherwise.
     """
     if data.source is not None:
         return (yield from even_thresholds(data.source, intervals)).narrowed(
@@ -252,10 +258,14 @@ class _FoundThresholds:
 def _find_thresholds(
     data: TrainingData, max_values: int, ranks: int
 ) -> Waiting[Thresholds]:
-    """Compute :func:`thresholds` for all features."""
+    """Return the thresholds of all features, with progress events.
+
+    They are all distinct values but the largest, or if there are more than
+    ``max_values``, the values at ``ranks`` evenly spaced ranks.
+    """
     (distinct,) = yield from summed(data, _PROGRESS_TEXT, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
-    # Features with many values.
+    # Features with many values, for which the distinct values are empty.
     many: Ints = np.flatnonzero([not values.size for values in distinct.values])
     if many.size:
         rank_positions = np.arange(1, ranks + 1) * data.y.size // (ranks + 1) - 1
@@ -271,7 +281,7 @@ def _find_thresholds(
 
 
 def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
-    """Return the thresholds between the intervals of each feature; none where a feature is constant."""
+    """Return the thresholds between intervals of equal width of each feature; none where a feature is constant."""
     ranks_of_extremes = np.array([0, data.y.size - 1])
     extremes = yield from order_statistics(data, ranks_of_extremes, _PROGRESS_TEXT)
     shares = np.arange(1, intervals) / intervals
@@ -279,12 +289,17 @@ def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresho
         np.unique((1.0 - shares) * low + shares * high) if low < high else np.empty(0)
         for low, high in extremes.tolist()
     ]
+    # All features are marked as having more values than the thresholds separate.
     return _joined_thresholds(
         feature_thresholds, np.ones(len(feature_thresholds), dtype=np.bool_)
     )
 
 
 def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresholds:
+    """Return the thresholds of n features, an array for each, as one object.
+
+    ``fewer`` (n,) is True for features with more values than the thresholds separate.
+    """
     starts = np.cumsum([0, *(values.size for values in feature_thresholds)]).astype(
         np.int64
     )
@@ -294,6 +309,7 @@ def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresh
 
 
 def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
+    """Return the distinct values of each feature that has at most ``max_values``, for a sum over shards."""
     columns = (np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1]))
     return (
         FewValues(

@@ -57,6 +57,11 @@ class _LossAt:
     slopes: bool
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
+        """Return the shard's loss with its count and hinges in one array, gradient (n,), and largest score.
+
+        The gradient is 0 if it is not requested; the largest absolute score is not
+        summed over shards, but compared.
+        """
         smooth = state.smooth(problem, self.loss, self.w)
         gradient = (
             problem.weigh(smooth.slopes) if self.slopes else np.zeros_like(self.w)
@@ -118,6 +123,10 @@ class _HingeOnLine:
     plane: bool
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
+        """Return the shard's hinge, offset and derivative in t as one array, and the plane's slopes (n,).
+
+        The slopes are 0 if the plane is not requested.
+        """
         line = state.line(problem, self.w, self.p)
         if self.t == 0.0 and not self.plane:
             return line.at_start, np.zeros_like(self.w)
@@ -166,9 +175,10 @@ class _Pairs(Pairs):
         return hinge, self._order
 
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
-        """Return the hinge.
+        """Return the hinge loss of scores (m,) of documents.
 
-        Sorting starts from ``order``, which nearly sorts the scores.
+        Sorting starts from ``order`` (m,), which nearly sorts the scores. The order
+        from which other calls start stays the same.
         """
         initial_order = self._initial_order
         self._initial_order = order
@@ -198,8 +208,10 @@ class _PairState:
     def __init__(
         self, data: QueryData, scratch: Scratch, weighting: PairWeighting | None
     ) -> None:
+        """Start without pairs, which the first message makes; None weighs all pairs equally."""
         self._scratch = scratch
         self._weighting = weighting
+        # Whether memory allows to keep the pairs between messages.
         self._keeps_pairs = scratch.keeps(PAIRS * data.y.size)
         self._pairs: _Pairs | None = None
         self._last_loss: tuple[Any, LossAtScores] | None = None  # with its key
@@ -207,16 +219,18 @@ class _PairState:
         self._last_line: tuple[Any, _LineScores] | None = None  # with its key
 
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
+        """Return the shard's summands for a message that requests sums over its pairs."""
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
         answer = message.of(self, _LinearPairs(data.X, pairs))
         if self._keeps_pairs:
             self._pairs = pairs
         else:
+            # The last loss refers to the pairs.
             self._last_loss = None
         return answer
 
     def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> LossAtScores:
-        """Return a loss at some weights; the last result is cached."""
+        """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached."""
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
             # Releases its memory before the next one is computed.
@@ -225,12 +239,13 @@ class _PairState:
         return self._last_loss[1]
 
     def line(self, problem: _LinearPairs, w: Floats, p: Floats) -> _LineScores:
-        """Return the scores of the line w + t p; the last result is cached."""
+        """Return the documents' scores on the line w + t p of weights (n,); the last result is cached."""
         key = w.tobytes(), p.tobytes()
         if self._last_line is None or self._last_line[0] != key:
             if self._line_arrays is None:
                 self._line_arrays = self._scratch.empty(3, problem.X.shape[0])
             scores, d, order_room = self._line_arrays
+            # The third array has numbers of 8 bytes, as the order needs.
             order = order_room.view(np.int64)
             scores[:] = problem.scores(w)
             d[:] = problem.scores(p)
@@ -299,6 +314,7 @@ class ShardedPairs:
         columns: Sequence[int] | None = None,
     ) -> None:
         self._session = session
+        # The number of features of the data, of which this object may use some.
         self._width = n_features
         self._columns = (
             np.arange(n_features)
@@ -351,7 +367,7 @@ class ShardedPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[SummedLoss]:
-        """Return a loss at some weights."""
+        """Return a loss at weights (n,), which stand for the documents' scores, with its gradient if ``slopes``."""
         numbers, gradient, largest = yield from self._sum(
             _LossAt(loss, self._widened(scores), slopes)
         )
@@ -377,7 +393,11 @@ class ShardedPairs:
         return dot(direction, (yield from self.curvature(loss, direction)))
 
     def degree_gram(self) -> Waiting[Floats]:
-        """Return the estimate from evenly spaced documents of each shard, a matrix or only its diagonal."""
+        """Return an estimate of the features' products weighted by the documents' numbers of pairs.
+
+        It has shape (n, n), or (n,) for the diagonal alone if there are many features,
+        and comes from evenly spaced documents of each shard.
+        """
         gram: Floats = yield from self._once(_DegreeGram())
         return (
             gram[self._columns]

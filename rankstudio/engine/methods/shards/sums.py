@@ -52,7 +52,7 @@ class FunctionWork:
         return self
 
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the function's results on a shard."""
+        """Return the function's results on a shard, summed over blocks of queries if it works by blocks."""
         with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
                 return self.function(data, *message)
@@ -78,11 +78,14 @@ def summed(
     activity : str
         Description of the work in progress events.
     function : callable
-        As in :class:`FunctionWork`.
+        Function ``f(data, *message)`` that returns a tuple of arrays. It is called with
+        each shard, possibly in another process: a module-level function.
     *message : object
-        Further arguments of the function, which are sent to each shard, so they should be small.
+        Further arguments of the function, which are sent to each shard, so they should
+        be small.
     by_blocks : bool, default False
-        As in :class:`FunctionWork`.
+        Whether the function is called with a few megabytes of whole queries of a shard
+        at a time.
 
     Returns
     -------
@@ -121,9 +124,11 @@ class _Products:
 def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
     """Return [X^ y^]'[X^ y^], shape (n + 1, n + 1), O(mn²), with one pass over the data.
 
-    The result for all features is cached, and data with some of the features use its
-    entries.
+    X^ and y^ are the rows whose squared errors are the loss with this cost of pairs: by
+    default the features and labels minus their means in each query. The result for all
+    features is cached, and data with some of the features use its entries.
     """
+    # Data with some of the features: their columns of all, and the labels' last column.
     if data.source is not None:
         indices = [*data.columns, data.source.X.shape[1]]
         return (yield from products_of(data.source, cost))[np.ix_(indices, indices)]
@@ -177,6 +182,7 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     >>> finish(informative_columns(data)).tolist()
     [True, False]
     """
+    # Sparse data are always in memory, so that the name for an error is not needed.
     if data.sparse:
         return data.whole("").informative  # type: ignore[no-any-return]
     squares, _ = yield from sums_of_products(data)
@@ -207,8 +213,10 @@ def models_in_order(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first 1, 2, … features of an order, and their leave-query-out errors.
 
-    O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each order and λ: see
-    :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`. Takes two passes over the data.
+    For an order of k of n features, shapes are (k, n) and (k,). O(mn²) for the sums,
+    which all orders and all λ share; then O(mk²) for each order and λ: see
+    :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`. Takes two passes
+    over the data.
     """
     if data.sparse:  # the products of all features may not fit into memory
         narrowed = data.narrowed(order.tolist())
@@ -218,7 +226,8 @@ def models_in_order(
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = narrow_coefs
         return coefs, errors
-    # The first pass: the sums of all queries, from which all models follow.
+    # The first pass: the sums of all queries, from which all models follow. The Cholesky
+    # factor, and the solution along it, hold for any number of the first features.
     squares, right = yield from sums_of_products(data, cost)
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
@@ -250,11 +259,12 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first 1, 2, … of some weighted sums of the features (t, n).
 
-    As :func:`models_in_order`, with the sums in place of features: the models have
-    shape (t, t). The result of the first pass over the data is cached.
+    The models have shape (t, t), with a weight per sum; the second result (t,) are
+    their leave-query-out errors. The result of the first pass over the data is cached.
     """
     order = np.arange(len(combinations))
-    # X^'X^ and X^'y^ of the weighted sums follow from those of the features.
+    # X^'X^ and X^'y^ of the weighted sums follow from those of the features. The Cholesky
+    # factor, and the solution along it, hold for any number of the first sums.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T,
@@ -286,7 +296,10 @@ def _left_out_sums(
 
 
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
-    """Return [X^ y^]'[X^ y^] of some documents, or of the rows of a cost."""
+    """Return [X^ y^]'[X^ y^], shape (n + 1, n + 1), of some documents, or of the rows of a cost.
+
+    X^ and y^ are features and labels minus their means in each query.
+    """
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]
     products = np.empty((n + 1, n + 1))

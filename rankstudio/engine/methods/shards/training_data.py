@@ -100,7 +100,10 @@ class InProcess:
 
     @contextmanager
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
-        """Provide a session; its states are discarded afterwards."""
+        """Provide a session, which sends messages to all shards and sums their answers.
+
+        The states of the shards, made by ``work``, are discarded afterwards.
+        """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
             try:
@@ -109,7 +112,7 @@ class InProcess:
                 session.close()
 
     def _shared_room(self, data: TrainingData) -> Room:
-        """Return the memory limit for the states of all shards."""
+        """Return the memory limit for the states of all shards, which counts the bytes that they reserve."""
         if not data.several:
             return Room(self._room, unasked=_UNCHECKED_BYTES)
         # The memory limit is set per thread, so it is read here and not in the threads
@@ -144,6 +147,10 @@ class _Session:
         executor: Executor | None,
         workers: int,
     ) -> None:
+        """Start without states: ``work`` makes that of a shard for its first message.
+
+        ``room`` limits the memory of all states; ``executor`` has threads, or is None.
+        """
         self._data = data
         self._work = work
         self._executor = executor
@@ -153,6 +160,7 @@ class _Session:
         self._last_seconds = data.shared.of(_AnswerTimes).seconds
 
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
+        """Return the sums of the shards' answers to a message, with a progress event per shard."""
         if not self._data.several:
             return self._answer(0, message)
         count = len(self._states)
@@ -168,7 +176,7 @@ class _Session:
             scratch.close()
 
     def _answers(self, message: Any) -> Iterator[Sums]:
-        """Yield the summands in the order of the shards.
+        """Yield the answer of each shard to a message, in the order of the shards.
 
         One shard more than there are threads is submitted at a time, so that few
         results are in memory.
@@ -217,7 +225,7 @@ class _Session:
         return summands
 
     def _answer(self, index: int, message: Any) -> Sums:
-        """Return the summands of a shard, whose state is created on first use."""
+        """Return the answer of a shard to a message: arrays to be summed. Its state is created on first use."""
         data = self._data.shard(index)
         state = self._states[index]
         if state is None:
@@ -255,7 +263,8 @@ class TrainingData:
     validation : ndarray of shape (V, n) or None
         As in :class:`QueryData`.
     source : TrainingData or None
-        Data with all features, if these data have some of the features; see :meth:`narrowed`.
+        Data with all features, if these data have some of the features; see
+        :meth:`narrowed`.
     columns : tuple of int
         Columns of ``source`` that these data have.
     part_of : Grading or None
@@ -290,7 +299,10 @@ class TrainingData:
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
-        """Replace the arrays by read-only views, and set the cache of shared results."""
+        """Replace the arrays by read-only views, and set the cache of shared results.
+
+        The arrays of an original object are read-only already.
+        """
         object.__setattr__(
             self, "shared", SharedResults() if sharing is None else sharing
         )
@@ -311,6 +323,7 @@ class TrainingData:
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """The shards, in row order."""
+        # Data of an original object are one shard.
         if self.given is not None:
             return (
                 Shard(
@@ -343,7 +356,7 @@ class TrainingData:
         return len(self.shards) > 1
 
     def shard(self, index: int) -> Any:
-        """Return the documents of a shard as views, with cached shared results."""
+        """Return the documents of a shard as views, with the cache of results of this shard."""
         if not self.several:
             return self._all_documents
         shard = self.shards[index]
@@ -423,6 +436,7 @@ class TrainingData:
             return self
         cache = self.shared.of(_AsArray)
         if cache.data is None:
+            # Narrowed data are dense, here with all columns.
             cache.data = self.narrowed(range(self.X.shape[1]))
         return cache.data
 
@@ -440,6 +454,7 @@ class TrainingData:
         """
         if not self.several:
             return training_data(self._all_documents.narrowed(columns))
+        # From the data with all features, so that no copy is made of a copy.
         if self.source is not None:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
@@ -531,11 +546,11 @@ class TrainingData:
         )
 
     def _rows(self, index: int) -> Floats:
-        """Return the features of a shard's documents, which narrowed data copy on first use."""
+        """Return the features (d, n) of a shard's d documents, which narrowed data copy on first use."""
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
             # Without a lock: threads that need the same shard at the same time copy the
-            # same numbers.
+            # same numbers. With another mode than "clip", take makes a copy first.
             np.take(
                 self.source._rows(index), self.columns, axis=1, out=rows, mode="clip"
             )
@@ -553,6 +568,7 @@ class TrainingData:
         """
 
         def visit(index: int) -> None:
+            """Call the function with a shard, on one thread, and release the shard's memory."""
             with threads.STEADY, threads.at_most(1):
                 function(index, self.shards[index], self.shard(index))
             self.release(index)

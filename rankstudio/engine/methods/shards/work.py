@@ -33,8 +33,9 @@ class ShardState(Protocol):
         -------
         tuple of ndarray
             Summands with the same shapes for every shard. A summand may also be a
-            :class:`rankstudio.engine.methods.shards.work.Greatest` with an array of the same shape, or a
-            :class:`rankstudio.engine.methods.shards.work.Joined` of any length.
+            :class:`rankstudio.engine.methods.shards.work.Greatest` with an array of the
+            same shape, or a :class:`rankstudio.engine.methods.shards.work.Joined` of
+            any length.
         """
 
 
@@ -123,8 +124,8 @@ class TreeSum:
 
     Notes
     -----
-    The order of additions depends only on the number of summands. For S summands, O(log S) partial sums are
-    kept, and rounding errors grow with log S instead of S.
+    The order of additions depends only on the number of summands. For S summands, O(log
+    S) partial sums are kept, and rounding errors grow with log S instead of S.
 
     Examples
     --------
@@ -146,6 +147,8 @@ class TreeSum:
 
         The arrays must not be changed afterwards.
         """
+        # As in a binary counter: two sums of the same number of shards, 2^level, become
+        # one of twice as many.
         level = 0
         arrays = tuple(summands)
         while self._partial_sums and self._partial_sums[-1][0] == level:

@@ -56,6 +56,7 @@ class RiskView(ContributedComparison):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Make the field of the risk aversion, the empty table, and the line for notes."""
         super().__init__(theme)
         self._measure = ""
         tip = tr(
@@ -86,7 +87,11 @@ class RiskView(ContributedComparison):
     def options(self) -> Hashable:  # noqa: D102 - inherited
         return self.alpha.value()
 
-    def compare(self, compared: ComparedRuns) -> Computation | None:  # noqa: D102 - inherited
+    def compare(self, compared: ComparedRuns) -> Computation | None:
+        """Return the computation of the risks of the ticked runs, which then are shown.
+
+        Without a reference, or with a single run, empty the view and return None.
+        """
         if compared.reference is None or len(compared.runs) < 2:
             self.clear()
             return None
@@ -103,6 +108,7 @@ class RiskView(ContributedComparison):
 
     def show_risk(self, risk: GroupRisk) -> None:
         """Show the risks of a group, or why there are none."""
+        # Columns have the measure in their titles.
         if risk.measure != self._measure:
             self._measure = risk.measure
             self.table.set_columns(_columns(risk.measure))
@@ -140,7 +146,11 @@ def _risk_column(
     *,
     is_muted: bool = False,
 ) -> Column:
-    """Return a column with one number of the risk against the reference."""
+    """Return a column of the table with one number of the risk against the reference.
+
+    ``key`` is the name of the number in the risk, and ``text`` is how it is written: a
+    format or a function.
+    """
     return Column(
         key,
         title,

@@ -34,7 +34,9 @@ def _products_in_query(
 ) -> int:
     """Write a column's products (t + 2,) in the query of the entry at ``position``.
 
-    Return the position of the column's first entry in a later query.
+    They are those with itself, with the labels, and with the t selected features, all
+    centred within the query. The entries of the column, sorted by row, end before
+    ``stop``. Return the position of its first entry in a later query.
     """
     # (1) and (2) of the module's docstring
     values, rows, _, _, basis, query, ptr = columns
@@ -57,7 +59,13 @@ def _products_in_query(
 
 @kernel
 def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) -> None:
-    """Write the products of chosen columns over all queries, ``totals`` (c, t + 2)."""
+    """Write the products of ``chosen`` columns (c,) over all queries to ``totals`` (c, t + 2).
+
+    They are those with itself, with the labels, and with the t selected features.
+    ``columns`` has the sparse columns, and the dense labels and selected features.
+    """
+    # The columns' entries, their rows and the first entry of each column; the centred
+    # columns' squares; and by row, the centred labels and selected features.
     values, rows, starts, squares, basis, _, _ = columns
     for c in range(chosen.shape[0]):
         j = chosen[c]
@@ -70,7 +78,13 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
 
 @kernel
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
-    """Write a column's products in each query, ``out`` (blocks, t + 2, width), which holds zeros before."""
+    """Write a column's products in each query, ``out`` (blocks, t + 2, width), which holds zeros before.
+
+    They are those with itself, with the labels, and with the t selected features. Query
+    q is in block q // width. Queries without entries of the column stay 0.
+    """
+    # The rows of the columns' entries, the first entry of each column, and the query of
+    # each row.
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
@@ -97,8 +111,12 @@ def changes_where_absent(
 ) -> None:
     """Overwrite ``squares`` (c, Q) with the change of a query's error by a candidate without entries in it.
 
-    ``squares``, ``lengths``, ``rights`` and ``products`` are p'S_q p, p'H_q p, p'a_q and p'b_q of
-    :func:`column_search._in_whitened_coordinates`.
+    ``squares``, ``lengths``, ``rights`` and ``products``, all (c, Q), are p'S_q p,
+    p'H_q p, p'a_q and p'b_q of :func:`column_search._in_whitened_coordinates`: what the
+    held-out query q takes from the candidate's pivot, the square of its residual, and
+    the products of that residual with the labels and with the model's residual.
+    ``totals`` (c, ≥ 2) begin with its square and its product with the labels over all
+    queries.
     """
     for c in range(squares.shape[0]):
         for q in range(squares.shape[1]):
@@ -124,9 +142,14 @@ def changes_where_present(
 ) -> None:
     """Overwrite ``out`` (c, Q) with the change of a query's error where a candidate has entries in the query.
 
-    ``inverse`` (t, t) is L^-1; ``p``, ``S``, ``H``, ``a`` and ``b`` are those of
-    :func:`column_search._in_whitened_coordinates`.
+    The rows of ``totals`` (c, t + 2) are the candidates' products over all queries.
+    ``inverse`` (t, t) is L^-1, with LL' the regularised Gram matrix of the t selected
+    features; ``p`` (c, t) are the candidates' products with these times L^-1. ``S`` and
+    ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) are the corrections for each held-out query,
+    see :func:`column_search._in_whitened_coordinates`.
     """
+    # The rows of the columns' entries, the first entry of each column, and the query of
+    # each row.
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
@@ -171,7 +194,14 @@ def changes_where_present(
 def held_out_models(
     t: int, state: State, columns: Columns, models: Floats, residual: Floats
 ) -> None:
-    """Write the weights w_q of the t selected features without each query, and y^_q - X^_q w_q."""
+    """Write the weights w_q of the t selected features without each query, and y^_q - X^_q w_q.
+
+    ``models`` (Q, t) receives the weights, ``residual`` (m,) what they leave of the
+    labels of the held-out documents. ``state`` has the triangular systems of the
+    queries in blocks.
+    """
+    # The inverse factor and the solution along it, for each query without its documents;
+    # and by row, the centred labels and selected features, and the query.
     inverse = state[0]
     along = state[2]
     basis = columns[4]
@@ -202,11 +232,16 @@ def changes_by_back_fitting(
     residual: Floats,
     out: Floats,
 ) -> None:
-    """Write to ``out`` how much each chosen candidate would change the criterion.
+    """Write to ``out`` (c,) how much each candidate in ``chosen`` (c,) would change the criterion.
 
-    A candidate changes only the errors of queries in which its sparse column has
-    entries. Its weight in the model without query q is (4) of the module's docstring.
+    The weights of the t selected features stay those of ``models`` (Q, t), without each
+    query, and ``residual`` (m,) is what they leave of the labels. A candidate changes
+    only the errors of queries in which its sparse column has entries. Its weight in the
+    model without query q is (4) of the module's docstring.
     """
+    # The columns' entries, their rows and the first entry of each column; the centred
+    # columns' squares; by row, the centred labels and selected features, and the query;
+    # and the first row of each query.
     values, rows, starts, squares, basis, query, ptr = columns
     total = np.empty(t + 1)
     for c in range(chosen.shape[0]):

@@ -25,10 +25,10 @@ Removing the a-th selected feature changes the error by
 (5) η² x'x + 2 η e_q'x, with x = U (L_q^-1)[:, a] and η its weight over the a-th diagonal entry of
     (T_q[A, A] + λI)^-1.
 
-The products of j are in this order: with itself, with the labels, with the selected features;
-``query_products`` are those in the held-out query, ``total`` those over all queries. As in
-:mod:`_statistics_kernel`, the last axis is the queries of a block, and the last block is padded with queries
-without documents.
+The products of j are in this order: with itself, with the labels, with the selected
+features; ``query_products`` are those in the held-out query, ``total`` those over all
+queries. As in :mod:`_statistics_kernel`, the last axis is the queries of a block, and
+the last block is padded with queries without documents.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ BLOCK = 32
 def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> None:
     """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,).
 
-    Two rows are added at a time, so that ``out`` is read and written half as often.
+    The last axis is the queries of a block, each by itself. Two rows are added at a
+    time, so that ``out`` is read and written half as often.
     """
     odd = count % 2
     for c in range(odd):
@@ -106,8 +107,13 @@ def append(
 ) -> None:
     """Append a selected feature as the t-th (from 0) in the blocks first … last - 1.
 
-    ``query_products`` is (blocks, t + 2, BLOCK).
+    ``state`` has the leave-query-out models of the t earlier features, one per query.
+    ``query_products`` (blocks, t + 2, BLOCK) are the feature's products with itself,
+    with the labels and with the earlier features in each query, and ``total`` (t + 2,)
+    these over all queries.
     """
+    # p are the products over the other queries in the coordinates of the factor, f those
+    # in the held-out query.
     p = np.empty((t, BLOCK))
     f = np.empty((t, BLOCK))
     spare = np.empty((t, BLOCK))
@@ -133,10 +139,14 @@ def _append_to_factor(
     p: Floats,
     inverse_root: Floats,
 ) -> None:
-    """Write the new row of ``inverse`` and ``along``, and s^(-1/2) to ``inverse_root``.
+    """Write the new row of ``inverse`` and ``along`` for block k, and s^(-1/2) to ``inverse_root`` (BLOCK,).
 
-    s is the pivot in (2) of the module's docstring.
+    s is the pivot of the new feature: what is left of its square over the other queries
+    after the t earlier features, plus λ. ``p`` (t, BLOCK) are its products with those
+    in the coordinates of the factor.
     """
+    # Without each query: the inverse factor of the selected features' system, and the
+    # solution along it.
     inverse, _, along, _, _, _ = state
     # The pivot of (2), and the new number of the forward substitution.
     for i in range(BLOCK):
@@ -173,10 +183,15 @@ def _append_held_out(
     inverse_root: Floats,
     spare: Floats,
 ) -> None:
-    """Write the new row of ``inner`` and ``label_products``.
+    """Write the new row of ``inner`` and ``label_products`` for block k of held-out queries.
 
-    Also update ``residual_products`` and ``error``.
+    Also update ``residual_products`` and ``error``. ``p`` and ``f`` (t, BLOCK) are the
+    products of the new feature with the t earlier ones, over the other queries and in
+    the held-out query, in the coordinates of the factor; ``spare`` (t, BLOCK) is work
+    space.
     """
+    # The selected features in the held-out query, in the factor's coordinates: products
+    # with each other, the solution, and products with labels and residual; the error.
     _, inner, along, label_products, residual_products, error = state
     # (3) of the module's docstring, divided by the root of the pivot.
     _times_symmetric(inner[k], t, p, spare)
@@ -220,7 +235,15 @@ def _change(
     state: State,
     work: Floats,
 ) -> float:
-    """Return a block's sum of the change of the error by a candidate, (4) of the module's docstring."""
+    """Return how much a candidate changes the leave-query-out error, summed over the queries of block k.
+
+    In each query, the candidate with residual v and weight β changes the error by β²
+    v'v - 2 β e'v, with the residual e of the t selected features. ``query_products`` (t
+    + 2, BLOCK) and ``total`` (t + 2,) are its products in the held-out query and over
+    all queries; ``work`` (2 t + 5, BLOCK) is work space.
+    """
+    # The inverse factor of the other queries; and in its coordinates, the held-out
+    # features' products with each other, the solution, and products with the residual.
     inverse, inner, along, _, residual_products, _ = state
     vector = work[:t]
     p = work[t : 2 * t]
@@ -257,10 +280,14 @@ def _change(
 
 @fused
 def forget(t: int, state: State) -> None:
-    """Go back to the first t features: compute their ``residual_products``.
+    """Go back to the first t features: compute their ``residual_products`` in all queries.
 
-    The other arrays still have the rows of these features.
+    These are the products of the features with the held-out residual of the model of
+    the t features: those with the labels less those with the predictions. The other
+    arrays of ``state`` still have the rows of these features.
     """
+    # In the factor's coordinates: the features' products with each other, the solution,
+    # and the products with labels and residual.
     _, inner, along, label_products, residual_products, _ = state
     model_products = np.empty((t, BLOCK))
     for k in range(inner.shape[0]):
@@ -276,8 +303,12 @@ def forget(t: int, state: State) -> None:
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
     """Write the change of the error without each selected feature to ``partial`` (blocks, t).
 
-    It is (5) of the module's docstring, summed over each of the blocks first … last - 1.
+    The change is summed over the queries of each of the blocks first … last - 1. In a
+    query it is η² x'x + 2 η e'x, with the residual e of the labels, and x the direction
+    in which removing the feature moves the predictions, by η.
     """
+    # The inverse factor of the other queries; and in its coordinates, the held-out
+    # features' products with each other, the solution, and products with the residual.
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
     # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row of
@@ -320,8 +351,10 @@ def changes_by_statistics(
 ) -> None:
     """Write the change of the criterion by each chosen candidate, from the Gram matrices of the queries.
 
-    ``index`` has the column of the labels, then the columns of the t selected features.
-    ``totals`` (c, t + 2) are the candidates' products over all queries.
+    ``chosen`` and ``out`` (c,) are the candidates' columns and the changes, ``gram``
+    (blocks, n + 1, n + 1, BLOCK) has the matrices of features and labels. ``index`` has
+    the column of the labels, then the columns of the t selected features. ``totals``
+    (c, t + 2) are the candidates' products over all queries.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))

@@ -57,11 +57,14 @@ def select(
 ) -> None:
     """Select column ``b`` in all blocks, and keep its γ and d as those of step ``h`` since `bring_up`.
 
+    γ and d say how each remaining feature changes by the selection, in each query.
     ``selected_position`` is the place of b, and ``places`` are the places of the columns ``remaining``. If
     ``at_gram`` is not negative, there are no matrices yet, and ``gram[:, at_gram]`` are the products of b
     with all features. ``total`` (n,) are the products of b over all queries of all shards. ``work``
     (3 h + 7, BLOCK) is work space.
     """
+    # What is left of each feature's square over the other queries, plus λ; and γ, d and
+    # the pivots of the kept steps.
     pivot = state[0]
     rows, halves, pivots = delayed
     terms_of_b = work[:5]
@@ -107,10 +110,14 @@ def bring_up(
 ) -> None:
     """Bring the matrices up to date with the kept steps, for the columns ``remaining`` alone.
 
-    ``places``, ascending, are the places of these columns so far; their new places are 0, 1, 2, and so on. If
-    ``gram`` (blocks, n, n, BLOCK) is not empty, the matrices do not exist yet and start from it. ``work``
-    (3 steps + 2, BLOCK) is work space.
+    The two matrices of each query hold, for every pair of these features, their
+    products over the other queries and in this query, without the parts of the selected
+    features. ``places``, ascending, are the places of these columns so far; their new
+    places are 0, 1, 2, and so on. If ``gram`` (blocks, n, n, BLOCK) is not empty, the
+    matrices do not exist yet and start from it. ``work`` (3 steps + 2, BLOCK) is work
+    space.
     """
+    # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
     h = delayed[2].shape[1]
     row = work[0]
@@ -168,7 +175,13 @@ def _below(first: int, second: int) -> int:
 def _coefficients(
     k: int, position: int, h: int, delayed: Delayed, space: Floats
 ) -> None:
-    """Write p γ, γ and d of a feature for each kept step to three consecutive rows of ``space``."""
+    """Write p γ, γ and d of a feature for each of h kept steps to three consecutive rows of ``space``.
+
+    ``position`` is the place of the feature, and ``space`` has shape (≥ 3 h, BLOCK).
+    The three numbers are what a step subtracts from each pair with the feature, but for
+    the other feature's factors.
+    """
+    # γ and d of each feature for the kept steps, and the pivots of these steps.
     rows, halves, pivots = delayed
     for a in range(h):
         offset = 3 * a
@@ -188,10 +201,14 @@ def _subtract(
     row: Floats,
     product: Floats,
 ) -> None:
-    """Subtract (1) and (2) of the module's docstring, for the kept steps, from an entry of both matrices.
+    """Subtract the changes of the h kept steps from the entry of a pair of features in both matrices.
 
-    ``space`` has the :func:`_coefficients` of the other feature of the pair.
+    A step subtracts p γ γ' from ``row`` (BLOCK,), the entry of S - T, and γ d' + d γ'
+    from ``product`` (BLOCK,), the entry of V. One feature of the pair is at the place
+    ``position``; ``space`` has p γ, γ and d of the other one, from
+    :func:`_coefficients`.
     """
+    # γ and d of each feature for the kept steps.
     rows, halves, _ = delayed
     # Two steps at a time, so that an entry is read and written half as often.
     for a in range(0, h - 1, 2):

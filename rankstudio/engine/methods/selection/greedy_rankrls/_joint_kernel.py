@@ -1,9 +1,9 @@
 """Compiled inner loops for groups of features that are compared as a whole.
 
-In addition to the state of :mod:`_statistics_kernel`, each pair of features j, c of one group has two numbers
-in every held-out query: the entry S_jc of the Schur complement of T_q + λI, and the product V_jc of the
-residualised held-out features. When feature b is selected, they are updated with the γ, d and pivots p of
-:mod:`_delayed_kernel`:
+In addition to the state of :mod:`_statistics_kernel`, each pair of features j, c of one
+group has two numbers in every held-out query: the entry S_jc of the Schur complement of
+T_q + λI, and the product V_jc of the residualised held-out features. When feature b is
+selected, they are updated with the γ, d and pivots p of :mod:`_delayed_kernel`:
 
 (1) S_jc ← S_jc - γ_j γ_c p_b
 (2) V_jc ← V_jc - γ_j d_c - γ_c d_j.
@@ -43,7 +43,14 @@ def follow(
     joint: Floats,
     products: Floats,
 ) -> None:
-    """Update the pairs of ``remaining`` features with the selected feature whose step is kept at ``h``."""
+    """Update the pairs of ``remaining`` features with the selected feature whose step is kept at ``h``.
+
+    A pair are two features of one group. ``joint`` and ``products`` (blocks, pairs,
+    BLOCK) have its products over the other queries and in each held-out query.
+    ``members`` lists the features group by group, from ``starts[g]`` on; the pairs of
+    group g begin at ``pairs[g]``.
+    """
+    # γ and d of each feature for the kept steps, and the pivots of these steps.
     rows, halves, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):
@@ -81,8 +88,10 @@ def costs(
 ) -> None:
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space for groups of at
-    most s features.
+    The other columns of ``partial`` are not written. ``members`` lists the features
+    group by group, from ``starts[g]`` on; the pairs of group g begin at ``pairs[g]`` in
+    ``joint`` and ``products``. ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are
+    work space for groups of at most s features.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):
@@ -103,7 +112,14 @@ def _learn(
     factor: Floats,
     beta: Floats,
 ) -> None:
-    """Factorise the Schur complement of a group's features, and solve (3) of the module's docstring for β."""
+    """Write the weights β of a group's features in each query of block k, given the selected features.
+
+    They solve the system of the Schur complement of the features: their products over
+    the other queries, without the parts of the selected features. It is factorised as
+    LL'. ``pair`` is the position of the group's first pair in ``joint``.
+    """
+    # What is left of the features' squares and of their products with the labels, over
+    # the other queries, after the selected features.
     pivot = state[0]
     right = state[1]
     size = group.shape[0]
@@ -146,7 +162,14 @@ def _learn(
 def _cost(
     k: int, group: Ints, pair: int, state: State, products: Floats, beta: Floats
 ) -> float:
-    """Return the sum of (4) over a block: the criterion with the group's weights β."""
+    """Return the criterion with the group's weights β, summed over the queries of block k.
+
+    It is e'e - 2 β'V'e + β'V'V β, with the held-out residuals e of the labels and V of
+    the group's features. ``pair`` is the position of the group's first pair in
+    ``products``.
+    """
+    # In the held-out queries: the features' products with the residual e of the labels
+    # and their squares, after the selected features; and e'e.
     ev = state[2]
     vv = state[3]
     ee = state[4]

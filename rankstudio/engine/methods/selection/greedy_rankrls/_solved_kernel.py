@@ -14,10 +14,11 @@ For each query, only a triangle is kept: with T_q[A, A] + λI = LDL'
 
 (6) the next row of L^-1 is (-z', 1), and the next pivot of D is the pivot of b,
 
-so that both systems are solved by products, O(t²) at step t; (3) to (5) take O(t) for each feature. The rows
-are read from Gram matrices that all λ share: most of the time of a path is memory traffic. The last axis of
-arrays is the queries of a block, as in :mod:`_statistics_kernel`. Indices are read before the innermost loop,
-because it would not use vector registers otherwise.
+so that both systems are solved by products, O(t²) at step t; (3) to (5) take O(t) for
+each feature. The rows are read from Gram matrices that all λ share: most of the time of
+a path is memory traffic. The last axis of arrays is the queries of a block, as in
+:mod:`_statistics_kernel`. Indices are read before the innermost loop, because it would
+not use vector registers otherwise.
 """
 
 from __future__ import annotations
@@ -85,11 +86,14 @@ def select(
 ) -> None:
     """Select the last feature of ``selected`` (t + 1,) in all blocks; ``ascending`` (t,) sorts the others.
 
-    ``gram[:, places[a]]`` are the products of the a-th selected feature with all
-    features in each query, and ``total`` (t + 1, n) these products over all queries of
-    all shards. ``remaining`` are the columns that are not selected. ``work`` (3 t + 6 +
-    3 TILE, BLOCK) is work space.
+    In every query, two systems of the t earlier features give the residual of the new
+    one; its products with the residuals of the remaining features update their
+    ``state``. ``gram[:, places[a]]`` are the products of the a-th selected feature with
+    all features in each query, and ``total`` (t + 1, n) these products over all queries
+    of all shards. ``remaining`` are the columns that are not selected. ``work`` (3 t +
+    6 + 3 TILE, BLOCK) is work space.
     """
+    # What is left of each feature's square over the other queries, plus λ.
     pivot = state[0]
     t = selected.shape[0] - 1
     b = selected[-1]
@@ -166,7 +170,13 @@ def _follow(
     moved: Floats,
     correction: Floats,
 ) -> None:
-    """Subtract the terms of the selected features a and a + 1 in (3), (4) and (5) for a tile's features."""
+    """Subtract the terms of the selected features a and a + 1 for the features of a ``tile``, in block k.
+
+    ``row``, ``moved`` and ``correction`` (TILE, BLOCK) collect sums over the selected
+    features: z times their products over the other queries, z times those in this
+    query, and c times those over the other queries; z and c (t, BLOCK) are the
+    solutions of the two systems.
+    """
     first = places[a]
     second = places[a + 1]
     for index in range(tile.shape[0]):
@@ -197,9 +207,12 @@ def _relate(
     c: Floats,
     space: Floats,
 ) -> None:
-    """Solve (1) and (2) of the module's docstring for z and c.
+    """Solve the two systems of the t earlier features that give the residual of the t-th one, in block k.
 
-    z is also stored as the next row of -L^-1, by (6).
+    z (t, BLOCK) predicts the new feature from the earlier ones over the other queries;
+    c (t, BLOCK) solves the same system for the products of the earlier features with
+    what is left of the new one in this query. z is also stored as the next row of
+    -L^-1, by (6) of the module's docstring.
     """
     b = selected[t]
     end = t * (t - 1) // 2
@@ -230,7 +243,11 @@ def _relate(
 def _solve(
     k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Floats
 ) -> None:
-    """Solve LDL'x = r: each row of L^-1 is read once, for the products with it and with its transpose."""
+    """Solve LDL'x = r: each row of L^-1 is read once, for the products with it and with its transpose.
+
+    ``right`` and ``out`` (t, BLOCK) are r and x of the queries of block k, and
+    ``value`` (BLOCK,) is work space.
+    """
     rows, pivots = factor  # rows are those of -L^-1
     for a in range(t):
         start = a * (a - 1) // 2

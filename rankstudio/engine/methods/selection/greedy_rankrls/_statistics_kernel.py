@@ -48,7 +48,12 @@ def begin(
     regularization: float,
     state: State,
 ) -> None:
-    """Fill the state of a block for the empty selection."""
+    """Fill the state of block k for the empty selection.
+
+    ``squares`` and ``rights`` (blocks, n, BLOCK) are the squares of the features and
+    their products with the labels in each query, ``labels`` (blocks, BLOCK) the squares
+    of the labels, and ``total`` (2, n) the first two over all queries.
+    """
     # (1) and (2), with v_j = X_q[:, j] and e = y_q.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
@@ -63,7 +68,13 @@ def begin(
 
 @fused_inlined
 def cost(k: int, j: int, state: State) -> float:
-    """Return the sum over a block of the criterion with a feature added, (3) of the module's docstring."""
+    """Return the criterion with feature j added, summed over the queries of block k.
+
+    With the weight β of the feature, it is e'e - 2 β e'v + β² v'v in each held-out
+    query, where e and v are the residuals of the labels and of the feature.
+    """
+    # Over the other queries: the features' squares plus λ and products with the labels;
+    # in the held-out query: products with the residual e, squares, and e'e.
     pivot, right, ev, vv, ee = state
     value: float = 0.0
     for i in range(BLOCK):
@@ -74,10 +85,13 @@ def cost(k: int, j: int, state: State) -> float:
 
 @fused_inlined
 def enter(k: int, b: int, state: State, terms: Floats) -> None:
-    """Write the terms of the selected feature for the updates of the others, and change the criterion.
+    """Write the terms of the selected feature b for the updates of the others, and change the criterion.
 
-    ``terms`` (5, BLOCK) are 1 / p_b, r_b, β_b, e'v_b and v_b'v_b.
+    Both are for the queries of block k. ``terms`` (5, BLOCK) are 1 / p_b, r_b, β_b,
+    e'v_b and v_b'v_b.
     """
+    # Over the other queries: the features' squares plus λ and products with the labels;
+    # in the held-out query: products with the residual e, squares, and e'e.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         terms[0, i] = 1.0 / pivot[k, b, i]
@@ -99,11 +113,13 @@ def update(
     regularization: float,
     state: State,
 ) -> None:
-    """Update feature j by (4), (5) and (6) of the module's docstring.
+    """Update the state of feature j in query i of block k after the selection of feature b.
 
-    ``row`` is its entry S_bj of the pivot row, ``product`` is v_j'v_b, and ``terms``
-    are those of `enter`.
+    The equations are (4), (5) and (6) of the module's docstring. ``row`` is its entry
+    S_bj of the pivot row, ``product`` is v_j'v_b, and ``terms`` are those of `enter`.
     """
+    # Over the other queries: the features' squares plus λ and products with the labels;
+    # in the held-out query: products with the residual, and squares.
     pivot, right, ev, vv, _ = state
     gamma = row * terms[0, i]
     # (4)
@@ -128,10 +144,11 @@ def extend(
 ) -> None:
     """Update the weights trained on all queries after the last feature of ``selected`` was added: O(t²).
 
-    ``total`` (n + 1,) is the row of this feature in T, with the labels' column last.
-    ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI and the
-    solution of the forward substitution for the earlier features, and are extended by
-    one row; ``coef`` (n,) receives the weights.
+    T are the products of features and labels over all queries, and S the t selected
+    features. ``total`` (n + 1,) is the row of this feature in T, with the labels'
+    column last. ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S, S] + λI
+    and the solution of the forward substitution for the earlier features, and are
+    extended by one row; ``coef`` (n,) receives the weights.
     """
     # (7): the new row of L, then the forward and the backward substitution.
     t = selected.shape[0] - 1
@@ -172,11 +189,12 @@ def products(
 ) -> None:
     """Write the products of a column of ``values`` (m, …) with each column of X (m, n), query by query.
 
-    ``ptr`` are the starts of queries. The last axis of ``out`` (blocks, 1, n, width) is
-    the queries of a block, with 0 for those that pad the last block; blocks first …
-    last - 1 are written. ``sums`` (n,) is work space, because a kernel that allocates
-    an array takes long to compile. Four documents are processed at a time, so that the
-    sums are read and written a fourth as often.
+    ``column`` is the position of that column. ``ptr`` are the starts of queries. The
+    last axis of ``out`` (blocks, 1, n, width) is the queries of a block, with 0 for
+    those that pad the last block; blocks first … last - 1 are written. ``sums`` (n,) is
+    work space, because a kernel that allocates an array takes long to compile. Four
+    documents are processed at a time, so that the sums are read and written a fourth as
+    often.
     """
     n = X.shape[1]
     width = out.shape[3]

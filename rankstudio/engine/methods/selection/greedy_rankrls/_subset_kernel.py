@@ -12,10 +12,11 @@ def gather_row(
 ) -> None:
     """Copy one row of the matrices of some queries, in ascending order, and sum it in ``total`` (n, n).
 
-    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK). The entries of this row
-    that pad the last block of ``out`` become 0; other rows are unchanged. Sums are
-    taken in each block of ``out`` and then over its blocks, so that they equal those of
-    data with these queries alone.
+    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK), with a Gram matrix per
+    query on the first and last axes; ``queries`` are the numbers of those to copy. The
+    entries of this row that pad the last block of ``out`` become 0; other rows are
+    unchanged. Sums are taken in each block of ``out`` and then over its blocks, so that
+    they equal those of data with these queries alone.
     """
     n = gram.shape[1]
     width = gram.shape[3]
@@ -40,9 +41,11 @@ def gather_row(
 
 @kernel
 def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
-    """Copy the diagonals of some queries' matrices to ``out`` (blocks, n, BLOCK).
+    """Copy the diagonals of some queries' Gram matrices to ``out`` (blocks, n, BLOCK).
 
-    Also add the diagonals to ``total``.
+    ``gram`` has shape (blocks, n, n, BLOCK), with query q at [q // BLOCK, :, :, q %
+    BLOCK], and ``queries`` are the numbers of those to copy. Also add their diagonals
+    to that of ``total`` (n, n).
     """
     n = gram.shape[1]
     width = gram.shape[3]

@@ -27,10 +27,12 @@ class Algorithm1Search:
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
+        """Start without features; ``regularization`` is λ. Matrices have the documents as rows."""
         self._X, self._y = data.centred
         self._ptr = data.ptr
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        # No feature is selected yet, so that G = I / λ, and Q G is the identity.
+        # No feature is selected yet, so that the paper's matrices are G = I / λ and Q G = I.
+        # X^ and y^ are centred within queries.
         self._a = self._y / regularization  # a = G y^
         self._C = self._X / regularization  # C = G X^
         self._U = self._X.copy()  # U = Q G X^
@@ -53,9 +55,11 @@ class Algorithm1Search:
         return float(self._p @ self._p)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return the criterion with each candidate added, shape (c,): lines 9 to 16.
+        """Return the leave-query-out error with each candidate added, shape (c,): lines 9 to 16.
 
-        It is computed for all features, because the matrices contain them anyway.
+        Lines are those of algorithm 1 in the paper, G and Q its matrices; C, U, a and p
+        are X^, X^, y^ and y^ times G, QG, G and QG. The error is computed for all
+        features, because the matrices contain them anyway.
         """
         X = self._X
         C = self._C
@@ -78,7 +82,11 @@ class Algorithm1Search:
         return costs[candidates]
 
     def select(self, feature: int) -> None:
-        """Add a feature to the selection: lines 20 to 29."""
+        """Add a feature to the selection, as lines 20 to 29 of the paper's algorithm 1.
+
+        It changes the matrices G and Q by a rank of one each, and with them C = G X^, U
+        = Q G X^, a = G y^ and p = Q G y^.
+        """
         b = feature
         X = self._X
         C = self._C

@@ -76,9 +76,12 @@ class GramProducts:
     """
 
     def __init__(self, gram: Floats, total: Floats, n_queries: int) -> None:
+        """Use the Gram matrices of features and labels: ``gram`` of each query, ``total`` of all."""
         n = total.shape[0] - 1
         self.n_queries = n_queries
+        # A feature that varies within no query has a square of 0.
         self.informative: Bools = np.diagonal(total)[:-1] > 0
+        # The labels are the last row and column; the last block may be padded.
         self.labels: Floats = gram[:, n, n].reshape(-1)[:n_queries]
         self.total = total
         self.gram = gram
@@ -92,14 +95,19 @@ class GramProducts:
             rows, feature
         ]
 
-    def comparison(  # noqa: D102 - of the protocol
+    def comparison(
         self, factor: Floats, regularization: float, state: kernels.State
     ) -> Comparison:
+        """Return the function from candidates (c,) to their change of the criterion, shape (c,).
+
+        ``factor`` (t, t) is only read for t, the number of selected features.
+        """
         # Columns of the labels and of the selected features; the factor has a row for
         # each selected feature.
         index = self._index[: factor.shape[0] + 1]
 
         def changes(candidates: Ints) -> Floats:
+            """Return the change of the leave-query-out error by each candidate column, shape (c,)."""
             out = np.empty(candidates.size)
             # The square of each candidate, then its products with those columns.
             totals = np.empty((candidates.size, index.size + 1))
@@ -123,9 +131,11 @@ class ColumnProducts:
     """
 
     def __init__(self, data: SparseQueryData) -> None:
+        """Start without selected features, for features and labels centred within queries."""
         y = data.centred_labels
         self.n_queries = data.ptr.size - 1
         self.informative = data.informative
+        # The squares of the labels, summed in each query.
         self.labels: Floats = np.add.reduceat(y * y, data.ptr[:-1])
         self._data = data
         # y^, then the columns of X^ that are selected, then room for more.
@@ -146,19 +156,31 @@ class ColumnProducts:
             data.ptr,
         )
 
-    def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:  # noqa: D102 - of the protocol
+    def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
+        """Select a feature as the t-th, from 0, and return its products in each query and over all queries.
+
+        They are those with itself, the labels and the earlier features, shapes (blocks,
+        t + 2, BLOCK) and (t + 2,).
+        """
+        # As many blocks of queries as needed, rounded up.
         by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
         totals = np.empty((1, t + 2))
         column_kernels.products_by_query(self.columns, t, feature, by_query)
         column_kernels.products_of_columns(self.columns, t, np.array([feature]), totals)
+        # Without room for one more column, the array is doubled.
         if t + 1 == self._basis.shape[1]:
             self._basis = np.pad(self._basis, ((0, 0), (0, t + 1)))
         self._basis[:, t + 1] = self._data.centred_column(feature)
         return by_query, totals[0]
 
-    def comparison(  # noqa: D102 - of the protocol
+    def comparison(
         self, factor: Floats, regularization: float, state: kernels.State
     ) -> Comparison:
+        """Return the function from candidates (c,) to their change of the criterion, shape (c,).
+
+        ``factor`` (t, t) is L with LL' the regularised Gram matrix of the t selected
+        features over all queries.
+        """
         t = factor.shape[0]
         columns = self.columns
         # The matrices and vectors of each query in coordinates that all queries share.
@@ -176,7 +198,12 @@ class ColumnProducts:
         )
 
         def changes(candidates: Ints) -> Floats:
-            """Return the changes as if candidates had no entries, except in queries with entries."""
+            """Return the change of the leave-query-out error by each candidate column, shape (c,).
+
+            In most queries a sparse candidate has no entries, so its change follows
+            from products of matrices. Only in queries with entries is it computed by
+            itself.
+            """
             # Of each candidate: its square, its product with the labels, its products
             # with the t features.
             totals = np.empty((candidates.size, t + 2))
@@ -206,11 +233,12 @@ def _in_whitened_coordinates(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return for each query S_q = R'R, H_q = R'U'U R, a_q = R'along and b_q = R'residual_products.
 
-    R is L_q^-1 L. In the coordinates in which T[A, A] + λI is the identity, the
-    products of a candidate j with the selected features A over all queries are p = L^-1
-    T[A, j]. If j is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q p,
-    its weight is β = (T[j, y] - p'a_q) / s, and the error changes by β² p'H_q p + 2 β
-    p'b_q. Quadratic forms in p for many candidates and queries are one matrix product.
+    Shapes are (Q, t, t) for S and H, (Q, t) for a and b, with t selected features. R is
+    L_q^-1 L. In the coordinates in which T[A, A] + λI is the identity, the products of
+    a candidate j with the selected features A over all queries are p = L^-1 T[A, j]. If
+    j is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q p, its weight
+    is β = (T[j, y] - p'a_q) / s, and the error changes by β² p'H_q p + 2 β p'b_q.
+    Quadratic forms in p for many candidates and queries are one matrix product.
     """
     t = factor.shape[0]
     # Queries, including those that pad the last block.
@@ -253,21 +281,25 @@ class OnDemandSearch:
 
     Notes
     -----
-    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are the RankRLS weights trained on
-    all queries except q (Pahikkala et al. 2010, eq. (7)). With t features selected and Q queries, a candidate
-    costs O(Qt²), and its products cost O(Qt) from Gram matrices and O(t) per entry from a column. With
-    columns, a comparison costs a further O(Qt³), once for all candidates. Selecting a feature costs O(Qt²);
-    the criterion without each of the t features costs O(Qt³). O(Qk²) memory for k features.
+    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are the
+    RankRLS weights trained on all queries except q (Pahikkala et al. 2010, eq. (7)).
+    With t features selected and Q queries, a candidate costs O(Qt²), and its products
+    cost O(Qt) from Gram matrices and O(t) per entry from a column. With columns, a
+    comparison costs a further O(Qt³), once for all candidates. Selecting a feature
+    costs O(Qt²); the criterion without each of the t features costs O(Qt³). O(Qk²)
+    memory for k features.
     """
 
     def __init__(self, products: Products, regularization: float) -> None:
+        """Start without features; ``products`` computes products of features in each query, and λ is > 0."""
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
         self._products = products
         self._regularization = regularization
-        blocks = -(-products.n_queries // kernels.BLOCK)
+        blocks = -(-products.n_queries // kernels.BLOCK)  # rounded up
         width = kernels.BLOCK
         padding = blocks * width - products.n_queries
+        # The error of the empty model in each query is the square of its labels.
         empty_errors = np.pad(products.labels, (0, padding)).reshape(blocks, 1, width)
         # The arrays have room for 0 features; they grow when features are selected.
         flat = (blocks, 0, width)
@@ -298,6 +330,7 @@ class OnDemandSearch:
             compare = self._comparison()
 
             def work(part: int) -> None:
+                """Compare the candidates of a part."""
                 changes[part] = compare(parts[part])
 
             share(executor, workers, work, range(n_parts))
@@ -318,6 +351,7 @@ class OnDemandSearch:
     def removals(self) -> Floats:
         """Return the criterion without each of the t selected features, shape (t,)."""
         t = len(self.selected)
+        # The change of the criterion by each removal, summed over the queries of a block.
         partial = np.empty((self._state[-1].shape[0], t))
         self._share_blocks(
             count=t,
@@ -333,10 +367,11 @@ class OnDemandSearch:
         return float(self._state[-1][:, len(self.selected)].sum())
 
     def select(self, feature: int) -> None:
-        """Add a feature to the selection."""
+        """Add a feature to the selection, in the models without each query and in that of all queries."""
         t = len(self.selected)
         if t == self._right_side.size:
             self._make_room(max(8, 2 * t))
+        # The feature's products with itself, the labels and the selected features.
         by_query, total = self._products.keep(feature, t)
         self._share_blocks(
             count=1,
@@ -375,7 +410,7 @@ class OnDemandSearch:
         )
 
     def _make_room(self, capacity: int) -> None:
-        """Enlarge the arrays to ``capacity`` features."""
+        """Enlarge the arrays of the selected features to ``capacity`` of them."""
         # Arrays are (blocks, features, features, BLOCK) or (blocks, features, BLOCK);
         # new entries are 0.
         growth = capacity - self._right_side.size
@@ -408,6 +443,7 @@ class OnDemandSearch:
             and selected[n_common] == self.selected[n_common]
         ):
             n_common += 1
+        # Later features leave first, so that only the common ones remain.
         if n_common < len(self.selected):
             self.selected = selected[:n_common]
             kernels.forget(n_common, self._state)
@@ -430,11 +466,12 @@ class OnDemandSearch:
 class BackFittingSearch(OnDemandSearch):
     """On-demand search that compares candidates as if the weights of the earlier features stayed unchanged.
 
-    Named as future work in Pahikkala et al. 2010, section 5, after Vincent and Bengio 2002. Without a query
-    q, the candidate's weight is that of RankRLS on the residuals of the current model w_q, β_q = x_j'(y^ -
-    X^_S w_q) / (x_j'x_j + λ) over the documents of the other queries. If a candidate is 0 throughout a query,
-    the error does not change, so only its entries count. After its selection, the weights of all features are
-    retrained: :meth:`criterion` and :meth:`weights` are exact.
+    Named as future work in Pahikkala et al. 2010, section 5, after Vincent and Bengio
+    2002. Without a query q, the candidate's weight is that of RankRLS on the residuals
+    of the current model w_q, β_q = x_j'(y^ - X^_S w_q) / (x_j'x_j + λ) over the
+    documents of the other queries. If a candidate is 0 throughout a query, the error
+    does not change, so only its entries count. After its selection, the weights of all
+    features are retrained: :meth:`criterion` and :meth:`weights` are exact.
 
     Parameters
     ----------
@@ -445,8 +482,9 @@ class BackFittingSearch(OnDemandSearch):
 
     Notes
     -----
-    O(t) per entry of a candidate with t features selected, so O(k² m̄ κ) for k of them with κ candidates of
-    m̄ entries each: the paper's bound. In addition, O(k³ Q + k² m) for Q queries and m documents.
+    O(t) per entry of a candidate with t features selected, so O(k² m̄ κ) for k of them
+    with κ candidates of m̄ entries each: the paper's bound. In addition, O(k³ Q + k² m)
+    for Q queries and m documents.
     """
 
     def __init__(self, data: SparseQueryData, regularization: float) -> None:
@@ -454,7 +492,7 @@ class BackFittingSearch(OnDemandSearch):
         super().__init__(self._columns, regularization)
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to the change of the criterion if only their weight changes."""
+        """Return the function from candidates (c,) to the change of the criterion if only their weight changes."""
         t = len(self.selected)
         columns = self._columns.columns
         models = np.empty((self._columns.n_queries, t))
@@ -463,6 +501,10 @@ class BackFittingSearch(OnDemandSearch):
         column_kernels.held_out_models(t, self._state, columns, models, residual)
 
         def changes(candidates: Ints) -> Floats:
+            """Return the change of the leave-query-out error by each candidate column, shape (c,).
+
+            The weights of the t selected features stay as they are.
+            """
             out = np.empty(candidates.size)
             column_kernels.changes_by_back_fitting(
                 t, candidates, columns, self._regularization, models, residual, out

@@ -88,10 +88,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     every query come last, which differs from Algorithm 1 if every other candidate
     raises the error.
 
-    Documents of a single query are one global ranking, in which no query can be left out. Features are then
-    selected by the leave-pair-out error: RankRLS, trained without two documents, predicts their difference,
-    for all pairs. This takes O(knm²) time for k of n features and m documents, because no shorter way is
-    known (section 2), and needs dense X.
+    Documents of a single query are one global ranking, in which no query can be left
+    out. Features are then selected by the leave-pair-out error: RankRLS, trained
+    without two documents, predicts their difference, for all pairs. This takes O(knm²)
+    time for k of n features and m documents, because no shorter way is known (section
+    2), and needs dense X.
 
     X may be a SciPy sparse matrix. It is never converted to dense form, and gives the
     same path.
@@ -107,60 +108,72 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     n_features_to_select : int, optional
         Maximum number of features, k; by default all that are not banned.
     regularization : float, default 1.0
-        λ > 0, the weight of ||w||² relative to the sum over queries of the squared errors (eq. (3)).
+        λ > 0, the weight of ||w||² relative to the sum over queries of the squared
+        errors (eq. (3)).
     cost, ties, weighting
-        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
-        the loss of the pairs of left-out queries, still exact. Values other than the defaults need dense X,
-        and have nothing to do with ``costs`` of features.
+        Loss of a pair, as in
+        :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
+        the loss of the pairs of left-out queries, still exact. Values other than the
+        defaults need dense X, and have nothing to do with ``costs`` of features.
     pinned : sequence of int, default ()
         0-based columns selected first, in this order, regardless of their error.
     banned : sequence of int, default ()
         0-based columns that are never selected.
     algorithm : {"auto", "statistics", "rows", "algorithm1", "columns"}, default "auto"
-        All give the same path; "auto" chooses "statistics" or "rows" by the shape of the data, or "columns"
-        if few candidates are compared. "statistics" uses one Gram matrix per query: O(mn²) once for all λ,
-        then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows" uses only the rows of those matrices that
-        belong to selected features, O(mn) for each feature that some λ selects, and O(Qnk) memory: better
-        unless k is a large part of n. "algorithm1" is the paper's, O(kmn) for each λ, and many times slower.
-        "columns" stores nothing for unselected features: O(k² e + k³ Qn) for e nonzero entries of X, and O(e
-        + k² Q + km) memory. It is the only one for sparse X.
+        All give the same path; "auto" chooses "statistics" or "rows" by the shape of
+        the data, or "columns" if few candidates are compared. "statistics" uses one
+        Gram matrix per query: O(mn²) once for all λ, then O(Qnk²) time and O(Qn(n + k))
+        memory for each λ. "rows" uses only the rows of those matrices that belong to
+        selected features, O(mn) for each feature that some λ selects, and O(Qnk)
+        memory: better unless k is a large part of n. "algorithm1" is the paper's,
+        O(kmn) for each λ, and many times slower. "columns" stores nothing for
+        unselected features: O(k² e + k³ Qn) for e nonzero entries of X, and O(e + k² Q
+        + km) memory. It is the only one for sparse X.
     search : {"forward", "floating", "swap", "best"}, default "forward"
-        "floating" also removes features that later ones have made redundant (Pudil et al. 1994), so that the
-        sets of a path need not be nested. No step is worse than the step of "forward" with the same size. It
-        takes several times as long with few features, and a hundred times as long for a whole path of more
-        than a hundred. Sets of more than k features are not considered. "swap" replaces features of each
-        greedy set as long as the best swap reduces the error. "best" proves the set with the lowest error for
-        each size by branch and bound, for k with at most 200 million sets. These sets need not be nested,
-        either. The error of "best" is at most that of "swap", which is at most that of "forward".
+        "floating" also removes features that later ones have made redundant (Pudil et
+        al. 1994), so that the sets of a path need not be nested. No step is worse than
+        the step of "forward" with the same size. It takes several times as long with
+        few features, and a hundred times as long for a whole path of more than a
+        hundred. Sets of more than k features are not considered. "swap" replaces
+        features of each greedy set as long as the best swap reduces the error. "best"
+        proves the set with the lowest error for each size by branch and bound, for k
+        with at most 200 million sets. These sets need not be nested, either. The error
+        of "best" is at most that of "swap", which is at most that of "forward".
     fitting : {"pre", "back"}, default "pre"
-        "pre": a candidate is evaluated with all weights retrained. "back": with the weights of the earlier
-        features unchanged, O(k² e) for a path; after its selection, all weights are retrained. Proposed in
-        section 5 of the paper for large sparse X.
+        "pre": a candidate is evaluated with all weights retrained. "back": with the
+        weights of the earlier features unchanged, O(k² e) for a path; after its
+        selection, all weights are retrained. Proposed in section 5 of the paper for
+        large sparse X.
     n_candidates : int, optional
-        Number of candidates that each step compares, κ, drawn at random from the remaining features (section
-        5 of the paper); all by default. With "columns" and "back" a path then costs κ / n of that with all
-        candidates.
+        Number of candidates that each step compares, κ, drawn at random from the
+        remaining features (section 5 of the paper); all by default. With "columns" and
+        "back" a path then costs κ / n of that with all candidates.
     seed : int, default 0
         Seed of the candidates, 0 to 2^32 - 1. Equal seeds give equal paths.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Each step then adds the feature with the largest reduction of
-        the error per cost; if no feature reduces it, the one with the smallest increase times cost.
+        Cost of each feature, greater than 0. Each step then adds the feature with the
+        largest reduction of the error per cost; if no feature reduces it, the one with
+        the smallest increase times cost.
     budget : float, optional
-        Maximum total cost of the selected features, greater than 0. The path ends when no remaining feature
-        fits into the budget.
+        Maximum total cost of the selected features, greater than 0. The path ends when
+        no remaining feature fits into the budget.
     size_penalty : float, default 0.0
-        μ from 0 up. With μ > 0 the objective is the error relative to that of the empty model, plus μ for
-        each feature: the path ends when no candidate reduces it, or for other searches at the size of its
-        minimum. Without costs it has no other effect, because the penalty of a step is the same for all
-        candidates. The criterion of a step excludes the penalty: paths with different μ lie on one curve.
+        μ from 0 up. With μ > 0 the objective is the error relative to that of the empty
+        model, plus μ for each feature: the path ends when no candidate reduces it, or
+        for other searches at the size of its minimum. Without costs it has no other
+        effect, because the penalty of a step is the same for all candidates. The
+        criterion of a step excludes the penalty: paths with different μ lie on one
+        curve.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together. A step adds a whole group, by the error of all its columns
-        together with the earlier ones; an ungrouped feature is a group by itself. k, κ and μ count groups, a
-        group costs the sum of its features' costs, and pinning or banning one of its features applies to the
-        whole group.
+        0-based columns that are selected together. A step adds a whole group, by the
+        error of all its columns together with the earlier ones; an ungrouped feature is
+        a group by itself. k, κ and μ count groups, a group costs the sum of its
+        features' costs, and pinning or banning one of its features applies to the whole
+        group.
     pairs : {"query", "pointwise"}, default "query"
-        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the labels of documents with an
-        unregularised bias, selected by the leave-one-out error; O(kmn), regardless of the queries.
+        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the labels of
+        documents with an unregularised bias, selected by the leave-one-out error;
+        O(kmn), regardless of the queries.
 
     Attributes
     ----------
@@ -206,7 +219,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     groups: Sequence[Sequence[int]] = ()
     pairs: Literal["query", "pointwise"] = "query"
 
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+    def n_steps(self, n_features: int) -> int:
+        """Return the greatest number of steps on data with ``n_features`` features: one per group to select."""
         groups = ColumnGroups.of(n_features, self.groups)
         free = len(groups.groups) - len(groups.containing(self.banned))
         return (
@@ -215,8 +229,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             else min(self.n_features_to_select, free)
         )
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        # One ranking needs all documents, and H for left-out pairs.
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory that a path needs on data of a shape: m documents, n features and Q queries."""
+        # One ranking needs three copies of all documents, and for left-out pairs two
+        # matrices of the documents by the documents, H and a copy.
         if self.pairs == "pointwise" or shape.Q == 1:
             matrices = 0.0 if self.pairs == "pointwise" else 2 * NUMBER * shape.m**2
             return whole_need(shape, 3.0).plus(matrices)
@@ -234,7 +250,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             else search_shape.need(way, shape)
         )
 
-    def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:  # noqa: D102 - inherited
+    def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
+        """Raise an error for settings that need a dense X: a DatasetError or ParameterError.
+
+        ``one_ranking`` tells that the data are one ranking, without queries, and
+        ``preferring`` that they have preferences between documents instead of labels.
+        """
         if one_ranking or self.checked("pairs") == "pointwise":
             raise DatasetError(
                 "Greedy RankRLS without queries: expected a dense X, got a sparse one."
@@ -247,6 +268,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError(
                 "algorithm", self.algorithm, "auto or columns where X is sparse"
             )
+        # Raises an error for other than the default costs of pairs. Preferences have no
+        # such costs.
         if not preferring:
             refuse_unusual(self.pair_cost())
 
@@ -267,7 +290,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if self.checked("pairs") == "pointwise" or data.one_ranking:
             steps = self._one_ranking(data, regularization, groups, rules, cost)
         else:
-            several_queries(data.ptr, type(self).__name__)
+            several_queries(data.ptr, type(self).__name__)  # called for its error only
             steps = self._path(data, regularization, groups, rules, cost)
         yield from (
             groups.by_column(event) if isinstance(event, Step) else event
@@ -282,7 +305,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules: Constraints,
         cost: PairCost,
     ) -> Iterator[Step | WorkProgress]:
-        """Return the steps of a path in which groups stand for features."""
+        """Return the steps of a path in which groups stand for features: their positions are selected.
+
+        There is a way for each search, and for data with few or many features and
+        shards.
+        """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = "columns" if data.sparse else self._way(shape, groups, data.several)
         if way == "forward":
@@ -322,7 +349,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules: Constraints,
         cost: PairCost,
     ) -> Iterator[Step | WorkProgress]:
-        """Return the steps of a path by errors of left-out documents, or pairs of them."""
+        """Return the steps of a path by errors of left-out documents, or pairs of them.
+
+        As in the other paths, groups stand for features. All documents are in memory.
+        """
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
         rows = data.whole("Greedy RankRLS")
@@ -361,9 +391,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _way(self, shape: Shape, groups: ColumnGroups, several_shards: bool) -> str:
         """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
 
-        "columns" is fastest if few candidates are compared, or if candidates are
-        compared by back-fitting. It needs all data in memory, so for several shards
-        another way is preferred where one exists.
+        "forward" keeps numbers for each candidate and query, and updates them; "on
+        demand" computes each comparison from Gram matrices of the queries; "columns"
+        and "algorithm1" need all documents. "columns" is fastest if few candidates are
+        compared, or if candidates are compared by back-fitting. It needs all data in
+        memory, so for several shards another way is preferred where one exists.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
@@ -406,7 +438,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return self._ranker.left_out_scorer(data, columns)
 
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
-        """Return a function that sums the queries' statistics, or None if paths do not follow from sums."""
+        """Return a function that prepares paths on any subset of the queries, or None if they are not available.
+
+        Such paths follow from sums over queries of the products of features and labels.
+        """
         if not self._adds_up(data):
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.summed_paths import (  # noqa: PLC0415 - numba
@@ -414,6 +449,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
         def add_up() -> SummedPaths:
+            """Return the paths on any subset of the queries, after summing the queries' statistics."""
             regularization = self.checked("regularization")
             return SummedPaths(
                 data,
@@ -424,7 +460,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
         return add_up
 
-    def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:  # noqa: D102 - inherited
+    def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
+        """Return a function that prepares a permutation test of the path's steps.
+
+        None if paths do not follow from sums over queries, on which the test is based.
+        """
         add_up = self.paths_from_sums(data)
         if add_up is None:
             return None
@@ -436,6 +476,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def _adds_up(self, data: TrainingData) -> bool:
         """Return whether paths follow from sums of per-query statistics that fit into memory."""
+        # A subclass may select in another way.
         if type(self) is not GreedyRankRLS or data.preferring:
             return False
         # Documents are left out, not queries.
@@ -450,7 +491,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             and sums_fit(data)
         )
 
-    def exact_exchange(self) -> ExactExchange | None:  # noqa: D102 - inherited
+    def exact_exchange(self) -> ExactExchange | None:
+        """Return the λ, loss and rules by which exchanges of selected features can be computed exactly.
+
+        None if documents are left out, not queries.
+        """
         if self.pairs != "query":
             return None
         return ExactExchange(
@@ -467,11 +512,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
-        """Return paths for permuted labels that share the queries' Gram matrices.
+        """Return a function from label vectors to the criteria of the greedy path of each, for a permutation test.
 
-        None for settings, losses or sizes for which these paths are not available. A
-        loss needs rows that do not depend on the labels.
+        The paths share the queries' Gram matrices. None for settings, losses or sizes
+        for which these paths are not available. A loss needs rows that do not depend on
+        the labels.
         """
+        # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:
             return None
         has_usual_settings = is_usual(self, _RELABELLED) and self.algorithm in (
@@ -484,6 +531,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         leaves_queries_out = n_queries > 1  # of a single query, documents are left out
         # Bytes for two Gram matrices of each query, and four rows of each step.
         needed = float(8 * n_queries * (n + 1) * (2 * (n + 1) + 4 * self.n_steps(n)))
+        # With ties, all pairs count; without, the labels decide which pairs are rows.
         has_fixed_rows = self.pair_cost().ties
         if not (
             has_fixed_rows
@@ -500,7 +548,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rules = self.rules(ColumnGroups.of(n, ()))
         return label_paths(data, regularization, rules, self.pair_cost(), needed)
 
-    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:  # noqa: D102 - inherited
+    def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
+        """Return the function from an order (m,) to data whose documents take each other's preferences.
+
+        It also caches the rows of the loss, except for a subclass, which may learn in
+        another way.
+        """
         plain = super().exchanged_preferences(data)
         return (
             exchanged_rows(self.pair_cost(), data, plain)
@@ -520,7 +573,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
 
     def rules(self, groups: ColumnGroups) -> Constraints:
-        """Validate the parameters and their combination, and return the features that may be selected."""
+        """Validate the parameters and their combination, and return the constraints of a selection of groups."""
         # Combinations of parameters that exclude each other are refused first.
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
@@ -554,7 +607,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_search(self) -> None:
         """Raise a ParameterError for settings that only forward search supports."""
         search_text = f"{self.search} search"
-        # Settings that need forward search.
+        # Settings that need forward search: whether each is set, and why it needs it.
         reasons = (
             (
                 self.n_candidates is not None,

@@ -182,6 +182,9 @@ class Statistics:
     def relabelled(self, X: Floats, labels: Floats, ptr: Ints) -> Statistics:
         """Return the statistics for other labels of the same documents, O(mn); ``gram`` is unchanged.
 
+        Only the products of features and labels are computed again. A path does not
+        read the labels in ``gram``.
+
         Parameters
         ----------
         X : ndarray of shape (m, n)
@@ -220,9 +223,12 @@ class GreedyState:
     """
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
+        """Allocate the state of a shard's queries in ``scratch``: memory, or a file."""
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
         self._work = work
+        # How the numbers of a candidate are updated: by the kept changes of earlier
+        # steps, or by linear systems.
         rows = DelayedRows if work.delay else SolvedRows
         layout = _layout_for(work, data)
         in_blocks = layout == "blocks"
@@ -247,13 +253,20 @@ class GreedyState:
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Return the answer to a message: totals, a row of totals, or the criteria after a change."""
+        """Return the answer to a message: totals, a row of totals, or the criteria after a change.
+
+        Each array is the part of this shard, to be summed over shards. Totals are
+        products of features and labels over all queries. The change is the start, or a
+        selection.
+        """
         match message:
             case Totals():
                 return (self._statistics.total,)
             case TotalRow(feature):
                 return (self._row(data, feature),)
             case Start(ends, total):
+                # `ends` are the squares of the features over all queries, and their
+                # products with the labels; groups need all products.
                 kernels.start(
                     self._statistics.known, ends, self._work.regularization, self._state
                 )
@@ -266,7 +279,8 @@ class GreedyState:
     def by_query(self) -> tuple[Floats, Floats]:
         """Return each query's part of the criterion (Q,), and its part with each feature added (Q, n).
 
-        The last block is padded with queries whose parts are 0.
+        A part is the squared error of the model trained without the query. The last
+        block is padded with queries whose parts are 0.
         """
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
@@ -276,7 +290,7 @@ class GreedyState:
         return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
 
     def _row(self, data: QueryData, feature: int) -> Floats:
-        """Write a feature's products with all features into the next row, and return their sums over queries.
+        """Write a feature's products with all n features into the next row, and return their sums (n,) over queries.
 
         The products are taken from the cache if a path for another λ has computed them.
         """
@@ -287,6 +301,7 @@ class GreedyState:
         else:
             work = np.empty(data.X.shape[1])
             rows = centred_blocks(data, self._work.cost, self._work.by_blocks)
+            # Each block of queries is written by itself: it is block 0 of its own data.
             for block, (X, _, ptr) in enumerate(rows):
                 products(X, X, feature, ptr, 0, 1, work, gram[block : block + 1])
             if (
@@ -299,6 +314,8 @@ class GreedyState:
     def _select(self, feature: int, total: Floats) -> None:
         """Add a feature with its total products, (n,), to the selection, and update the state."""
         self._remaining = self._remaining[self._remaining != feature]
+        # Matrices query by query are copied into the layout of the kernels, the queries
+        # of a block last.
         if self._layout == "queries":
             _write_rows(self._statistics.gram, feature, self._rows.next[:, 0])
         with self._threads(
@@ -313,7 +330,7 @@ class GreedyState:
 
     @contextmanager
     def _threads(self, multiplications: float) -> Iterator[Each]:
-        """Provide a function that calls another one for slices of the blocks, in threads if worthwhile.
+        """Provide a function that calls another one for slices of the blocks of queries, in threads if worthwhile.
 
         ``multiplications`` is the work of all these calls per query.
         """
@@ -328,7 +345,7 @@ class GreedyState:
             yield lambda work: share(executor, workers, work, parts)
 
     def _criteria(self) -> tuple[Floats, ...]:
-        """Return the criterion with each feature added, the present one, and that with each group added.
+        """Return the criterion with each feature added (n,), the present one (1,), and that with each group added.
 
         The criterion is 0 for selected features. The last array is absent if there are
         no groups.
@@ -369,12 +386,15 @@ def statistics_of(
 ) -> Statistics:
     """Return the results of a shard shared by all λ, computed on first use.
 
-    See :class:`GreedyWork`.
+    They are the queries' squares of features and products with labels, and in a
+    ``layout`` other than "none" their Gram matrices. With ``by_blocks``, a few queries
+    are centred at a time.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
     if key not in cache:
         cache[key] = _query_statistics(data, cost, layout, by_blocks, scratch)
+    # If the matrices are mapped from a file, this work releases their pages, too.
     scratch.share(cache[key].gram)
     return cache[key]
 
@@ -392,7 +412,11 @@ def _query_statistics(
     by_blocks: bool,
     scratch: Scratch,
 ) -> Statistics:
-    """Compute the squares, the label products and, if requested, the Gram matrices of all queries."""
+    """Compute the squares, the label products and, unless ``layout`` is "none", the Gram matrices of all queries.
+
+    They are those of the rows whose squared errors are the loss with this ``cost`` of
+    pairs. The arrays come from ``scratch``: memory, or a file.
+    """
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
     # The arrays of all blocks, which are filled block by block.
@@ -429,7 +453,12 @@ def _query_statistics(
 def _write_products(
     query_products: Known, data: QueryData, cost: PairCost, by_blocks: bool
 ) -> Floats:
-    """Write the squares and the label products of all queries; return their sums, as :class:`Totals` without Grams."""
+    """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
+
+    The sums are on the diagonal and in the last row and column, with the labels last;
+    other entries are 0. ``query_products`` are the arrays (blocks, n, BLOCK) of squares
+    and of label products, and that of the labels' squares (blocks, BLOCK).
+    """
     squares, rights, labels = query_products
     n = squares.shape[1]
     # Reused: allocating memory for each block would take longer than computing.
@@ -467,7 +496,11 @@ def _write_rows(grams: Floats, feature: int, out: Floats) -> None:
 def _write_block(
     arrays: Known, block: int, of_squares: Floats, of_labels: Floats
 ) -> None:
-    """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries."""
+    """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries.
+
+    The ``width`` queries are the first ones of the block; the rest becomes 0. The last
+    product with the labels is their own square.
+    """
     width = of_labels.shape[0]
     for array, values in zip(
         arrays, (of_squares, of_labels[:, :-1], of_labels[:, -1]), strict=True
@@ -479,10 +512,11 @@ def _write_block(
 def gram_blocks(
     data: QueryData, cost: PairCost, by_blocks: bool, out: Floats | None = None
 ) -> Iterator[Floats]:
-    """Yield [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
+    """Yield the Gram matrices [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
 
-    With ``by_blocks``, the matrices of all queries are written to ``out`` (Q, n + 1,
-    n + 1); without ``out``, an array may be overwritten when the next one is requested.
+    X^ and y^ are centred features and labels, and the last block may be smaller. With
+    ``by_blocks``, the matrices of all queries are written to ``out`` (Q, n + 1, n + 1);
+    without ``out``, an array may be overwritten when the next one is requested.
     """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
@@ -503,8 +537,9 @@ def gram_blocks(
 def centred_blocks(
     data: QueryData, cost: PairCost, by_blocks: bool
 ) -> Iterator[tuple[Floats, Floats, Ints]]:
-    """Yield centred features, centred labels and ``ptr`` of ``BLOCK`` queries at a time.
+    """Yield centred features (d, n), centred labels (d,) and ``ptr`` of ``BLOCK`` queries at a time.
 
+    ``ptr`` are the first rows of these queries, and d, the number of their documents.
     For a cost other than the default, these are the rows of the cost instead of the
     documents. With ``by_blocks``, the features may be overwritten when the next ones
     are requested: allocating memory for each block would take longer than computing it.
@@ -543,7 +578,10 @@ def centred_blocks(
 def cut_blocks(
     empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]
 ) -> list[Floats]:
-    """Return arrays of shape (blocks, …, BLOCK), cut from one allocation, which may be an open file."""
+    """Return an array of shape (blocks, *shape, BLOCK) for each of ``shapes``, cut from one allocation.
+
+    ``empty`` makes an array of a size, in memory or in an open file.
+    """
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
     return [
@@ -579,16 +617,18 @@ def forward_path(
     groups : ColumnGroups
         Groups of features; groups with several features need Gram matrices.
     rules : Constraints
-        Of groups.
+        Pinned and allowed groups, their greatest number, costs and penalty.
     cost : PairCost
+        Loss of a pair of documents.
     algorithm : {"auto", "statistics", "rows"}
 
     Notes
     -----
-    With m documents, n features and Q queries, "statistics" takes O(mn²) once for all λ and then O(Qnk²) for
-    each, in O(Qn²) memory of the workers; "rows" takes O(kmn + Qnk²) in O(Qnk), and data with one shard cache
-    rows for other λ. This process needs O(n² + k²) memory. "auto" and the cached rows of shards depend only
-    on the shape of the data, so results do not depend on the available memory.
+    With m documents, n features and Q queries, "statistics" takes O(mn²) once for all λ
+    and then O(Qnk²) for each, in O(Qn²) memory of the workers; "rows" takes O(kmn +
+    Qnk²) in O(Qnk), and data with one shard cache rows for other λ. This process needs
+    O(n² + k²) memory. "auto" and the cached rows of shards depend only on the shape of
+    the data, so results do not depend on the available memory.
     """
     m, n = data.X.shape
     k = groups.greatest(rules.k)
@@ -632,7 +672,11 @@ class _Totals:
 def totals(
     session: ShardSession, data: TrainingData, with_gram: bool, cost: PairCost
 ) -> Waiting[Floats]:
-    """Return the result of :class:`Totals`, (n + 1, n + 1), computed once for all λ."""
+    """Return the products of all features and labels, (n + 1, n + 1), computed once for all λ.
+
+    They are sums over the queries of all shards, with the labels last. Without
+    ``with_gram``, only the diagonal and the last row and column are computed.
+    """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(
         cache,
@@ -660,9 +704,11 @@ class ForwardSearch:
     def __init__(
         self, session: ShardSession, work: GreedyWork, groups: ColumnGroups
     ) -> None:
+        """Keep the session with the shards; :meth:`start` begins the search."""
         self._session = session
         self._work = work
         self._groups = groups
+        # The selected groups by their positions, and the columns of their features.
         self.selected: tuple[int, ...] = ()
         self._columns: tuple[int, ...] = ()
         self._first_columns = groups.representatives
@@ -695,7 +741,7 @@ class ForwardSearch:
         return self._coef.copy()
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        """Add a group to the selection, with a progress event per shard."""
+        """Add a group, given by its position, to the selection, with a progress event per shard."""
         for column in self._groups.groups[feature]:
             # Products with all features, then with the labels.
             row = self._total[column]
@@ -716,10 +762,11 @@ class ForwardSearch:
         self.selected = (*self.selected, feature)
 
     def _compare(self, message: Message) -> Iterator[WorkProgress]:
-        """Send a message to the shards, and keep the criterion as it is and with each group added."""
+        """Send a message to the shards, and store the criterion as it is and with each group added."""
         costs, self._criterion, *group_costs = yield from self._session.sum(
             message, WHAT
         )
+        # For a group of one feature, the criterion is that with its feature.
         self._costs = costs[self._first_columns]
         if group_costs:
             self._costs[self._is_joint] = group_costs[0]

@@ -35,6 +35,7 @@ def label_paths(
     ``needed`` are the bytes that the paths need. Raises an OutOfMemoryError if less
     memory is free.
     """
+    # Called for their errors only.
     several_queries(data.ptr, "GreedyRankRLS")
     _refuse_large(needed, *data.X.shape)
     groups = ColumnGroups.of(data.X.shape[1], ())
@@ -44,10 +45,14 @@ def label_paths(
     known_statistics = gram_statistics(data)
 
     def paths(labels: Floats, share: Share) -> list[Floats]:
-        """Return the criteria of the path for each label vector; ``share`` runs the paths on threads."""
+        """Return the criteria after each step of the path, for each label vector in ``labels`` (P, m).
+
+        ``share`` runs the paths on threads.
+        """
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
+            """Write the criteria of the path for the label vector with a number."""
             # The path reads the labels only through these cached statistics.
             relabelled = QueryData(data.X, data.y, data.ptr)
             relabelled.shared.of(KnownStatistics).by_layout["blocks", shared_cost] = (
@@ -55,6 +60,7 @@ def label_paths(
                     data.centred[0], targets(labels[number][:, None]), data.ptr
                 )
             )
+            # One thread per path, because the paths run side by side.
             with at_most(1):
                 path = forward_path(
                     training_data(relabelled),
@@ -75,7 +81,10 @@ def label_paths(
 
 
 def _refuse_large(needed: float, m: int, n: int) -> None:
-    """Raise an OutOfMemoryError if less memory is free than is needed."""
+    """Raise an OutOfMemoryError if fewer bytes are free than are needed.
+
+    ``m`` and ``n`` are the numbers of documents and features, for the message.
+    """
     free = memory.available()
     if needed > free:
         raise OutOfMemoryError(

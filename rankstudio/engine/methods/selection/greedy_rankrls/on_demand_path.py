@@ -123,6 +123,7 @@ class OnDemandState:
     """State of one shard in the path for one λ: an on-demand search among its queries."""
 
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
+        """Compute the Gram matrices of a shard's queries, or read them from the cache."""
         self._work = work
         self._scratch = scratch
         self._statistics = statistics_of(
@@ -134,7 +135,12 @@ class OnDemandState:
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Return the answer to a message: the totals, or criteria of a selection."""
+        """Return the answer to a message: the totals, or criteria of a selection.
+
+        Each array is the part of this shard, to be summed over shards. The criteria are
+        that of the selection, those with each candidate added, and those without each
+        selected feature, as far as the message requests them.
+        """
         match message:
             case Totals():
                 return (self._statistics.total,)
@@ -151,6 +157,7 @@ class OnDemandState:
                 return np.array([search.criterion()]), costs, without
 
     def _group_search(self, products: GramProducts) -> FloatingSearch:
+        """Return a search among the groups of this path, with room for its largest selection."""
         work = self._work
         search_class = _BackFitting if work.back else _OnScratch
         search = search_class(products, work.regularization)
@@ -163,7 +170,7 @@ class _OnScratch(OnDemandSearch):
     """On-demand search whose arrays are in scratch space, so that they need not fit into memory."""
 
     def reserve(self, capacity: int, scratch: Scratch) -> None:
-        """Take the arrays for ``capacity`` features from scratch."""
+        """Take the arrays for ``capacity`` selected features from scratch, which may be in a file."""
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
         flat = blocks * capacity * BLOCK
@@ -190,7 +197,7 @@ class _BackFitting(_OnScratch):
     """
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to the change of the criterion if only their weight changes."""
+        """Return the function from candidates (c,) to the change of the criterion if only their weight changes."""
         products = self._products
         regularization = self._regularization
         assert isinstance(products, GramProducts)
@@ -207,6 +214,7 @@ class _BackFitting(_OnScratch):
             models[:, : c + 1] += inverse[:, c, : c + 1] * along[:, c, None]
 
         def changes(candidates: Ints) -> Floats:
+            """Return the change of the leave-query-out error by each candidate column, shape (c,)."""
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
                 # Of each query: x_j'x_j, and x_j'r with the residuals r of its model
@@ -247,12 +255,15 @@ def on_demand_path(
     groups : ColumnGroups
         Groups of features.
     rules : Constraints
-        Of groups.
+        Pinned and allowed groups, their greatest number, costs and penalty.
     cost : PairCost
+        Loss of a pair of documents.
     algorithm : str
         Algorithm of the greedy path with which other searches start.
     search : {"forward", "floating", "swap", "best"}
     fitting : {"pre", "back"}
+        Whether candidates are compared by models trained with them, or with the other
+        weights unchanged.
 
     Raises
     ------
@@ -261,10 +272,11 @@ def on_demand_path(
 
     Notes
     -----
-    With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²) memory of the workers,
-    or of their disks. A step with t features selected takes O(Qnt²), a floating one once or twice that for
-    each set, and swaps t times that for each exchange. The best sets need Gram matrices of all queries in the
-    memory of this process.
+    With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²)
+    memory of the workers, or of their disks. A step with t features selected takes
+    O(Qnt²), a floating one once or twice that for each set, and swaps t times that for
+    each exchange. The best sets need Gram matrices of all queries in the memory of this
+    process.
     """
     capacity = groups.greatest(rules.k)
     work = OnDemandWork(
@@ -359,12 +371,18 @@ class OnDemandGroups:
         regularization: float,
         groups: ColumnGroups,
     ) -> None:
+        """Start without groups: ``criterion`` is that of the model without features.
+
+        ``total`` (n + 1, n + 1) are the products of features and labels over all
+        queries.
+        """
         self._session = session
         self._total = total
         self._regularization = regularization
         self._groups = groups
         self.informative = _varying_groups(groups, total)
         self.selected: tuple[int, ...] = ()
+        # That of the selection; None while it is not computed yet.
         self._criterion: float | None = criterion
 
     def costs(self, candidates: Ints) -> Floats:

@@ -45,6 +45,10 @@ class OneRankingSearch(ABC):
     """Minimum number of documents: with fewer, none remain for training."""
 
     def __init__(self, data: QueryData, regularization: float) -> None:
+        """Start without features, with all documents as one ranking; ``regularization`` is λ.
+
+        Raises an error for too few documents, or too little memory.
+        """
         m = len(data.y)
         if m < self.least:
             raise DatasetError(
@@ -81,8 +85,9 @@ class OneRankingSearch(ABC):
         """Return the error with each candidate added, shape (c,)."""
 
     def select(self, feature: int) -> None:
-        """Add a feature to the selection."""
+        """Add a feature to the selection, and update the residuals and the products of all candidates."""
         with STEADY:
+            # The feature's part that the selected features do not explain.
             column = self._R[:, feature].copy()
             hat_scale, residual_scale = self._update_scales(feature)
             self._add(column, hat_scale)
@@ -108,6 +113,7 @@ class OneRankingSearch(ABC):
         """Return the error without each of the t selected features, shape (t,): O(t² mn)."""
         selected = self.selected
         costs = np.empty(len(self.selected))
+        # From the last feature to the first, so that few features are selected again.
         for position in reversed(range(len(selected))):
             self.move_to(selected[:position] + selected[position + 1 :])
             costs[position] = self.criterion()
@@ -172,9 +178,12 @@ class LeaveOneOutSearch(OneRankingSearch):
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
+                """Write the criteria of ``size`` candidates from position ``first`` on."""
                 part = candidates[first : first + size]
                 R = self._R[:, part]
-                # λc and λd of the module's docstring, for each candidate.
+                # For each candidate, the factors of the outer product that it adds to the
+                # hat matrix H, and of its part in the predictions; the leverages are the
+                # diagonal of H.
                 c = self._regularization / (
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )
@@ -194,13 +203,14 @@ class LeaveOneOutSearch(OneRankingSearch):
 class LeavePairOutSearch(OneRankingSearch):
     """Selection by the leave-pair-out error: squared errors of the differences of all pairs of documents.
 
-    The difference of a pair is predicted by the model trained without the two documents. The criterion is
-    ``pair_error`` of :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+    The difference of a pair is predicted by the model trained without the two
+    documents. The criterion is ``pair_error`` of
+    :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
 
     Notes
     -----
-    O(m²) for each candidate, so O(knm²) for k features, and O(m²) memory: no shorter way is known for one
-    ranking (Pahikkala et al. 2010, section 2).
+    O(m²) for each candidate, so O(knm²) for k features, and O(m²) memory: no shorter
+    way is known for one ranking (Pahikkala et al. 2010, section 2).
     """
 
     least = 3
@@ -230,6 +240,7 @@ class LeavePairOutSearch(OneRankingSearch):
         ):
 
             def work(index: int) -> None:
+                """Write the criterion of the candidate at a position."""
                 feature = int(candidates[index])
                 column = np.ascontiguousarray(self._R[:, feature])
                 hat_scale, residual_scale = self._update_scales(feature)
@@ -241,11 +252,17 @@ class LeavePairOutSearch(OneRankingSearch):
         return costs
 
     def _error(self, column: Floats, scale: float, residuals: Floats) -> float:
-        """Return the criterion with ``scale`` times the outer product of a column added to H."""
+        """Return the leave-pair-out error if ``scale`` times the outer product of a column is added to H.
+
+        H (m, m) maps labels to predictions. ``column`` and ``residuals`` have shape
+        (m,).
+        """
         from rankstudio.engine.methods import _pair_holdout_kernel as kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self._y.size
         losses = np.empty(m)
+        # Without a pair, m - 2 documents are left for training; there is no bias (0.0), and
+        # all rows of H are passed, from row 0 on.
         kernel.pair_losses(
             self._hat,
             self._leverages,

@@ -53,7 +53,11 @@ _GRAM_CONDITIONS = (2, 16), (4, 3)
 
 
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
-    """Return "statistics" or "rows": as requested, otherwise by the shape (m, n, Q) of the data alone."""
+    """Return "statistics" or "rows": as requested, otherwise by the shape (m, n, Q) of the data alone.
+
+    "statistics" keeps a Gram matrix for each of Q queries; "rows" computes the
+    matrices' rows of the k selected features. m counts documents, and n features.
+    """
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
@@ -79,8 +83,8 @@ def delay(n: int, k: int, with_gram: bool) -> int:
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     """Return the memory requirements of a path of k features.
 
-    For each query, 2n + 1 numbers are kept for all λ, and (n + 1)² more with statistics. Each λ needs 4n + 1
-    numbers and the state of the selected features: see
+    For each query, 2n + 1 numbers are kept for all λ, and (n + 1)² more with
+    statistics. Each λ needs 4n + 1 numbers and the state of the selected features: see
     :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
     """
     m = shape.m
@@ -90,6 +94,7 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     is_whole = statistics_kind == "statistics"
     lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if is_whole else 0))
     states = NUMBER * Q * (4 * n + 1 + _n_kept_numbers(n, k, is_whole))
+    # What is made once and shared by all λ: matrices, or rows as far as they are cached.
     made_bytes = (
         NUMBER * Q * (n + 1) ** 2
         if is_whole
@@ -160,7 +165,8 @@ class Shape:
 
     Notes
     -----
-    The choice depends only on the shape, so that a path uses the same algorithm wherever it is computed.
+    The choice depends only on the shape, so that a path uses the same algorithm
+    wherever it is computed.
     """
 
     m: int
@@ -186,7 +192,10 @@ class Shape:
         return algorithm == "statistics" or (algorithm == "auto" and are_small)
 
     def memory(self) -> dict[str, float]:
-        """Return the bytes of each algorithm that needs all documents, in addition to X and the centred X."""
+        """Return the bytes of each algorithm that needs all documents, in addition to X and the centred X.
+
+        They depend on m documents, n features, Q queries and k selected features.
+        """
         m = self.m
         n = self.n
         Q = self.Q
@@ -197,7 +206,11 @@ class Shape:
         }
 
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
-        """Return the memory requirements of an algorithm of :meth:`memory`."""
+        """Return the memory requirements of an algorithm that needs all documents: "algorithm1" or "columns".
+
+        If they exceed the free memory, or the data are in shards, they name the setting
+        of the parameter that fits.
+        """
         base_need = whole_need(data)
         needed = self.memory()[algorithm]
         fits = (
@@ -210,7 +223,7 @@ class Shape:
         )
 
     def check(self, algorithm: str) -> None:
-        """Raise an OutOfMemoryError if there is not enough memory for an algorithm of :meth:`memory`."""
+        """Raise an OutOfMemoryError if there is not enough memory for "algorithm1" or "columns"."""
         needed = self.memory()[algorithm]
         if needed > _UNCHECKED_BYTES and needed > (free := memory.available()):
             raise OutOfMemoryError(
@@ -239,12 +252,13 @@ def whole_path(
         λ > 0.
     groups : ColumnGroups
     rules : Constraints
-        Of groups.
+        Pinned and allowed groups, their greatest number, costs and penalty.
     algorithm : str
         "algorithm1" for forward search without groups, otherwise any.
     search : {"forward", "floating", "swap"}
     back : bool
-        As in :func:`whole_search`.
+        Whether candidates are evaluated by back-fitting: the weights of all other
+        features are unchanged.
 
     Raises
     ------
@@ -276,13 +290,15 @@ def search_path(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the steps of a path by a search among features.
 
-    The parameters are those of :func:`whole_path`.
+    Groups stand for features in the steps and in ``rules``. ``search`` is "forward",
+    "floating" or "swap"; the last two improve on the forward path.
     """
     if not groups.trivial:
         feature_search = GroupSearch(feature_search, groups)
     if search == "forward":
         yield from forward(feature_search, rules)
         return
+    # Without the penalty of the size, the path has a set of every size to improve.
     greedy = yield from greedy_steps(
         forward(feature_search, replace(rules, size_penalty=0.0)), rules
     )
@@ -309,6 +325,7 @@ def whole_search(
     if not data.sparse:
         cache = data.shared.of(KeptColumns)
         if cache.columns is None:
+            # Called for its error only: too little memory.
             Shape.of(data.X.shape, data.ptr, k).check("columns")
             # The search centres the columns, which does not change mirrored rows.
             cache.columns = SparseQueryData.of(

@@ -50,6 +50,7 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     search : Search
         Search without selection; it contains the selection at the end.
     rules : Constraints
+        Pinned and allowed features, their greatest number, k, costs and penalty.
 
     Yields
     ------
@@ -73,8 +74,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         # The criterion of the model with each candidate; NaN for features that are not
         # compared.
         costs = search.costs(candidates)
-        compared = np.full(remaining.size, np.nan)
-        compared[candidates] = costs
+        candidate_criteria = np.full(remaining.size, np.nan)
+        candidate_criteria[candidates] = costs
         best = (
             _best_candidate(candidates, costs, before, empty, rules)
             if pinned is None
@@ -82,7 +83,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         )
         if best is None:
             break
-        # The winner becomes part of the model, and no candidate any more.
+        # The winner becomes part of the model, and no candidate any more. Fast searches
+        # return None instead of progress events.
         yield from search.select(best) or ()
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
@@ -92,22 +94,26 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
             selected=search.selected,
             coef=search.weights(),
             criterion=after,
-            candidates=compared,
+            candidates=candidate_criteria,
             before=before,
         )
         before = after
     if not search.selected:
-        yield empty_model(empty, compared)
+        yield empty_model(empty, candidate_criteria)
 
 
-def empty_model(criterion: float, compared: Floats) -> Step:
-    """Return the step of a search in which no feature is worth its penalty."""
+def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
+    """Return the step of a search in which no feature is worth its penalty.
+
+    ``criterion`` is that of the model without features, ``candidate_criteria`` (n,) the
+    criteria with each feature.
+    """
     return Step(
         number=1,
         selected=(),
-        coef=np.zeros(compared.size),
+        coef=np.zeros(candidate_criteria.size),
         criterion=criterion,
-        candidates=compared,
+        candidates=candidate_criteria,
         before=criterion,
     )
 
@@ -198,18 +204,20 @@ def floating(
 
     Notes
     -----
-    For every size the best set found so far is kept, initially that of the greedy path. At each size,
-    starting from the best set: if removing some feature gives the best set so far with one feature less, the
-    search continues there; otherwise the best feature is added, and the search continues from the best set
-    with one feature more, whether new or old. (Pudil et al. 1994 continue from the new one even if it is
-    worse, so that their path may leave the greedy one for worse sets.) Sets of more than k features are not
-    considered: with a larger k, smaller sets may improve.
+    For every size the best set found so far is kept, initially that of the greedy path.
+    At each size, starting from the best set: if removing some feature gives the best
+    set so far with one feature less, the search continues there; otherwise the best
+    feature is added, and the search continues from the best set with one feature more,
+    whether new or old. (Pudil et al. 1994 continue from the new one even if it is
+    worse, so that their path may leave the greedy one for worse sets.) Sets of more
+    than k features are not considered: with a larger k, smaller sets may improve.
 
-    This has two consequences. No step is worse than the greedy step of its size, because a set is only
-    replaced by one with a lower criterion; a greedy path of another algorithm may differ by rounding, which
-    :data:`TIE` bounds. The search also ends, because each replacement reduces the criterion of a size by more
-    than its rounding, and no criterion is negative. At the end, no single removal or addition leads from a
-    set of the path to a better one of the adjacent size.
+    This has two consequences. No step is worse than the greedy step of its size,
+    because a set is only replaced by one with a lower criterion; a greedy path of
+    another algorithm may differ by rounding, which :data:`TIE` bounds. The search also
+    ends, because each replacement reduces the criterion of a size by more than its
+    rounding, and no criterion is negative. At the end, no single removal or addition
+    leads from a set of the path to a better one of the adjacent size.
 
     Each set found costs O(t) selections and one evaluation of all additions and
     removals.
@@ -249,11 +257,13 @@ class BestSets:
     def __init__(
         self, greedy: list[Step], search: FloatingSearch, rules: Constraints
     ) -> None:
+        """Start with the greedy sets, one step per size; ``search`` computes the criteria of others."""
         self._best = greedy.copy()
         self._search = search
         self._rules = rules
         self._empty_criterion = greedy[0].before
         self.tie = TIE * self._empty_criterion
+        # The greatest size: features that never vary are not searched, unless pinned.
         selectable = rules.allowed & search.informative
         selectable[list(rules.pinned)] = True
         self.most = min(len(greedy), max(1, int(selectable.sum())))
@@ -284,6 +294,7 @@ class BestSets:
         self._search.move_to(selected)
         costs = self._search.removals()
         costs[:pinned] = np.inf
+        # Of the removals that are best up to rounding, that of the last column.
         position = max(
             np.flatnonzero(costs <= costs.min() + self.tie),
             key=lambda index: selected[index],
@@ -298,11 +309,12 @@ class BestSets:
             return
         selected = self._best[size - 1].selected
         costs = self._compare(size)
+        # The first of the features that are best up to rounding.
         best = int(np.flatnonzero(costs <= np.nanmin(costs) + self.tie)[0])
         self._improve(size + 1, (*selected, best), costs[best])
 
     def put(self, size: int, selected: tuple[int, ...]) -> None:
-        """Register a set as the best of its size."""
+        """Register a set as the best of its size, whose neighbours are not compared yet."""
         self._search.move_to(selected)
         criterion = self._search.criterion()
         self._best[size - 1] = Step(
@@ -315,7 +327,10 @@ class BestSets:
         self._is_pruned[size - 1] = self._is_grown[size - 1] = False
 
     def _compare(self, size: int) -> Floats:
-        """Compute and store the criterion of the best set of a size with each feature added."""
+        """Compute and store the criterion (n,) of the best set of a size with each feature added.
+
+        NaN for features in the set, and for those that may not be added.
+        """
         self._is_grown[size - 1] = True
         selected = self._best[size - 1].selected
         remaining = self._rules.allowed.copy()
@@ -343,7 +358,11 @@ class BestSets:
         return True
 
     def steps(self) -> Iterator[Step]:
-        """Yield the best sets, up to the size with the lowest penalised criterion."""
+        """Yield the best set of each size as a step, up to the size with the lowest penalised criterion.
+
+        The penalty is that of the rules, per feature; without it, all sizes are
+        yielded.
+        """
         # A step shows the features compared in growing from the size before.
         for size in range(1, self.most):
             if not self._is_grown[size - 1]:
@@ -385,10 +404,10 @@ class GroupSearch:
 
     Notes
     -----
-    The criterion of a selection with a group is exactly that of the union: the columns of the group are
-    selected one after another, and removed again. With t features selected and Q queries, a group of b
-    columns costs O(b Q (t + b)²) besides the products of its columns; single features are compared at once,
-    as without groups.
+    The criterion of a selection with a group is exactly that of the union: the columns
+    of the group are selected one after another, and removed again. With t features
+    selected and Q queries, a group of b columns costs O(b Q (t + b)²) besides the
+    products of its columns; single features are compared at once, as without groups.
     """
 
     def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:
@@ -399,7 +418,10 @@ class GroupSearch:
         self.informative = np.isin(np.arange(len(groups.groups)), varying)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return the criterion with each candidate added, shape (c,)."""
+        """Return the criterion with each candidate added, shape (c,); candidates are positions of groups.
+
+        Groups of one feature are compared at once, each other group by adding it.
+        """
         groups = [self._groups.groups[candidate] for candidate in candidates]
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
         costs = np.empty(candidates.size)
@@ -410,6 +432,7 @@ class GroupSearch:
         joint = np.flatnonzero(~is_single).tolist()
         for index in joint:
             costs[index] = self._criterion_of((*self.selected, int(candidates[index])))
+        # Back to the selection, which the comparison of groups has left.
         if joint:
             self.move_to(self.selected)
         return costs

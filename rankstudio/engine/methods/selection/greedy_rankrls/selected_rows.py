@@ -71,14 +71,19 @@ class SolvedRows:
 
     Notes
     -----
-    Memory: k² / 2 numbers per query, and kn more without Gram matrices. Step t reads t (n - t) numbers of
-    each Gram matrix, and 2 t² numbers for the systems.
+    Memory: k² / 2 numbers per query, and kn more without Gram matrices. Step t reads t
+    (n - t) numbers of each Gram matrix, and 2 t² numbers for the systems.
     """
 
     def __init__(
         self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]
     ) -> None:
+        """Start without features, with ``arrays`` of the shapes of :meth:`shapes` and λ.
+
+        ``gram`` are the Gram matrices of the queries; None if only rows are computed.
+        """
         inverse, diagonal, rows = arrays
+        # Whole Gram matrices, or only the rows of the selected features, one per step.
         self._whole = gram is not None
         self._gram = rows if gram is None else gram
         self._factor = (inverse, diagonal)
@@ -104,7 +109,12 @@ class SolvedRows:
         state: State,
         for_each_block: Each,
     ) -> None:
-        """Solve the systems of the selected feature in each query, and update the remaining features."""
+        """Solve the systems of the selected feature in each query, and update the remaining features.
+
+        ``total`` (n,) are the feature's products with all features over all queries,
+        and ``remaining`` the columns that are not selected. ``for_each_block`` calls a
+        function for slices of the blocks of queries, in threads.
+        """
         t = len(self.selected)
         self._totals.append(total)
         self.selected.append(feature)
@@ -120,6 +130,7 @@ class SolvedRows:
 
         # Each thread has a part of the blocks, and work space of its own.
         def work(part: slice) -> None:
+            """Update the queries of some blocks."""
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
             part_state = of_blocks(state, part)
@@ -157,6 +168,12 @@ class DelayedRows:
     def __init__(
         self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]
     ) -> None:
+        """Start without features, with ``arrays`` of the shapes of :meth:`shapes` and λ.
+
+        ``gram`` are the Gram matrices of the queries; None if only rows are computed.
+        """
+        # γ, d and pivots of the kept steps, the two matrices of pairs of features, and the
+        # products of the next feature, for data without whole Gram matrices.
         rows, halves, pivots, outer, inner, following = arrays
         self._whole = gram is not None
         self._gram = following if gram is None else gram
@@ -170,7 +187,12 @@ class DelayedRows:
 
     @staticmethod
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
-        """Return the shapes of a query's arrays: γ, d, pivots, S - T, V, and the next feature's products."""
+        """Return the shapes of a query's arrays: γ, d, pivots, S - T, V, and the next feature's products.
+
+        γ, d and pivots are those of the ``delay`` steps that are kept. S - T and V have
+        an entry for each pair of the features that remain after these steps; paths of k
+        steps that end before need none.
+        """
         places = n - delay if k > delay else 0
         pairs = places * (places - 1) // 2
         return [
@@ -194,7 +216,12 @@ class DelayedRows:
         state: State,
         for_each_block: Each,
     ) -> None:
-        """Update the remaining features with a selected feature, and keep its changes as another step."""
+        """Update the remaining features with a selected feature, and keep its changes as another step.
+
+        ``total`` (n,) are the feature's products with all features over all queries,
+        and ``remaining`` the columns that are not selected. ``for_each_block`` calls a
+        function for slices of the blocks of queries, in threads.
+        """
         gammas, _, _ = self.delayed
         if self._n_kept_steps == gammas.shape[2]:  # no room for another step
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)
@@ -210,6 +237,7 @@ class DelayedRows:
             at_gram = feature if self._whole else 0
 
         def work(part: slice) -> None:
+            """Update the queries of some blocks."""
             _delayed_kernel.select(
                 feature,
                 remaining,
@@ -231,11 +259,16 @@ class DelayedRows:
         self._n_kept_steps += 1
 
     def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
-        """Apply the kept steps to the matrices of the columns ``remaining``, and keep none."""
+        """Apply the kept steps to the matrices of the columns ``remaining``, and keep none.
+
+        ``for_each_block`` calls a function for slices of the blocks of queries.
+        """
         places = np.searchsorted(self._columns_by_place, remaining)
         h = self._n_kept_steps
 
         def work(part: slice) -> None:
+            """Apply the steps to the matrices of some blocks, which the first time start as Gram matrices."""
+            # An empty array says that the matrices exist already.
             gram = self._gram[:0] if self._has_matrices else self._gram[part]
             matrices = of_blocks(self._matrices, part)
             space = np.empty((3 * h + 2, BLOCK))
@@ -280,8 +313,9 @@ class JointPairs:
 
     Notes
     -----
-    A comparison costs O(Q b³) for a group of b features, independent of the selection; selecting a feature
-    costs a further O(Q p) for p pairs of features within groups, which take O(Q p) memory.
+    A comparison costs O(Q b³) for a group of b features, independent of the selection;
+    selecting a feature costs a further O(Q p) for p pairs of features within groups,
+    which take O(Q p) memory.
     """
 
     def __init__(
@@ -291,6 +325,12 @@ class JointPairs:
         blocks: int,
         empty: Callable[[int], Floats],
     ) -> None:
+        """Allocate two numbers for each pair of features of a group in each query, by ``empty``.
+
+        ``groups`` have several of the n columns each; ``blocks`` counts blocks of
+        queries.
+        """
+        # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
         self._members: Ints = np.concatenate(groups).astype(np.int64)
         self._starts: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -313,11 +353,16 @@ class JointPairs:
     def follow(
         self, feature: int, step: int, delayed: Delayed, for_each_block: Each
     ) -> None:
-        """Update the pairs after the selection of a feature, whose changes are delayed at ``step``."""
+        """Update the pairs after the selection of a feature, whose changes are kept as those of a step.
+
+        ``delayed`` has the kept changes of all steps, and ``step`` is the position of
+        the feature's own. ``for_each_block`` calls a function for slices of the blocks.
+        """
         self._is_remaining[feature] = False
         arguments = step, self._is_remaining, self._members, self._starts, self._pairs
 
         def work(part: slice) -> None:
+            """Update the queries of some blocks."""
             kernels.follow(
                 *arguments,
                 of_blocks(delayed, part),
@@ -348,6 +393,7 @@ class JointPairs:
         )
 
         def work(part: slice) -> None:
+            """Write the criteria of some blocks of queries to ``partial``."""
             kernels.costs(
                 *arguments,
                 of_blocks(state, part),

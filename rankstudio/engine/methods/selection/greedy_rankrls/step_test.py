@@ -38,7 +38,8 @@ _MOST_PRODUCTS = 2e7
 def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     """Return the scores of the centred documents by the empty model and by each model, shape (k + 1, m).
 
-    The scores of the empty model are 0.
+    The scores of the empty model are 0. The array is in memory up to half of the memory
+    limit, beyond it in a file.
     """
     limit = budget() / 2
     out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(
@@ -51,6 +52,7 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
         for row, coef in zip(out[1:], coefs, strict=True):
             row[shard.rows] = X @ coef
 
+    # The progress events of the pass over the shards are not shown.
     for _ in data.visited(score, _PROGRESS_TEXT):
         pass
     return out
@@ -67,6 +69,7 @@ class ResidualTest:
     """
 
     def __init__(self, paths: SummedPaths, data: TrainingData, cost: PairCost) -> None:
+        """Compute the path, and the scores of the documents by the model before each step."""
         if not cost.ties:
             raise ParameterError(
                 "ties", False, "True, as documents with equal labels count, too"
@@ -77,6 +80,7 @@ class ResidualTest:
         steps = paths.path()
         self.selected: tuple[int, ...] = steps[-1].selected
         self._labels = centre(data.y[:, None], data.ptr)[:, 0]
+        # All but the last one: no step follows it.
         models = [step.coef for step in steps[: len(self.selected) - 1]]
         # Scores by the model before each step.
         self._fitted_scores = _scores_of_models(data, models)
@@ -88,6 +92,7 @@ class ResidualTest:
     @property
     def at_once(self) -> int:
         """Number of permutations that are compared at a time."""
+        # A permutation needs a product of each feature in each query, and its labels.
         n_products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
         max_products = (
             min(_MOST_PRODUCTS, budget() / _BUDGET_PER_PRODUCT)
@@ -97,12 +102,18 @@ class ResidualTest:
         return int(min(_MAX_PERMUTATIONS, max(1, max_products // n_products)))
 
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
-        """Return by how much a step, from 0, reduces the error with each permutation of the residuals."""
+        """Return by how much a step, from 0, reduces the error with each permutation of the residuals, shape (P,).
+
+        The residuals are those of the model before the step; ``orders`` are P
+        permutations of the m documents, which are added to that model's scores.
+        """
         fitted = self._fitted_scores[step]
         residuals = self._labels - fitted
         targets = self._targets(
             np.column_stack([fitted + residuals[order] for order in orders])
         )
+        # Costs and random candidates need the whole path; otherwise one comparison is
+        # enough.
         rules = self._paths.rules
         if rules.costs is None and rules.n_candidates is None:
             return self._best_drops(targets, step)
@@ -155,9 +166,10 @@ class ResidualTest:
 
         Notes
         -----
-        Query q has the Gram matrix G and the products r with a target, over all queries T and t. Without
-        query q, the weights of the selected features S are w = A⁻¹ (t - r)_S with A = (T - G)_SS + λI, and
-        the weights that predict feature j from them are b = A⁻¹ (T - G)_Sj. Feature j then has the weight
+        Query q has the Gram matrix G and the products r with a target, over all queries
+        T and t. Without query q, the weights of the selected features S are w = A⁻¹ (t
+        - r)_S with A = (T - G)_SS + λI, and the weights that predict feature j from
+        them are b = A⁻¹ (T - G)_Sj. Feature j then has the weight
 
             ((t - r)_j - (T - G)_jS w) / ((T - G)_jj + λ - (T - G)_jS b)
 

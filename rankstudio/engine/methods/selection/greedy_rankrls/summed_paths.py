@@ -97,7 +97,10 @@ class WithoutQueries(SomeQueries):
     whole: Floats
 
     def fill(self, row: int) -> None:
-        """Copy a row of the matrices of all queries, and set it to 0 for the left-out ones; O(Qn)."""
+        """Copy a row of the Gram matrices of all queries, and set it to 0 for the left-out ones; O(Qn).
+
+        Also fill the same row and column of their total.
+        """
         statistics = self.statistics
         blocks = self.queries // BLOCK
         lanes = self.queries % BLOCK
@@ -143,9 +146,10 @@ class SummedPaths:
 
     Notes
     -----
-    O(mn²) once for m documents with n features. A path of k features on Q queries then takes O(Qnk) to copy
-    the required parts of the Gram matrices, or O(Qn²) for k of at least n / 2, and O(Qnk²). Each thread has
-    copies of its own; if there is too little memory for all copies, they are in unnamed files.
+    O(mn²) once for m documents with n features. A path of k features on Q queries then
+    takes O(Qnk) to copy the required parts of the Gram matrices, or O(Qn²) for k of at
+    least n / 2, and O(Qnk²). Each thread has copies of its own; if there is too little
+    memory for all copies, they are in unnamed files.
     """
 
     def __init__(
@@ -155,6 +159,7 @@ class SummedPaths:
         rules: Constraints,
         cost: PairCost,
     ) -> None:
+        """Sum the products of features and labels in each query, for paths with this λ and these rules."""
         self.regularization = regularization
         self.rules = rules
         self._groups = ColumnGroups.of(data.X.shape[1], ())
@@ -191,7 +196,8 @@ class SummedPaths:
     ) -> list[Step]:
         """Return the steps on all but a few queries.
 
-        ``first`` is as in :meth:`labelled_path`.
+        ``first`` are features to start with; the path then ends with the feature after
+        them.
         """
         with self._buffer(self.n_queries) as room:
             return self._path(self._statistics_without(queries, room), first)
@@ -211,7 +217,7 @@ class SummedPaths:
         return self._path(self._statistics_with_labels(labels), first)
 
     def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
-        """Return the squared errors of some models on a query, shape (k,)."""
+        """Return the squared errors of k models, each with weights (n,), on a query, shape (k,)."""
         gram = self.statistics.gram[query // BLOCK, :, :, query % BLOCK]
         # ||X w - y||² is a quadratic form of [w; -1] in the Gram matrix [X y]'[X y].
         models = np.column_stack((coefs, np.full(len(coefs), -1.0)))
@@ -222,11 +228,11 @@ class SummedPaths:
 
     @contextmanager
     def _buffer(self, n_queries: int) -> Iterator[Floats]:
-        """Provide a buffer for the Gram matrices of ``n_queries`` queries, which is reused afterwards."""
+        """Provide a buffer (blocks, n + 1, n + 1, BLOCK) for Gram matrices of queries, which is reused afterwards."""
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
         try:
-            # This is tried, because another thread may take the last one.
+            # No test whether one is left: another thread may take the last one.
             room = unused.pop()
         except IndexError:
             room = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
@@ -236,7 +242,10 @@ class SummedPaths:
             unused.append(room)
 
     def _statistics_of(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of some queries, given in ascending order, with matrices in ``room``."""
+        """Return the statistics of some queries, in ascending order of their numbers, with matrices in ``room``.
+
+        ``room`` (blocks, n + 1, n + 1, BLOCK) is an array to be overwritten.
+        """
         # Room for as many blocks as the queries fill, rounded up.
         out = room[: -(-queries.size // BLOCK)]
         # The squares of all features and labels, and the row of the labels; other rows
@@ -260,7 +269,8 @@ class SummedPaths:
     def _statistics_without(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of all but a few queries, with matrices in ``room``.
 
-        This is faster than :meth:`_statistics_of` with all other queries.
+        ``room`` (blocks, n + 1, n + 1, BLOCK) is an array to be overwritten. This is
+        faster than :meth:`_statistics_of` with all other queries.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
@@ -296,6 +306,7 @@ class SummedPaths:
         )
 
         def add(index: int, shard: Shard, rows: QueryData) -> None:
+            """Write the products of a shard's queries."""
             query = shard.first_query
             row = shard.first_row
             for X, _, ptr in centred_blocks(
@@ -306,6 +317,7 @@ class SummedPaths:
                     query += 1
                 row += len(X)
 
+        # The progress events of the pass over the shards are not shown.
         for _ in self._data.visited(add, "multiplying features"):
             pass
         return out
@@ -337,7 +349,7 @@ class SummedPaths:
     def _path(
         self, source: Statistics | SomeQueries, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps of a path.
+        """Return the steps of a greedy path, computed from sums of per-query statistics without documents.
 
         Parameters
         ----------
@@ -374,12 +386,16 @@ class SummedPaths:
         # The path runs on one shard with statistics in place of documents.
         with at_most(1), _data_of_statistics(statistics).session(work) as session:
             search = _FillingSearch(session, work, self._groups, some_queries)
-            for _ in search.start(statistics.total):
+            for _ in search.start(statistics.total):  # its progress is not shown
                 pass
             return [step for step in forward(search, rules) if isinstance(step, Step)]
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
-        """Return the errors of all queries with the features ``first``, and with each other feature added."""
+        """Return the errors of all queries with the features ``first`` (Q,), and with each other feature added (Q, n).
+
+        No documents are needed: one shard's state of a greedy path is started with the
+        statistics of all queries, and the features are selected in it.
+        """
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)
         work = GreedyWork(

@@ -38,7 +38,7 @@ class SummedRows(QueryData):
 
     @classmethod
     def of(cls, data: TrainingData | QueryData, statistics: Statistics) -> SummedRows:
-        """Return the rows of some documents whose Gram matrices are known."""
+        """Return rows that have only the Gram matrices of their queries, in ``statistics``, and no features."""
         n = statistics.total.shape[0] - 1
         # The features are a view of a single 0, so that they have a shape but take no
         # memory.
@@ -63,11 +63,11 @@ class SummedRows(QueryData):
         return True
 
     def narrowed(self, columns: Sequence[int]) -> SummedRows:
-        """Return the same rows with some of the features."""
+        """Return the same rows with some of the features, from the parts of their Gram matrices."""
         statistics = gram_statistics(self)
         chosen = list(columns)
         squares, rights, labels = statistics.known
-        indices = np.array([*chosen, statistics.total.shape[0] - 1])
+        indices = np.array([*chosen, statistics.total.shape[0] - 1])  # the labels last
         total = statistics.total[np.ix_(indices, indices)]
         gram = statistics.gram[:, indices[:, None], indices]
         parts = (
@@ -90,25 +90,28 @@ class _Known:
 def summed_rows(
     data: TrainingData, cost: PairCost, columns: Sequence[int] | None = None
 ) -> QueryData:
-    """Return the rows of a loss, cached.
+    """Return the rows whose squared errors are a loss, cached.
 
     Parameters
     ----------
     data : TrainingData
         Of any size.
     cost : PairCost
+        Loss of a pair of documents.
     columns : sequence of int, optional
         Columns of the features; all by default.
 
     Returns
     -------
     QueryData
-        For one shard, the documents or the rows of the cost; for several shards, :class:`SummedRows`.
+        For one shard, the documents or the rows of the cost; for several shards,
+        :class:`SummedRows`, which only have the Gram matrix of each query.
 
     Notes
     -----
-    One pass over several shards, O(mn²) for m documents with n features. The matrices take O(Qn²) for Q
-    queries: in memory up to half of the memory limit, otherwise in an unnamed file.
+    One pass over several shards, O(mn²) for m documents with n features. The matrices
+    take O(Qn²) for Q queries: in memory up to half of the memory limit, otherwise in an
+    unnamed file.
     """
     if not data.several:
         rows = PairRows.of(data.whole("Exact search"), cost)
@@ -121,7 +124,10 @@ def summed_rows(
 
 
 def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
-    """Yield progress, and return the result of :func:`summed_rows`."""
+    """Return the rows whose squared errors are a loss, with progress events; cached.
+
+    For several shards, the rows only have the Gram matrix of each query.
+    """
     if not data.several:
         return summed_rows(data, cost)
     by_cost = data.shared.of(_Known).by_cost
@@ -131,7 +137,10 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 
 
 def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
-    """Compute the squares, the label products and the Gram matrices of all queries, by shards."""
+    """Return the squares, the label products and the Gram matrices of all queries, summed up by shards.
+
+    Progress events come first. The arrays are in memory, or in files if they are large.
+    """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
     # The arrays of all queries take at most half of the memory limit; beyond it, they

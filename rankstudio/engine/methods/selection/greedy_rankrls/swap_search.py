@@ -39,8 +39,9 @@ def swap_features(
 
     Notes
     -----
-    Each round evaluates all k (n - k) swaps exactly and carries out the best one, in O(Q n k³) for Q queries.
-    The search ends, because each round reduces the criterion, and the number of sets is finite.
+    Each round evaluates all k (n - k) swaps exactly and carries out the best one, in
+    O(Q n k³) for Q queries. The search ends, because each round reduces the criterion,
+    and the number of sets is finite.
     """
     search.move_to(selected)
     criterion = search.criterion()
@@ -121,7 +122,10 @@ def swap_path(
 def swap_sets(
     sets: BestSets, search: FloatingSearch, rules: Constraints
 ) -> Iterator[WorkProgress]:
-    """Improve each of the best sets by swaps, with a progress event per size."""
+    """Improve each of the best sets, one per size, by swaps, with a progress event per size.
+
+    A swap replaces a feature of the set by one outside of it.
+    """
     for size in range(max(1, len(rules.pinned)), sets.most + 1):
         before = sets.of_size(size).selected
         if before:

@@ -36,7 +36,8 @@ def swap_criteria(
     Returns
     -------
     criterion : float
-        Criterion of the selection, summed over documents (Pahikkala et al. 2010, eq. (7)).
+        Criterion of the selection, summed over documents (Pahikkala et al. 2010, eq.
+        (7)).
     swapped : ndarray of shape (k, c)
         Row a has the criterion with the a-th selected feature replaced by each
         candidate.
@@ -47,8 +48,8 @@ def swap_criteria(
 
     Notes
     -----
-    No model is trained: each row is one comparison of a search at the selection without the feature, O(Qk⁴ +
-    Qck³) in total from Gram matrices of Q queries.
+    No model is trained: each row is one comparison of a search at the selection without
+    the feature, O(Qk⁴ + Qck³) in total from Gram matrices of Q queries.
     """
     swapped = np.empty((len(selected), candidates.size))
     without = np.empty(len(selected))
@@ -82,6 +83,7 @@ def group_swap_criteria(
     selected : tuple of int
         Columns of the model, in whole groups.
     groups : ColumnGroups
+        Features that are selected together; each other feature is a group by itself.
 
     Returns
     -------

@@ -24,8 +24,9 @@ it. With μ = λ² / (2λ + σ) and σ at least the greatest eigenvalue of T, σ
 
     L(S) >= J_μ(S) >= J_μ(U) for every S in U,   J_μ(U) = y'y - t[U]'(T[U, U] + μI)^-1 t[U].           (4)
 
-With M = (T[U, U] + μI)^-1 and w = M t[U], removing feature c increases J_μ by w_c² / M[c, c]. A subset of U
-without d of the features after the prefix has at least J_μ(U) plus the d-th smallest of these increases.  (5)
+With M = (T[U, U] + μI)^-1 and w = M t[U], removing feature c increases J_μ by w_c² /
+M[c, c]. A subset of U without d of the features after the prefix has at least J_μ(U)
+plus the d-th smallest of these increases.  (5)
 
 M, w and J_μ are the result of sweeping the matrix [T + μI, t; t', y'y] on the features
 of U. Features are in the order in which the search branches; the features of an item,
@@ -63,11 +64,16 @@ Task = tuple[
 def _append(
     b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Floats
 ) -> None:
-    """Append feature b to a prefix of t features, and update the features from ``first`` on by (3).
+    """Append feature b to a prefix of t features, and update the features from ``first`` on.
 
+    ``prefix`` has, by number of features, the quantities of each further feature from
+    which the training error with it follows in O(1); they change by (3) of the module's
+    docstring. ``total`` (n + 1, n + 1) are the products of features and labels.
     ``work`` is two vectors of length t, two of length n, and L, to which a row is
     appended.
     """
+    # By number of features in the prefix, and by further feature; the last one is the
+    # error with the squared length of the weights.
     p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
     z = work[0]
@@ -142,12 +148,16 @@ def _factorise_without(
 ) -> None:
     """Write L of T_q[S, S] + λI = LL' and L^-1 t_q[S] to ``space``, for the queries of block k.
 
-    T_q = T - G_q and t_q = t - r_q are the totals without query q. The diagonal entries
-    of L are inverted.
+    S are the first t of the features ``chosen``. T_q = T - G_q and t_q = t - r_q are
+    the totals without query q: products of features, and of features and labels.
+    ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The diagonal entries of L are
+    inverted.
     """
+    # Products over all queries, by branching order; those of each query, by column.
     total, gram, columns, _ = totals
     n = total.shape[0] - 1
     last = gram.shape[1] - 1
+    # The factor L, and the solution along it.
     M, w = space
     for a in range(t):
         # Row a of the matrix and its right-hand side, without each query of the block.
@@ -185,9 +195,16 @@ def _errors_of_block(
     space: tuple[Floats, Floats],
     out: Floats,
 ) -> None:
-    """Write y_q'y_q - 2 w_q'r_q + w_q'G_q w_q of block k, after the back substitution for w_q."""
+    """Write the errors of the held-out queries of block k to ``out`` (BLOCK,), with t chosen features.
+
+    ``space`` has the factor L and the solution of the forward substitution for each
+    query; a back substitution gives the weights w_q. The error is y_q'y_q - 2 w_q'r_q +
+    w_q'G_q w_q with the query's own products.
+    """
+    # The products of each query, by column, and the columns in branching order.
     _, gram, columns, _ = totals
     last = gram.shape[1] - 1
+    # The factor L, and the solution along it.
     M, w = space
     # The back substitution; diagonal entries of L are inverted.
     for a in range(t - 1, -1, -1):
@@ -221,7 +238,11 @@ def _left_out_error(
     space: tuple[Floats, Floats],
     by_query: Floats,
 ) -> float:
-    """Return the leave-query-out error of t features, and write that of each query (blocks, BLOCK)."""
+    """Return the leave-query-out error of t features, and write that of each query to ``by_query``.
+
+    ``chosen`` (≥ t,) are the features, ``totals`` the products over all queries and in
+    each query, and ``by_query`` has shape (blocks, BLOCK).
+    """
     error = 0.0
     for k in range(by_query.shape[0]):
         _factorise_without(k, chosen, t, totals, regularization, space)
@@ -233,7 +254,11 @@ def _left_out_error(
 
 @fused_subroutine
 def _sweep(matrix: Floats, c: int) -> None:
-    """Sweep a symmetric matrix (n + 1, n + 1) on row c, which adds feature c to the model."""
+    """Sweep a symmetric matrix (n + 1, n + 1) on row c in place, which adds feature c to the model.
+
+    Swept on all features, [M, t; t', y'y] becomes [-M^-1, w; w', error] with the
+    weights w = M^-1 t; after some features, this holds for these.
+    """
     n = matrix.shape[0]
     pivot = matrix[c, c]
     # All other rows, then the pivot's row itself.
@@ -252,7 +277,11 @@ def _sweep(matrix: Floats, c: int) -> None:
 
 @fused_subroutine
 def _take_out(matrix: Floats, c: int) -> None:
-    """Remove feature c from a swept matrix [-M, w; w', J_μ], whose rows outside of U are 0, as in (5)."""
+    """Remove feature c from the model of a swept matrix, in place.
+
+    The matrix (n + 1, n + 1) is [-M, w; w', J_μ], with the inverse M of the features in
+    the model, their weights w and the error J_μ. Rows of other features are 0.
+    """
     n = matrix.shape[0]
     pivot = matrix[c, c]
     for i in range(n):
@@ -276,10 +305,12 @@ def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
 def _bound(
     matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: Floats
 ) -> float:
-    """Return the bound (5) for sets with ``n_to_choose`` of the items from ``item`` on.
+    """Return a lower bound of the error of all sets with ``n_to_choose`` of the items from ``item`` on.
 
-    Removing an item costs at least as much as its costliest feature. If d items are
-    missing, the d-th smallest cost is the (n_to_choose + 1)-th greatest.
+    ``matrix`` is the swept matrix of a model with all these items; ``starts`` (items +
+    1,) are the first features of items. Removing an item costs at least as much as its
+    costliest feature. If d items are missing, the d-th smallest cost is the
+    (n_to_choose + 1)-th greatest.
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
@@ -305,7 +336,12 @@ def _bound(
 def _begin_bound(
     forced: Ints, item: int, total: Floats, starts: Ints, ridge: float, matrix: Floats
 ) -> None:
-    """Write the swept matrix of the forced items and all items from ``item`` on."""
+    """Write to ``matrix`` the swept matrix of the forced items and all items from ``item`` on.
+
+    The swept matrix has the inverse of T + μI for the features of these items, their
+    weights, and the error J_μ in the last entry. ``total`` and ``matrix`` are (n + 1, n
+    + 1), and ``starts`` (items + 1,) are the first features of items.
+    """
     n = total.shape[0] - 1
     # The features that are swept, and the labels.
     inside = np.zeros(n + 1, np.bool_)
@@ -339,9 +375,12 @@ def branches(
 ) -> int:
     """Write the prefixes of a length whose lower bound is within a limit, and these bounds; return how many.
 
-    The first ``n_forced`` items belong to every set, in addition to ``length`` items of
-    the prefix.
+    A prefix are the ``length`` items with which a set begins, in addition to the first
+    ``n_forced`` items, which belong to every set of ``size`` items. ``starts`` (items +
+    1,) are the first features of items. The results are rows of ``prefixes`` (rows,
+    length) and ``bounds`` (rows,).
     """
+    # Products over all queries, and the costs of items.
     total, _, _, prices = totals
     items = starts.shape[0] - 1
     n = total.shape[0] - 1
@@ -395,11 +434,13 @@ def branches(
 
 @fused_subroutine
 def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
-    """Return whether a set is better than the best one so far.
+    """Return whether a set is better than the best one so far, which is row 0 of ``output``.
 
-    Of sets with equal errors, the first in lexicographic order of the columns is
-    better.
+    ``columns`` are the set's features, ascending, and ``error`` is its criterion. Of
+    sets with equal errors, the first in lexicographic order of the columns is better.
     """
+    # Sets, their criteria and deviations, and three counts: sets kept, sets evaluated,
+    # and whether the table was too small.
     sets, values, counts = output
     if counts[0] == 0 or error < values[0, 0] - tie:
         return True
@@ -415,7 +456,11 @@ def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
 def _deviation(
     by_query: Floats, reference: Floats, n_queries: int
 ) -> tuple[float, float]:
-    """Return the sum of d_q = error_q(S) - error_q(reference) and its standard error."""
+    """Return the sum over queries of d_q = error_q(S) - error_q(reference), and its standard error.
+
+    ``by_query`` and ``reference`` (blocks, BLOCK) are the errors of the two sets in
+    each query; both are 0 for the queries that pad the last block.
+    """
     difference = 0.0
     squares = 0.0
     for k in range(reference.shape[0]):
@@ -429,13 +474,17 @@ def _deviation(
 
 @fused_subroutine
 def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> None:
-    """Evaluate a set exactly, and keep it if it qualifies.
+    """Evaluate a set of t features exactly, and keep it in ``output`` if it qualifies.
 
-    Without a reference, a set qualifies if it is the best so far; with one, if it is
-    not significantly worse.
+    ``chosen`` (≥ t,) are the features, in branching order. Without a reference, a set
+    qualifies if it is the best so far; with one, if it is not significantly worse.
     """
     numbers, n_queries, reference, space, by_query = task
+    # λ, the rounding of a criterion, and by how many standard errors a set may be worse
+    # than the reference.
     regularization, _, _, _, _, tie, n_deviations = numbers
+    # Sets, their criteria and deviations, and three counts: sets kept, sets evaluated,
+    # and whether the table was too small.
     sets, values, counts = output
     error = _left_out_error(chosen, t, totals, regularization, space, by_query)
     sorted_columns = np.empty(t, np.int64)
@@ -474,9 +523,14 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
 
 @fused_subroutine
 def _limit(task: Task, output: Found) -> float:
-    """Return the training error up to which a set is evaluated."""
+    """Return the training error up to which a set is evaluated.
+
+    It is the greatest criterion of the task, or that of the best set so far if only the
+    best set is wanted, plus the rounding error of a bound.
+    """
     numbers, _, reference, _, _ = task
     _, _, _, greatest_criterion, slack, tie, _ = numbers
+    # Criteria of the sets, and how many are kept.
     _, values, counts = output
     limit: float = greatest_criterion
     if reference.shape[0] == 0 and counts[0] > 0:
@@ -498,7 +552,11 @@ def _judge_last(
     output: Found,
     stop: Ints,
 ) -> None:
-    """Evaluate the sets of a prefix of t features and one more item, from ``item`` on."""
+    """Evaluate the sets of a prefix of t features and one more item, from ``item`` on.
+
+    ``spent`` is the cost of the prefix. A set is only evaluated exactly if its training
+    error, a lower bound, is small enough. The search ends if ``stop[0]`` is not 0.
+    """
     regularization, _, budget, _, _, _, _ = task[0]
     total = totals[0]
     prices = totals[3]
@@ -543,7 +601,12 @@ def _append_item(
 
 @fused_subroutine
 def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Prefix:
-    """Return the prefix without features, with room for ``max_features``."""
+    """Return the quantities of a prefix without features, with room for ``max_features``.
+
+    Row t of an array is for a prefix of t features: p (rows, n) are products with the
+    prefix, and s, g, q and h (rows, n) what gives the training error with one more
+    feature; J_ww (rows, 2) has the error and the squared length of the weights.
+    """
     n = total.shape[0] - 1
     p = np.empty((max_features + 1, n))
     s = np.empty((max_features + 2, n))

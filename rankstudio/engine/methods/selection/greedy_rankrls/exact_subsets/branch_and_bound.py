@@ -86,7 +86,12 @@ class Branches:
 
 
 def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
-    """Return the branches that may contain a set of a size with a criterion up to a limit."""
+    """Return the branches that may contain a set of a size with a criterion up to a limit.
+
+    A branch are the sets that begin with the same items, in the problem's order of
+    items; an item is a feature or a group of them. Branches are in order of their lower
+    bounds.
+    """
     free = problem.most - problem.n_forced
     n_wanted = size - problem.n_forced
     length = 0
@@ -118,7 +123,11 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
 def _bounds(
     problem: SubsetProblem, size: int, length: int, limit: float
 ) -> tuple[Ints, Floats]:
-    """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds."""
+    """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds.
+
+    Shapes are (p, length) for p prefixes, and (p,). A bound is that of the criterion of
+    all sets of ``size`` items that begin with the prefix.
+    """
     # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.most - problem.n_forced, length)
     prefixes = np.empty((rows, max(1, length)), dtype=np.int64)
@@ -152,8 +161,8 @@ Job = Callable[[int], None]
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
-    When the generator is closed, it sets ``stop[0]`` to 1, which ends the jobs, and
-    waits for them.
+    A job is the search of one branch. When the generator is closed, it sets ``stop[0]``
+    to 1, which ends the jobs, and waits for them.
 
     Yields
     ------
@@ -192,10 +201,11 @@ def search_size(
 
     Notes
     -----
-    Branches are searched in order of their bounds. Once a bound exceeds the best criterion, so do all later
-    bounds, and the best set is proved. Branches of one round start from the same best set, so that result and
-    counts do not depend on the number of threads. Sets whose criteria are equal up to rounding are all
-    evaluated, and the result is the set whose columns are first in lexicographic order.
+    Branches are searched in order of their bounds. Once a bound exceeds the best
+    criterion, so do all later bounds, and the best set is proved. Branches of one round
+    start from the same best set, so that result and counts do not depend on the number
+    of threads. Sets whose criteria are equal up to rounding are all evaluated, and the
+    result is the set whose columns are first in lexicographic order.
     """
     began = perf_counter()
     branches = open_branches(problem, state.size, state.criterion + problem.tie)
@@ -213,7 +223,7 @@ def search_size(
     searched: dict[int, kernels.Found] = {}
 
     def job(number: int) -> None:
-        """Search a branch, starting from the best set so far."""
+        """Search the branch with a number, and write the best set in it to ``searched``."""
         # The best set may be better than when the branches were opened.
         max_criterion = state.criterion + problem.tie
         if branches.bounds[number] > max_criterion:
@@ -285,7 +295,11 @@ def search_size(
 def _merge(
     problem: SubsetProblem, state: SizeSearch, searched: dict[int, kernels.Found]
 ) -> None:
-    """Update the state with the results of the searched branches, in order of the branches."""
+    """Update the state with the results of the searched branches, and remove them from ``searched``.
+
+    Branches are merged in order of their numbers, so that ties do not depend on which
+    one ended first.
+    """
     for number in sorted(searched):
         sets, numbers, counts = searched.pop(number)
         state.n_evaluated += int(counts[1])

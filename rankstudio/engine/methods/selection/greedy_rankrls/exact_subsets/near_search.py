@@ -68,6 +68,7 @@ def search_near(
     ----------
     problem : SubsetProblem
     size : int
+        Number of items of a set.
     reference : ndarray of shape (blocks, BLOCK)
         Error of the best set in each query.
     max_error : float
@@ -84,6 +85,7 @@ def search_near(
     parts = problem.totals, problem.starts, limits, problem.n_queries
 
     def job(number: int) -> None:
+        """Write all qualifying sets of the branch with a number to ``searched``."""
         # A branch is searched again with more room until all of its sets fit.
         rows = _ROWS
         while True:

@@ -84,9 +84,13 @@ class SubsetProblem:
     ) -> Self:
         """Prepare the search from rows whose squared errors are the loss.
 
+        ``data`` are these rows, the documents or pairs of them; ``groups`` are features
+        that are added together; ``rules`` say which groups are required or allowed.
+
         Notes
         -----
-        O(mn²) for the Gram matrices, which are cached with the data, and O(n³) for the order of n features.
+        O(mn²) for the Gram matrices, which are cached with the data, and O(n³) for the
+        order of n features.
         """
         Q = data.ptr.size - 1
         if not data.has_statistics:
@@ -120,8 +124,12 @@ class SubsetProblem:
         grams : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
             Gram matrix of each query; padding is 0.
         n_queries : int
-        regularization, groups, rules
-            As in :meth:`of`.
+        regularization : float
+            λ > 0.
+        groups : ColumnGroups
+            Features that are added together; usually each by itself.
+        rules : Constraints
+            Groups that are required or allowed, and their costs.
         """
         n = total.shape[0] - 1
         # Groups whose features are constant in all queries are only in the search if
@@ -199,7 +207,10 @@ class SubsetProblem:
         return tuple(sorted(self.groups.columns(groups)))
 
     def errors(self, columns: tuple[int, ...]) -> tuple[float, Floats]:
-        """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK)."""
+        """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK).
+
+        ``columns`` are those of the data; the arrays have them in branching order.
+        """
         _, grams, columns_in_order, _ = self.totals
         index_of = {int(column): index for index, column in enumerate(columns_in_order)}
         chosen = np.array([index_of[column] for column in columns], dtype=np.int64)
@@ -211,7 +222,12 @@ class SubsetProblem:
     def numbers(
         self, limit: float, deviations: float = 0.0
     ) -> tuple[float, float, float, float, float, float, float]:
-        """Return the ``limits`` of the kernel's search for sets with a criterion up to ``limit``."""
+        """Return the numbers that the kernel's search for sets needs, in its order.
+
+        Sets are evaluated up to a criterion of ``limit``, and may be worse than a
+        reference by at most ``deviations`` standard errors. The others are λ, μ, the
+        budget, and the rounding errors of a bound and of a criterion.
+        """
         return (
             self.regularization,
             self.ridge,
@@ -234,6 +250,7 @@ def errors_of_sets(
     n = rows.X.shape[1]
     # All columns, without costs.
     totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
+    # The last block may be padded with further queries, which are cut off below.
     by_query = np.empty((statistics.gram.shape[0], BLOCK))
     query_errors = np.empty((len(sets), rows.ptr.size - 1))
     for errors, columns in zip(query_errors, sets, strict=True):
@@ -259,6 +276,7 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
     informative : ndarray of shape (n,)
         Features that vary within some query.
     rules : Constraints
+        Pinned and allowed features, and their greatest number, k.
     """
     forced = len(rules.pinned)
     # Sets of each size consist of the pinned features and some of the free ones.
@@ -291,11 +309,13 @@ def check_room(n_queries: int, n: int) -> None:
 
 
 def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
-    """Return μ of equation (4) in :mod:`_subset_kernel`, and the share of y'y to subtract from the bound.
+    """Return the ridge μ of the search's lower bounds, and the share of y'y to subtract from the bound.
 
-    With μ = λ² / (2λ + σ) nothing has to be subtracted. If this μ is so small that M
-    would only be rounding, μ is larger, and the share is the maximum of μ / (σ_i + μ) -
-    (λ / (σ_i + λ))² over σ_i from 0 to σ.
+    μ is that of equation (4) in :mod:`_subset_kernel`, with σ = ``greatest``, the
+    greatest eigenvalue of the features' Gram matrix. With μ = λ² / (2λ + σ) nothing has
+    to be subtracted. If this μ is so small that M would only be rounding, μ is larger,
+    and the share is the maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i from 0 to
+    σ.
     """
     exact = regularization * regularization / (2 * regularization + greatest)
     ridge = max(exact, _LEAST_RIDGE * greatest)
@@ -321,10 +341,11 @@ def _order(
     free: list[int],
     ridge: float,
 ) -> list[int]:
-    """Return the free items in the opposite order of a backward elimination.
+    """Return the free items, groups of features, in the opposite order of a backward elimination.
 
-    The first items are those without which the error increases most, so sets that lack
-    several of them have large bounds.
+    ``total`` (n + 1, n + 1) are the products of features and labels, labels last;
+    ``forced`` items are never eliminated. The first items are those without which the
+    error increases most, so sets that lack several of them have large bounds.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}

@@ -55,6 +55,7 @@ def search_sizes(
         SizeSearch(size, problem.n_sets(size))
         for size in range(max(1, problem.n_forced), min(rules.k, problem.most) + 1)
     ]
+    # Each size starts with a good set; the search then finds and proves the best one.
     _start(data, problem, rules, sizes)
     yield from prove_sizes(problem, sizes)
 
@@ -62,10 +63,15 @@ def search_sizes(
 def prove_sizes(
     problem: SubsetProblem, sizes: list[SizeSearch]
 ) -> Generator[SizeSearch, None, None]:
-    """Search sizes in ascending order from known sets, and yield states as :func:`search_sizes` does."""
+    """Search sizes in ascending order from known sets, and yield a size's state whenever it may have changed.
+
+    At first, each state has a set of its size and its criterion; at the end, it has the
+    best one, and ``lower``, the proved bound, equals its criterion.
+    """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
     yield from sizes
+    # Each size with the next smaller one, None for the first.
     for smaller, state in zip([None, *sizes], sizes, strict=False):
         if smaller is not None and not smaller.columns and smaller.done:
             # The budget allows no set with one feature less, so it allows none of this
@@ -93,7 +99,7 @@ def best_path(
     greedy : list of Step
         Greedy path under the same rules, one step per size.
     search : FloatingSearch
-        Of groups.
+        Search among groups, which computes the criterion of any set.
     rules : Constraints
         Without costs.
     problem : SubsetProblem
@@ -102,9 +108,8 @@ def best_path(
     Yields
     ------
     Step or WorkProgress
-        Progress, then one step per size as in
-        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`. The features of a
-        set are in the order of the previous set, followed by new ones in column order.
+        Progress, then one step per size. The features of a set are in the order of the
+        previous set, followed by new ones in column order.
     """
     # Good sets first, by the greedy path and by swaps: the lower their criteria, the
     # more branches are excluded.
@@ -148,7 +153,7 @@ def best_path(
 def _start(
     data: QueryData, problem: SubsetProblem, rules: Constraints, sizes: list[SizeSearch]
 ) -> None:
-    """Start each size with its greedy set, improved by swaps."""
+    """Start the state of each size with its greedy set, improved by swaps, and its criterion."""
     search = GroupSearch(
         on_demand_search(
             data, problem.regularization, max(1, problem.groups.greatest(rules.k))
@@ -156,6 +161,7 @@ def _start(
         problem.groups,
     )
     by_size = {state.size: state for state in sizes}
+    # Every size needs a set, so the path must not end early or skip candidates.
     greedy_rules = replace(rules, size_penalty=0.0, n_candidates=None)
     # All greedy steps come first, because swaps then move the same search.
     for step in [
