@@ -26,11 +26,14 @@ _PART_TITLES: Mapping[str, str] = {
 def trial_parts(
     model: Model, location: Path | str | None = None
 ) -> tuple[list[RankingDataset], str]:
-    """Return documents to try a model on, filled as it requires but not scaled, and their description.
+    """Return documents to try a model on, and a description of them.
+
+    Missing values are filled as the model requires, but nothing is scaled.
 
     Parameters
     ----------
     model : Model
+        Exported model, whose file has its plan and its fold.
     location : Path or str, optional
         A file or a folder of folds, or the name of the sample in a plan; by default the
         data of the model's plan.
