@@ -104,8 +104,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
         )
         raise PlanError(text.format(size=step.n_selected, most=max_features))
 
-    # The model keeps a record of how it was chosen.
-    # There are no measures, because no unseen queries remain.
+    # The model keeps a record of how it was chosen. There are no measures,
+    # because no unseen queries remain.
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(
         plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL
@@ -165,7 +165,8 @@ def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
 def _all_paths_ascend(result: RunResult, choice: ProtocolChoice) -> bool:
     """Return whether each step of the chosen combination's paths is longer than the one before.
 
-    A length is a number of features or rounds. A floating search also removes features.
+    A length is a number of features or rounds. A floating search also removes
+    features.
     """
     paths = (
         path
@@ -245,8 +246,8 @@ def _step_nearer_length(
 ) -> Step:
     """Return which of two steps of a path is nearer to the chosen length.
 
-    That is the longest one up to this length. If both are longer, it is the shorter
-    one; for an optimiser without a length, the later one.
+    That is the longest one up to this length. If both are longer, it is the
+    shorter one; for an optimiser without a length, the later one.
     """
     if choice.length is None:
         return later

@@ -45,8 +45,8 @@ REFITTED = f"{MODELS}/all.json"
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return the parameters and the size of a fold's selected model, by name.
 
-    These are the values of the parameters for which the plan has several, the round of
-    a boosting, and the number of features.
+    These are the values of the parameters for which the plan has several, the
+    round of a boosting, and the number of features.
     """
     values = result.plan.axis_values(fold.chosen.unit.values)
     rounds = (
@@ -181,8 +181,8 @@ def _axis_cell(axis: Axis, value: Any) -> float | str:
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of selection_path.csv: one per fold and feature.
 
-    The features are those of the chosen model, then the others of its path. If the plan
-    has groups, the last column has the group of each feature.
+    The features are those of the chosen model, then the others of its path.
+    If the plan has groups, the last column has the group of each feature.
     """
     groups = group_names(feature_groups_of(result.plan))
     rows: list[Row] = []
@@ -261,7 +261,8 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
 def _write_models(result: RunResult, folder: Path) -> list[Path]:
     """Write the chosen model of each fold, fold1.json and so on; return the paths.
 
-    Given models are not written, nor one that an older study did not store completely.
+    Given models are not written, nor one that an older study did not store
+    completely.
     """
     models = {
         folder / f"fold{fold.fold}.json": chosen_model(result, fold)

@@ -144,9 +144,9 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
     """Return a plan with the usual settings of its data, unless the user has stated them.
 
-    These are "measures", "convention" and "select_by"; `stated` has the names that
-    stay. The costs of features are those of the data if the plan has none. Without a
-    validation part the method's own criterion selects.
+    These are "measures", "convention" and "select_by"; `stated` has the names
+    that stay. The costs of features are those of the data if the plan has
+    none. Without a validation part the method's own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
@@ -382,8 +382,9 @@ def _checked_work(
 ) -> tuple[FoldedDataset, list[Fold], int]:
     """Check that a plan can run on the data, before any work.
 
-    Return the data with the plan's folds, the folds to run, and the largest number of
-    steps of a unit. A unit is one combination of parameters on one fold.
+    Return the data with the plan's folds, the folds to run, and the largest
+    number of steps of a unit. A unit is one combination of parameters on one
+    fold.
     """
     divided_dataset = parse_protocol(plan.protocol).divide(
         FoldedDataset.of(dataset), plan.seed
@@ -537,8 +538,8 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
         learner = estimator(plan, ranker, values, fold.train.feature_ids)
-        # A filter has no models of its own: RankRLS ranks with its features, and has
-        # the error.
+        # A filter has no models of its own: RankRLS ranks with its features,
+        # and has the error.
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:
             learner = RANKRLS.load()()
         if reason := learner.why_no_error(fold.train.n_documents):
@@ -586,8 +587,8 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by the training criterion among values that each define another criterion."""
-    # The criterion is that of the final ranker, if there is one; "" marks the method's
-    # own parameters.
+    # The criterion is that of the final ranker, if there is one; "" marks the
+    # method's own parameters.
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
     # For one ranking, "pairs" decides whether pairs of documents are left out, or
     # single documents.
@@ -630,9 +631,10 @@ def _run_fold(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold, and return its result.
 
-    `prepared` is the fold, ready for training, and `units` are its combinations of
-    parameters. With a `scheduler`, other workers compute them. Completed units are not
-    computed again. `keep` stores each path as it is kept until the run ends.
+    `prepared` is the fold, ready for training, and `units` are its
+    combinations of parameters. With a `scheduler`, other workers compute
+    them. Completed units are not computed again. `keep` stores each path as
+    it is kept until the run ends.
     """
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)

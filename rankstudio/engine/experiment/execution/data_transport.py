@@ -115,7 +115,8 @@ class InMemory:
         """
         if self._given_up:
             raise Cancelled("The run")
-        # A step has no share of the work, because the number of steps is not known.
+        # A step has no share of the work, because the number of steps is not
+        # known.
         progress = (
             event
             if isinstance(event, WorkProgress)
@@ -230,8 +231,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         If the parts cannot be written.
     """
     first = folds[0].train if folds else None
-    # Parts that are rows of one dataset are not written: each process reads the file of
-    # the whole, and cuts them out.
+    # Parts that are rows of one dataset are not written: each process reads
+    # the file of the whole, and cuts them out.
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(

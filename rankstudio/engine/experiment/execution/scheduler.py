@@ -143,8 +143,8 @@ def learn_unit(task: Task) -> Learned:
             latest = event
             task.source.follow(task.unit, event)
 
-    # Long computations report the latest event again and again: the answer of the
-    # source is an error as soon as the run is cancelled.
+    # Long computations report the latest event again and again: the answer of
+    # the source is an error as soon as the run is cancelled.
     with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)
     return replace(path, notes=tuple(notes)), time.perf_counter() - began
@@ -208,7 +208,8 @@ class UnitScheduler:
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
                 (
-                    # The rows of a part are cut out of the whole, with their ranks.
+                    # The rows of a part are cut out of the whole, with their
+                    # ranks.
                     part.whole if isinstance(part, PartOfWhole) else part
                 ).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)

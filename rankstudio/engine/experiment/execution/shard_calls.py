@@ -122,8 +122,8 @@ class _Session:
     def __init__(self, call: ShardCall, data: TrainingData) -> None:
         self._data = data
         self._part = KeptPart(call.part.path)
-        # Bytes for the states of the shards: without a limit of the caller, this
-        # process's share of half of the memory.
+        # Bytes for the states of the shards: without a limit of the caller,
+        # this process's share of half of the memory.
         n_bytes = (
             budget() / 2 / threads.processors() if call.room is None else call.room
         )
@@ -134,8 +134,8 @@ class _Session:
     def answer(self, call: ShardCall) -> Sums | None:
         """Pass the messages of a call to its shard, and return the summands of the last answer.
 
-        The result is None if the state of the shard is lost, and the caller must send
-        all messages again.
+        The result is None if the state of the shard is lost, and the caller
+        must send all messages again.
         """
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
@@ -198,8 +198,8 @@ class _WorkerState:
         The data are kept with their statistics: the next session may have another λ
         only.
         """
-        # The latest subset of columns is made from the data of all columns, and stored
-        # too.
+        # The latest subset of columns is made from the data of all columns,
+        # and stored too.
         if part.columns is not None:
             if self._column_subset is None or self._column_subset[0] != part:
                 data_of_all_columns = self._data_of(replace(part, columns=None))

@@ -76,7 +76,8 @@ def data_word(plan: Plan) -> str:
 def plan_words(plan: Plan) -> list[str]:
     """Return the terminal options of a plan, without its data and default values.
 
-    The words are those of ``rankstudio run``: ["--method", "gas", "--seed", "3"].
+    The words are those of ``rankstudio run``: ["--method", "gas", "--seed",
+    "3"].
     """
     words: list[str] = []
     convention_words = ["--convention", plan.convention] if plan.convention else []
@@ -92,8 +93,8 @@ def plan_words(plan: Plan) -> list[str]:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    # The grid that a method has as its first parameter is written even if it has its
-    # default value: it says what the run tries.
+    # The grid that a method has as its first parameter is written even if it
+    # has its default value: it says what the run tries.
     words += parameter_words(
         plan.entry.parameters, plan.parameters, _first_grid_name(plan.entry, ranker)
     )
@@ -161,12 +162,13 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options for the columns of the data."""
     for name, setting in plan.columns.items():
-        # A setting that is on needs no value, such as the one for data without queries.
+        # A setting that is on needs no value, such as the one for data
+        # without queries.
         if setting is True:
             yield COLUMN_OPTIONS[name]
             continue
-        # The files of several judges are one option each, because a path may have
-        # commas.
+        # The files of several judges are one option each, because a path may
+        # have commas.
         if name == "judgments" and isinstance(setting, tuple):
             for file in setting:
                 yield from option_words(COLUMN_OPTIONS[name], file)
@@ -178,7 +180,8 @@ def column_words(plan: Plan) -> Iterator[str]:
 def group_words(plan: Plan) -> Iterator[str]:
     """Yield the options for feature groups, costs and preferences.
 
-    The extensions of a plan hold them, and a plan without them yields nothing.
+    The extensions of a plan hold them, and a plan without them yields
+    nothing.
     """
     if feature_groups_of(plan):
         yield from option_words("--groups", format_groups(feature_groups_of(plan)))
@@ -187,8 +190,8 @@ def group_words(plan: Plan) -> Iterator[str]:
         yield from option_words("--costs", costs.text())
     if preferences_of(plan):
         yield from option_words("--preferences", preferences_of(plan)["path"])
-    # Clicks are preferences too: "pairs" says which documents make a pair with a
-    # clicked one, and "eta" how positions are weighted.
+    # Clicks are preferences too: "pairs" says which documents make a pair
+    # with a clicked one, and "eta" how positions are weighted.
     if "pairs" in preferences_of(plan):
         yield from option_words("--click-pairs", preferences_of(plan)["pairs"])
         yield from option_words("--eta", preferences_of(plan)["eta"])
@@ -238,9 +241,9 @@ def as_notebook(
 ) -> str:
     """Return a Jupyter notebook, as JSON, that runs a plan and shows its results.
 
-    `out` is the new folder for the results, "" for none; `computed_with` has the
-    versions with which the results had their exact bits, by name of the library, empty
-    if unknown.
+    `out` is the new folder for the results, "" for none; `computed_with` has
+    the versions with which the results had their exact bits, by name of the
+    library, empty if unknown.
 
     Its format is version 4.5, and its text is always the same.
     """

@@ -249,7 +249,8 @@ class Plan:
         keep("final_ranker", FinalRanker(ranker, ranker_parameters))
         keep("model_choice", ModelChoice(select_by, rule))
         keep("extensions", extensions)
-        # Only now all fields are there, so that the extensions in words can be checked.
+        # Only now all fields are there, so that the extensions in words can
+        # be checked.
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
@@ -411,8 +412,8 @@ class Plan:
     @property
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
         """Entries of the measures that are not RankStudio's own, parameters' values included."""
-        # The measure that selects the model is computed as well; the method's own
-        # criterion is no measure.
+        # The measure that selects the model is computed as well; the method's
+        # own criterion is no measure.
         measure_names = list(
             self.evaluated
             if self.chosen_by == CRITERION
@@ -433,8 +434,8 @@ class Plan:
     def sources(self) -> tuple[CodeSource, ...]:
         """Code that computes a run, whose origin a study names.
 
-        It is the methods, the measures of others, the data format, and a stand-in for
-        the plug-in that reads preferences if this is missing.
+        It is the methods, the measures of others, the data format, and a
+        stand-in for the plug-in that reads preferences if this is missing.
         """
         data_sources = format_sources(str(self.columns.get("format", "")))
         pairs = (
@@ -488,7 +489,8 @@ class Plan:
         """
         score = self.entry.candidate_score
         if score is not None:
-            # The name depends on what the training data let the method leave out.
+            # The name depends on what the training data let the method leave
+            # out.
             score = replace(score, name=self._left_out_as(score.name, ranks=False))
         return (
             replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
@@ -533,11 +535,12 @@ class Plan:
     def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
         """Return the name of a criterion by what it leaves out of training.
 
-        Usually it leaves out queries, and the name remains. Data with one ranking have
-        only one query: documents are left out if the loss is pointwise, otherwise pairs
-        of documents. A selector with a pointwise loss leaves out documents for all
-        data. With ``ranks``, the loss is that of the final ranker, if there is one,
-        otherwise that of the method.
+        Usually it leaves out queries, and the name remains. Data with one
+        ranking have only one query: documents are left out if the loss is
+        pointwise, otherwise pairs of documents. A selector with a pointwise
+        loss leaves out documents for all data. With ``ranks``, the loss is
+        that of the final ranker, if there is one, otherwise that of the
+        method.
         """
         entry = self.entry
         values = self.parameters
@@ -640,8 +643,8 @@ class Plan:
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
         """Return the combination with these values on the axes, which need not be on the grids.
 
-        An axis is a parameter for which the plan has several values; `values` has one
-        value per axis. It gives one value to every parameter.
+        An axis is a parameter for which the plan has several values; `values`
+        has one value per axis. It gives one value to every parameter.
         """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
@@ -655,8 +658,8 @@ class Plan:
         ranker_values = {
             axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
         }
-        # Values of the axes win. A parameter that is no axis, because it has one value
-        # or no effect, has its first value.
+        # Values of the axes win. A parameter that is no axis, because it has
+        # one value or no effect, has its first value.
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
@@ -694,8 +697,8 @@ class Plan:
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
         for extension in PLAN_EXTENSIONS:
-            # An extension in the changes is set anyway; another one may not fit the new
-            # method.
+            # An extension in the changes is set anyway; another one may not
+            # fit the new method.
             if extension.word not in changes and not extension.lasts(
                 is_other_method, parameters
             ):
@@ -755,13 +758,14 @@ def counting_plan(plan: Plan) -> Plan:
 def path_plan(plan: Plan) -> Plan:
     """Return the plan without settings that do not change a path: grids, folds, selection.
 
-    A path is the sequence of models of one combination of parameters. Runs with equal
-    plans of this kind can share paths.
+    A path is the sequence of models of one combination of parameters. Runs
+    with equal plans of this kind can share paths.
     """
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
     ranker_defaults = {p.name: p.default for p in ranker.grids} if ranker else {}
-    # The measures are those of the paths, with the one that selected the model.
+    # The measures are those of the paths, with the one that selected the
+    # model.
     return plan.changed(
         parameters={**plan.parameters, **method_defaults},
         ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
@@ -793,7 +797,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
     int
         Features, iterations or rounds; 1 for a method that uses all features at once.
     """
-    # The parameter has another name for each kind of step; 0 or None is no limit.
+    # The parameter has another name for each kind of step; 0 or None is no
+    # limit.
     limits = [
         combination.parameters.get(plan.step_kind.limit)
         for combination in plan.combinations
@@ -802,7 +807,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    # Groups are selected as a whole: after k steps there may be more than k features.
+    # Groups are selected as a whole: after k steps there may be more than k
+    # features.
     max_features = max(limit or n_features for limit in limits)
     return greatest_size(
         n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features
@@ -832,8 +838,8 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """Return the maximum number of steps of a unit of a plan on data with these features.
 
-    A unit trains one combination of parameters on one fold. `feature_ids`, shape (n,),
-    has the 1-based ids of the data's features.
+    A unit trains one combination of parameters on one fold. `feature_ids`,
+    shape (n,), has the 1-based ids of the data's features.
 
     Raises
     ------
@@ -842,7 +848,8 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
         not have, groups or preferences that a method does not support, or a missing
         library.
     """
-    # Nothing is learned from scores or a model of a file: its ranking is the only step.
+    # Nothing is learned from scores or a model of a file: its ranking is the
+    # only step.
     if plan.entry.given:
         return 1
     max_steps = 0
@@ -865,9 +872,9 @@ def estimator(
 ) -> LinearRanker:
     """Create an estimator with one value per parameter.
 
-    `entry` is the plan's method or final ranker, and `parameters` has its values by
-    name. Users write feature ids; the estimator gets columns, positions in
-    `feature_ids` of shape (n,).
+    `entry` is the plan's method or final ranker, and `parameters` has its
+    values by name. Users write feature ids; the estimator gets columns,
+    positions in `feature_ids` of shape (n,).
 
     Raises
     ------
@@ -887,7 +894,8 @@ def estimator(
         name: _feature_prices(plan) if v == MILLISECONDS else v
         for name, v in parameters.items()
     }
-    # Values of these parameters may have feature ids; own values are read from a file.
+    # Values of these parameters may have feature ids; own values are read
+    # from a file.
     names_with_features = [
         p.name
         for p in entry.parameters
@@ -925,8 +933,8 @@ def _check_bans(
 
     The method checks the same by columns, which count from 0.
 
-    `parameters` has the method's values by name, and `groups` the feature ids of each
-    group by its name.
+    `parameters` has the method's values by name, and `groups` the feature ids
+    of each group by its name.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -960,9 +968,9 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
     """Return a value of a parameter as the estimator expects it: columns replace feature ids.
 
-    `columns` has the 0-based column of each feature by its id. Costs become an array of
-    shape (n,), 1 for a feature without a cost, or None without any. A CSV file of the
-    user is read.
+    `columns` has the 0-based column of each feature by its id. Costs become
+    an array of shape (n,), 1 for a feature without a cost, or None without
+    any. A CSV file of the user is read.
     """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)

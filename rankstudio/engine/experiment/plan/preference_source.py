@@ -57,12 +57,12 @@ class PreferenceSource:
         }
         # The rule that makes pairs belongs to a plug-in, which checks its values.
         if "pairs" in values or "eta" in values:
-            # For clicks: which documents make pairs ("pairs"), and the weights of
-            # positions ("eta").
+            # For clicks: which documents make pairs ("pairs"), and the
+            # weights of positions ("eta").
             rule = {name: values[name] for name in ("pairs", "eta") if name in values}
             source = pair_source()
-            # Without the plug-in the values are kept as they are: the plan can be read,
-            # not run.
+            # Without the plug-in the values are kept as they are: the plan
+            # can be read, not run.
             settings |= rule if source is None else imported(source.settings)(rule)
         return cls(FrozenMapping(settings))
 

@@ -80,8 +80,8 @@ class Protocol:
         """
         match self.kind, self.numbers:
             case "k-fold", (k,):
-                # One of the k folds tests and one validates, so that training needs a
-                # third one.
+                # One of the k folds tests and one validates, so that training
+                # needs a third one.
                 has_validation = k > 2
             case "split", (_, vali, _):
                 has_validation = vali > 0

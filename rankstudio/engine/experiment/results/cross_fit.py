@@ -115,8 +115,8 @@ def choose_on_subsets(
             np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf)
         )
 
-    # Choose on blocks of subsets that have equally many queries.
-    # A gain is a measure with the sign by which larger is better.
+    # Choose on blocks of subsets that have equally many queries. A gain is a
+    # measure with the sign by which larger is better.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
     selectable_values = [
         values if len(models) == len(values) else values[models] for values in queries
@@ -200,7 +200,8 @@ def cross_fitted_values(
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
         positions = [model.position for model in members]
-        # The measures that the path keeps, or {}, for which they are computed.
+        # The measures that the path keeps, or {}, for which they are
+        # computed.
         values = choices[index].measures_at(positions) or measure_models(
             paths[index], positions
         )
@@ -238,8 +239,8 @@ def chosen_models(
     Ties go to the earlier path, as in `select_model`. Empty if no path has a model, or
     the choices are of another number of queries.
 
-    Each has the share of the divisions in which it measures each query. `choices` has
-    an entry per path, with a choice for each subset.
+    Each has the share of the divisions in which it measures each query.
+    `choices` has an entry per path, with a choice for each subset.
     """
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
@@ -342,8 +343,8 @@ class _Rows:
         of the subset of each model. The operations are those of `average` on a path:
         gains have equal bits, and hence equal ties.
 
-        A gain is the mean measure, with the sign by which larger is better; -inf if
-        undefined. `models` has the rows of the models, shape (P,).
+        A gain is the mean measure, with the sign by which larger is better;
+        -inf if undefined. `models` has the rows of the models, shape (P,).
         """
         means = [
             _mean_or_nan(values[models[:, None], subset])
@@ -363,8 +364,8 @@ class _Rows:
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
         block_size = max(1, _MAX_VALUES // subsets.shape[1])
-        # The queries of each part that a subset has, as numbers 0 and 1, shape (S, Q of
-        # the part).
+        # The queries of each part that a subset has, as numbers 0 and 1,
+        # shape (S, Q of the part).
         masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
         for first in range(0, len(self), block_size):
             block = slice(first, first + block_size)
@@ -414,8 +415,8 @@ class _SubsetBlock(NamedTuple):
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
     """Return the subsets of the validation queries in blocks of equal numbers of queries.
 
-    The values of a block fit into one array. The argument is the number of queries of
-    each part: a validation part, or several inner folds.
+    The values of a block fit into one array. The argument is the number of
+    queries of each part: a validation part, or several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
@@ -441,8 +442,9 @@ def _choose_models(
     Approximate values decide wherever their rounding leaves no doubt; the others are
     computed exactly.
 
-    Both have shape (S,). A gain is the mean measure on a subset, with the sign by which
-    larger is better. `sizes`, shape (K,), has the number of features of each model.
+    Both have shape (S,). A gain is the mean measure on a subset, with the
+    sign by which larger is better. `sizes`, shape (K,), has the number of
+    features of each model.
     """
     # Exact gains are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
@@ -495,7 +497,8 @@ def _choose_models(
 def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
     """Return the exact gains of some models on S subsets, shape (S, K); -inf for the others.
 
-    `needed`, shape (S, K), says which of the K models to compute on which subset.
+    `needed`, shape (S, K), says which of the K models to compute on which
+    subset.
     """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
@@ -537,8 +540,8 @@ def _find_equal_models(
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than the best one on each subset.
 
-    The second array says which models need an exact test. Both have shape (S, K);
-    `best`, shape (S,), has the best model of each subset.
+    The second array says which models need an exact test. Both have shape (S,
+    K); `best`, shape (S,), has the best model of each subset.
 
     Student's paired t is computed by matrix products. With several inner folds, every
     test must be exact.
@@ -567,8 +570,8 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
-            # Degrees of freedom of Student's t; at least 1, so that nothing is divided
-            # by 0.
+            # Degrees of freedom of Student's t; at least 1, so that nothing
+            # is divided by 0.
             freedom = np.maximum(n - 1.0, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 deviations = squares - np.square(totals) / n
@@ -606,8 +609,8 @@ def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints,
 def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -> float:
     """Return the standard error of a model's measure on a subset of the queries.
 
-    It is that of the mean over the queries of a validation part, or over inner folds.
-    `number` is the row of the subset in the block.
+    It is that of the mean over the queries of a validation part, or over
+    inner folds. `number` is the row of the subset in the block.
     """
     values = [
         line[model, columns[number]]

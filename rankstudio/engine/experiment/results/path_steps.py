@@ -106,7 +106,8 @@ class PathSteps(Sequence[Step], ABC):
         positions = range(len(self))
         if isinstance(index, slice):
             return tuple(self[i] for i in positions[index])
-        # This also counts negative positions from the end, and raises the IndexError.
+        # This also counts negative positions from the end, and raises the
+        # IndexError.
         position = positions[index]
         step = (
             None if self._existing_steps is None else self._existing_steps.get(position)

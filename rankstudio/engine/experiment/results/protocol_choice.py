@@ -172,8 +172,8 @@ def _measures_by_fold(
 ) -> dict[str, Floats]:
     """Return each measure that all folds have, shape (K, F) for K models in F folds.
 
-    ``measures`` has the measures along each fold's path, and ``rows`` the positions of
-    the K models on it.
+    ``measures`` has the measures along each fold's path, and ``rows`` the
+    positions of the K models on it.
     """
     names = [name for name in measures[0] if all(name in values for values in measures)]
     return {

@@ -153,8 +153,9 @@ class StudyFile:
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if path.exists():
-                    # Opening fails if the target is no study or in use. Closing removes
-                    # its log, which would otherwise be read as that of the new file.
+                    # Opening fails if the target is no study or in use.
+                    # Closing removes its log, which would otherwise be read
+                    # as that of the new file.
                     StudyFile(path).close()
                 partial.replace(path)
             except OSError as error:
@@ -213,8 +214,8 @@ class StudyFile:
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table, including damaged ones.
 
-        `clause` is the end of the query, such as "WHERE run = ?", and `values` has the
-        values of its question marks.
+        `clause` is the end of the query, such as "WHERE run = ?", and
+        `values` has the values of its question marks.
 
         Raises
         ------
@@ -222,7 +223,8 @@ class StudyFile:
             If the rows cannot be read.
         """
         with self._lock, in_words(self.path):
-            # Columns that a study of an earlier version lacks are read as empty.
+            # Columns that a study of an earlier version lacks are read as
+            # empty.
             absent = study_rows.absent_columns(self._db, table)
             rows = self._db.execute(
                 study_rows.select(table, clause, absent), values
@@ -232,8 +234,9 @@ class StudyFile:
     def close(self) -> None:
         """Close the file. It may be called twice."""
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
-            # Called for its error only: if the file is closed already, the file beside
-            # it that names the owner may be that of the next owner.
+            # Called for its error only: if the file is closed already, the
+            # file beside it that names the owner may be that of the next
+            # owner.
             self._db.execute("SELECT 1")
             if not self.read_only:
                 with suppress(OSError):
@@ -362,7 +365,8 @@ def create(
         fill(db)
         content = db.serialize()
     try:
-        # A database in memory has no log: set the bytes that say that the file has one.
+        # A database in memory has no log: set the bytes that say that the
+        # file has one.
         create_file(path, content[: _MODE.start] + _WAL + content[_MODE.stop :])
     except FileExistsError as error:
         raise StoreError(
@@ -409,8 +413,8 @@ def _check_study_file(
 
     The copy is inspected if there is one; of a shared study, the file without its log.
 
-    A sound study has the application id and the version of a study, no damage, and a
-    complete log.
+    A sound study has the application id and the version of a study, no
+    damage, and a complete log.
     """
     opened_path = copy or path
     if not opened_path.is_file():
@@ -479,8 +483,8 @@ def _note_owner(path: Path) -> None:
 
     Without the note, a refused process only reads "another program".
 
-    Without it, another process that is refused only reads "another program". A failure
-    is ignored, because the file locks nothing.
+    Without it, another process that is refused only reads "another program".
+    A failure is ignored, because the file locks nothing.
     """
     note = _owner_file(path)
     try:
@@ -531,9 +535,9 @@ def _is_foreign(db: sqlite3.Connection) -> bool:
         study_columns = _columns(empty_study)
     columns = _columns(db)
     added_columns = study_rows.added_columns()
-    # The first two values of a column are the names of its table and of the column; the
-    # others are its type and its place in a key. A column that was added later may be
-    # missing, but must not have another type.
+    # The first two values of a column are the names of its table and of the
+    # column; the others are its type and its place in a key. A column that
+    # was added later may be missing, but must not have another type.
     missing_columns = {
         column for column in study_columns - columns if column[:2] not in added_columns
     }
@@ -588,9 +592,9 @@ def _count_unread_commits(
     salt is enough to count a commit: the other salt is then damaged, in the frame or in
     the header, where two flipped bits can leave the checksum unchanged.
 
-    `n_read` is the number of frames that were read, `page_size` the bytes of a page,
-    which follows the header of each frame, and `salts` are the two numbers in the
-    header of the log.
+    `n_read` is the number of frames that were read, `page_size` the bytes of
+    a page, which follows the header of each frame, and `salts` are the two
+    numbers in the header of the log.
     """
     n_commits = 0
     offset = _HEADER.size + n_read * (_FRAME.size + page_size)

@@ -406,9 +406,9 @@ class Study:
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
         """Return which model of a run the user chose: the values on the plan's axes, and a length.
 
-        An axis is a parameter with several values. The values are None for the path
-        that validation chose. The length is a number of features or a round, or None
-        for the best. Both are None if missing or damaged.
+        An axis is a parameter with several values. The values are None for
+        the path that validation chose. The length is a number of features or
+        a round, or None for the best. Both are None if missing or damaged.
         """
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
@@ -573,12 +573,12 @@ class Study:
 
         It takes O(K n) time for K steps and n features.
 
-        A unit is one combination of parameters on one fold; its path has a model per
-        step.
+        A unit is one combination of parameters on one fold; its path has a
+        model per step.
         """
         unit = path.unit
-        # Of nonlinear models, only the one that the rule would select stays able to
-        # score.
+        # Of nonlinear models, only the one that the rule would select stays
+        # able to score.
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
         values = {
             "setting": as_json(unit.values),
@@ -613,8 +613,8 @@ class Study:
                 raise StoreError(
                     text.format(path=self.path, fold=fold, was=was, expected=expected)
                 )
-            # Leave out a unit whose content was damaged when it was stored: the digest
-            # of its row matches all the same.
+            # Leave out a unit whose content was damaged when it was stored:
+            # the digest of its row matches all the same.
             with suppress(StoreError):
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(
@@ -657,8 +657,8 @@ class Study:
         Folds without them, with other measures than the plan's, or that are not stored
         soundly are skipped.
 
-        These are measures in each validation query, by models that were chosen without
-        it. Nothing else of the folds changes.
+        These are measures in each validation query, by models that were
+        chosen without it. Nothing else of the folds changes.
         """
         names = set(run.plan.evaluated)
         _, sound_folds = self._sound_parts(run)
@@ -831,8 +831,9 @@ class Study:
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
         """Return the number of the latest run of an equal plan, by these versions, on equal data.
 
-        `versions` is the text that a run stores, and `checksum` that of the data. None
-        if there is no such run. Runs that were removed do not count.
+        `versions` is the text that a run stores, and `checksum` that of the
+        data. None if there is no such run. Runs that were removed do not
+        count.
         """
         condition = "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         listed_ids = {row.id for row in self._listed_records()}
@@ -890,7 +891,8 @@ class Study:
 
         # The methods must be known before the plan is read.
         try:
-            # Called for their errors only: versions and times must be readable.
+            # Called for their errors only: versions and times must be
+            # readable.
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"])
             moment(run["finished"] or run["created"])
@@ -982,8 +984,8 @@ class Study:
     def _lost(self) -> list[str]:
         """Return texts such as "runs 3 to 5" on the runs whose records are missing.
 
-        They are gaps in the numbers, and later runs that only rows of other tables
-        mention.
+        They are gaps in the numbers, and later runs that only rows of other
+        tables mention.
         """
         run_ids = [
             row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")
@@ -1070,8 +1072,8 @@ def write_data(
 ) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number.
 
-    It contains the names and checksums of the data, not the documents. `location` is
-    the path that was opened, "" for data in memory.
+    It contains the names and checksums of the data, not the documents.
+    `location` is the path that was opened, "" for data in memory.
     """
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [
@@ -1109,7 +1111,8 @@ def write_data(
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Store descriptions of the methods of a run that are not RankStudio's own.
 
-    A reader without them can then still name the methods and their parameters.
+    A reader without them can then still name the methods and their
+    parameters.
     """
     descriptions = [
         description_of(entry)
@@ -1181,7 +1184,8 @@ def same(plan: Plan) -> str:
     """Return the values that equal plans share, as JSON: all except the location of the data."""
     values = plan_as_dict(plan)
     del values["data"]
-    # A file of the user counts by its content, because its name may stay the same.
+    # A file of the user counts by its content, because its name may stay the
+    # same.
     own_files = _own_files(plan)
     return json.dumps(
         values | ({"own_files": own_files} if own_files else {}), sort_keys=True

@@ -119,8 +119,8 @@ class MeasuredPath(NamedTuple):
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
     """Return the training part of a fold for methods, with the features of the validation part.
 
-    A large part is divided into shards, ranges of queries that `executor` processes at
-    a time. The labels of the validation part are not included.
+    A large part is divided into shards, ranges of queries that `executor`
+    processes at a time. The labels of the validation part are not included.
 
     Raises
     ------
@@ -204,8 +204,8 @@ class FoldContext:
         self._left_out_queries: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out_queries = LeftOutQueries(plan, fold.train, self.train)
-        # results that units share: selections by the parameters of a selector, and
-        # whether a measure is the same for every ranking
+        # results that units share: selections by the parameters of a
+        # selector, and whether a measure is the same for every ranking
         self._selections: dict[str, _Selection] = {}
         self._is_constant_objective: dict[Measure, bool] = {}
         self._baseline: Baseline | None = None
@@ -255,9 +255,9 @@ class FoldContext:
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
 
-        # A measure of the ranking is needed: the squared difference of a feature and
-        # labels means nothing.
-        # MAP is a measure of the ranking in any case.
+        # A measure of the ranking is needed: the squared difference of a
+        # feature and labels means nothing. MAP is a measure of the ranking in
+        # any case.
         name = next(
             name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank
         )
@@ -266,7 +266,8 @@ class FoldContext:
         values, directions = yield from measuring_features(
             self.train, name, plan.convention
         )
-        # Larger is better in `gains`; an undefined value is worse than any other.
+        # Larger is better in `gains`; an undefined value is worse than any
+        # other.
         gains = np.nan_to_num(
             values if measure(name).higher_is_better else -values, nan=-np.inf
         )
@@ -295,8 +296,8 @@ class FoldContext:
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train step by step; yield progress, and each step with its measures on the validation part.
 
-        A step is a model with one more feature or iteration. Measures of left-out
-        queries are included if they select the model.
+        A step is a model with one more feature or iteration. Measures of
+        left-out queries are included if they select the model.
         """
         # Values of the validation queries in each step are kept for the rule.
         vali = self._parts.get("vali")
@@ -340,7 +341,8 @@ class FoldContext:
     ) -> MeasuredPath:
         """Train to the end and return the measured path, before its models are tested against the best.
 
-        `follow` receives every step and progress event, and ends the work by raising.
+        `follow` receives every step and progress event, and ends the work by
+        raising.
         """
         # Learn all steps, with the left-out measures of each.
         steps: list[Step] = []
@@ -355,7 +357,8 @@ class FoldContext:
         # Measure all steps at once, which is faster than one by one.
         vali = self._parts.get("vali")
         measured_steps = MeasuredSteps({}, None)
-        # A model of an earlier study or of another program may lack what scoring needs.
+        # A model of an earlier study or of another program may lack what
+        # scoring needs.
         if vali and all(map(vali.covered, steps)):
             measured_steps = vali.measure_all(steps, self.plan.select_by)
         values = {**measured_steps.means, **as_columns(rows)}
@@ -366,8 +369,8 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return the steps of a unit and their measures as a path, before tests against the best model.
 
-        `measured_steps` are those that :meth:`work` has yielded. The measures in each
-        query were kept there, and are discarded here.
+        `measured_steps` are those that :meth:`work` has yielded. The measures
+        in each query were kept there, and are discarded here.
         """
         _, first_measures = measured_steps[0]
         names = first_measures.keys()
@@ -390,9 +393,9 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return a path of steps with their measures, and the selection measure in each query.
 
-        `values` has shape (K,) for each measure, and `queries` shape (K, Q) for K steps
-        and Q queries, or is None if no measure selects. If left-out queries select,
-        their values take the place of ``queries``.
+        `values` has shape (K,) for each measure, and `queries` shape (K, Q)
+        for K steps and Q queries, or is None if no measure selects. If
+        left-out queries select, their values take the place of ``queries``.
         """
         errors: Mapping[str, Floats] = {}
         if self._left_out_queries:
@@ -422,8 +425,8 @@ class FoldContext:
             p_values=p_values(plan, path, queries),
             choices=self._choices(path, queries),
         )
-        # Only this rule needs a standard error, and inner folds have computed their
-        # own: there, `queries` has an entry per inner fold.
+        # Only this rule needs a standard error, and inner folds have computed
+        # their own: there, `queries` has an entry per inner fold.
         best = (
             best_position(plan, path)
             if plan.rule == ONE_SE and len(queries) == 1
@@ -443,11 +446,11 @@ class FoldContext:
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the validation queries.
 
-        Models that a study does not store completely are measured here, so that a
-        resumed run has the same values.
+        Models that a study does not store completely are measured here, so
+        that a resumed run has the same values.
 
-        None if validation queries do not choose. They show later how much the choice
-        depends on the queries.
+        None if validation queries do not choose. They show later how much the
+        choice depends on the queries.
         """
         if not queries or not is_chosen_on_validation(self.plan):
             return None
@@ -507,8 +510,8 @@ class FoldContext:
             "leave-query-out MAP". They are identical to those of a run with one of
             these measures as its criterion.
         """
-        # Only the convention and the measures of this plan are used; any of them may
-        # select.
+        # Only the convention and the measures of this plan are used; any of
+        # them may select.
         select_by = left_out_name(names[0])
         plan = self.plan.changed(
             convention=convention, measures=tuple(names), select_by=select_by
@@ -522,7 +525,8 @@ class FoldContext:
     def ranker(self, unit: Unit) -> LinearRanker:
         """Return the untrained ranker of a unit with its parameters.
 
-        It is the final ranker if the plan has one, otherwise the method itself.
+        It is the final ranker if the plan has one, otherwise the method
+        itself.
         """
         parameters = (
             unit.combination.ranker if self.plan.ranker_entry else unit.parameters
@@ -535,8 +539,8 @@ class FoldContext:
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, such as "test", by name.
 
-        They are {} if the fold has no such part, or the model cannot score its
-        documents.
+        They are {} if the fold has no such part, or the model cannot score
+        its documents.
         """
         data = self._parts.get(part)
         return (
@@ -556,7 +560,8 @@ class FoldContext:
             if is_ended_early
             else ()
         )
-        # If all features are constant, any selection is arbitrary: report all.
+        # If all features are constant, any selection is arbitrary: report
+        # all.
         if self._constant_columns.size == ids.size:
             omitted_columns = self._constant_columns
         vali = self._parts.get("vali")
@@ -580,8 +585,8 @@ class FoldContext:
     ) -> dict[str, Floats]:
         """Return each measure in each validation query, by models chosen without this query.
 
-        Each array has shape (Q,) for Q queries. The result is {} without a validation
-        part; see `rankstudio.engine.experiment.results.cross_fit`.
+        Each array has shape (Q,) for Q queries. The result is {} without a
+        validation part; see `rankstudio.engine.experiment.results.cross_fit`.
         """
         vali = self._parts.get("vali")
         if vali is None or not vali.covered(chosen.step):
@@ -609,9 +614,9 @@ class FoldContext:
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Yield progress and the steps of a unit, not yet measured.
 
-        They are the models of the method, or those of the final ranker, one for each
-        set of features that the method selects. The latter have the values by which the
-        method compared features.
+        They are the models of the method, or those of the final ranker, one
+        for each set of features that the method selects. The latter have the
+        values by which the method compared features.
         """
         # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
@@ -628,7 +633,8 @@ class FoldContext:
         # The method selects sets of features, on each of which the ranker is trained.
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         yield from self._constant_objective(ranker)
-        # Some methods select sums of features; `combinations` has their weights.
+        # Some methods select sums of features; `combinations` has their
+        # weights.
         sets, comparison_rows, combinations = yield from self._select(selector, unit)
         if combinations is None:
             ranker_steps = two_stage_steps(ranker, self.train, sets)
@@ -650,7 +656,8 @@ class FoldContext:
         name = getattr(learner, "measure", None)
         if (
             name is None
-            # A measure has a convention; other parameters may have the same name.
+            # A measure has a convention; other parameters may have the same
+            # name.
             or "convention" not in learner.entry.takes
             or preferences_of(self.plan)
         ):
@@ -701,7 +708,8 @@ class FoldContext:
                     min(1.0, len(step.selected) / step.coef.size),
                 ),
             )
-            # Steps of features are growing sets; iterations only order the features.
+            # Steps of features are growing sets; iterations only order the
+            # features.
             is_growing = entry.step_kind is StepKind.FEATURES
             divisor = (
                 float(self.fold.train.n_documents)
@@ -711,9 +719,9 @@ class FoldContext:
             comparison_values = comparisons(
                 steps, is_growing, entry.candidate_score, divisor
             )
-            # Only estimators whose catalog entry "combines" have this attribute.
-            # There are as many sums as steps that were used: the path may have ended
-            # early.
+            # Only estimators whose catalog entry "combines" have this
+            # attribute. There are as many sums as steps that were used: the
+            # path may have ended early.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
             self._selections[key] = _Selection(
                 sets=selections(steps, is_growing),
@@ -730,8 +738,8 @@ class FoldContext:
     def _selection_key(self, unit: Unit) -> str:
         """Return a text that is equal for units with the same selection of features.
 
-        It has all parameters of the method, except those that only concern its own
-        ranking.
+        It has all parameters of the method, except those that only concern
+        its own ranking.
         """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr(
@@ -800,8 +808,8 @@ class NestedFold(FoldContext):
     ) -> MeasuredPath:
         """Train on the inner folds and on all queries, and return the path with inner measures.
 
-        It has the same numbers as :meth:`work`. `follow` receives every step and
-        progress event, and ends the work by raising.
+        It has the same numbers as :meth:`work`. `follow` receives every step
+        and progress event, and ends the work by raising.
         """
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
@@ -856,8 +864,8 @@ class NestedFold(FoldContext):
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the queries of the inner folds.
 
-        The corresponding models of the inner folds are measured in each of their
-        queries.
+        The corresponding models of the inner folds are measured in each of
+        their queries.
         """
         inner = self._inner_paths.pop(path.unit.position)
         # In leave-query-out each query is a fold: measures in each query would take too
@@ -913,8 +921,8 @@ class NestedFold(FoldContext):
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
-        # Left-out measures of the whole training part are kept beside those of the
-        # inner folds.
+        # Left-out measures of the whole training part are kept beside those
+        # of the inner folds.
         validated_path = replace(
             path,
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
@@ -925,8 +933,8 @@ class NestedFold(FoldContext):
     def _find_baseline(self) -> Waiting[None]:
         """Find the feature that ranks best alone, and its measures.
 
-        Its validation measures are the means over the inner folds, each with a best
-        feature of its own.
+        Its validation measures are the means over the inner folds, each with
+        a best feature of its own.
         """
         for fold in self._inner_contexts:
             yield from fold.find_baseline()
@@ -987,8 +995,8 @@ class _InnerPaths:
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
         """Return the selection measure in each query, an array of shape (K, Q) per inner fold.
 
-        K counts the steps of the path, Q the validation queries of the inner fold. The
-        result is () if no measure selects.
+        K counts the steps of the path, Q the validation queries of the inner
+        fold. The result is () if no measure selects.
         """
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
@@ -999,8 +1007,8 @@ class _InnerPaths:
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
             (values,) = measured_path.queries
-            # An inner path may have no model that is as small as that of the first
-            # steps.
+            # An inner path may have no model that is as small as that of the
+            # first steps.
             undefined = np.full(values.shape[1], np.nan)
             fold_steps = [row[fold] for row in steps]
             fold_values.append(
@@ -1028,8 +1036,9 @@ class _InnerPaths:
     def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
         """Return each measure on the k inner folds, shape (k,), for one step of the whole path.
 
-        `x_value` is the step's number of features or rounds, and `final` is True for
-        the last iteration. NaN for an inner fold without a corresponding step.
+        `x_value` is the step's number of features or rounds, and `final` is
+        True for the last iteration. NaN for an inner fold without a
+        corresponding step.
         """
         steps = self._steps(x_value, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
@@ -1071,7 +1080,8 @@ def _inner_fold_measures(
     if not positions:
         positions = [0]
     values = fold.validation_queries(path, positions)
-    # Row of each step in the tables; any row for None, which is overwritten below.
+    # Row of each step in the tables; any row for None, which is overwritten
+    # below.
     rows = [
         -1 if step is None else positions.index(step % len(path.steps))
         for step in steps
@@ -1108,8 +1118,8 @@ def _until_constant(
     Selectors put features that are constant within every query behind all others; their
     weights are 0. Constant features that are pinned are selected nevertheless.
 
-    `parameters` are those of the method, and `feature_ids`, shape (n,), has the 1-based
-    id of each column.
+    `parameters` are those of the method, and `feature_ids`, shape (n,), has
+    the 1-based id of each column.
     """
     if not _leaves_out_constants(plan, parameters):
         yield from steps
@@ -1127,8 +1137,9 @@ def _selectable_columns(
 ) -> set[int]:
     """Return the columns that a path selects before it ends.
 
-    They vary within queries and are not banned, or are pinned. `varies`, shape (n,),
-    says which columns vary; `feature_ids`, shape (n,), has their 1-based ids.
+    They vary within queries and are not banned, or are pinned. `varies`,
+    shape (n,), says which columns vary; `feature_ids`, shape (n,), has their
+    1-based ids.
     """
     banned = {int(i) for i in parameters.get("banned", ())}
     for members in feature_groups_of(plan).values():
