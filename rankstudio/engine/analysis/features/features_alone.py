@@ -64,12 +64,14 @@ class FeaturesAlone:
 def measuring_alone(
     fold: Fold, measure: str, convention: str, *, sealed: bool = False
 ) -> Generator[float, None, FeaturesAlone]:
-    """Measure the ranking by each feature alone, and yield the share done.
+    """Measure the ranking by each feature alone; yield the share of the work that is done.
 
     Parameters
     ----------
     fold : Fold
+        Documents to rank.
     measure, convention : str
+        Name of the measure, and key of its convention.
     sealed : bool
         Whether to leave the test part out.
 
@@ -104,6 +106,7 @@ def measuring_alone(
     # in both directions.
     n_done = 2 * fold.train.n_documents
     total = n_done + sum(part.n_documents for part in other_parts.values())
+    # Rankings from large to small values, and from small to large ones.
     down, up = yield from measuring_columns(
         evaluator(fold.train, measure_names),
         fold.train.X,
@@ -137,10 +140,13 @@ def measuring_columns(
     signs: Sequence[Floats],
     span: tuple[float, float] = (0.0, 1.0),
 ) -> Generator[float, None, list[dict[str, Floats]]]:
-    """Return the measures of ranking by each column times its sign, for several arrays of signs.
+    """Return the measures of ranking by each column times its sign.
 
-    The share done is yielded in between: it starts at ``span[0]`` and grows by
-    ``span[1]``.
+    The share done is yielded in between: it starts at ``span[0]`` and grows
+    by ``span[1]``.
+
+    The result has a dict of measures, shape (n,) each, for each array of
+    `signs`, shape (n,).
     """
     n = X.shape[1]
     measures = [

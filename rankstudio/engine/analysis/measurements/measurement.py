@@ -37,7 +37,7 @@ class Measurement:
     sealed: bool = False
 
     def plan(self, plan: Plan) -> Plan:
-        """Return the plan of a run under these settings.
+        """Return the plan of a run under these settings of measures and convention.
 
         The result is the identical object if nothing changes.
         """
