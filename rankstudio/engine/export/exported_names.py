@@ -15,10 +15,10 @@ SHIFTED = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field
 
 
 def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """Return distinct names of features, given their ids and names: "bm25_of_title".
+    """Return distinct names of features, from their ids and names: "bm25_of_title".
 
-    A feature whose name is not distinct, or has no letters, is named by its id:
-    "feature_7".
+    A feature whose name is not distinct, or has no letters, is named by its
+    id: "feature_7".
     """
     names = [identifier(name) for _, name in features]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -35,6 +35,7 @@ def identifier(text: str) -> str:
 
     The name is "feature_" if nothing is left.
     """
+    # Decompose letters, so that ü becomes u.
     letters = (
         unicodedata.normalize("NFKD", text[:200])
         .encode("ascii", "ignore")

@@ -112,6 +112,7 @@ def ranking_proof(
     Parameters
     ----------
     model : Model
+        Exported model.
     function : ScoreFunction
         Exported function.
     form : ModelFormat
@@ -170,17 +171,24 @@ def fitted_function(
     form: ModelFormat,
     parts: Sequence[RankingDataset],
 ) -> ScoreFunction:
-    """Return a function in the form with which another program ranks most queries identically.
+    """Return a model in the form with which another program ranks most queries alike.
 
     Parameters
     ----------
-    model, function, form, parts
-        As in :func:`ranking_proof`.
+    model : Model
+        Model to export.
+    function : ScoreFunction
+        The model in the form for other programs.
+    form : ModelFormat
+        Format of the export.
+    parts : sequence of RankingDataset
+        Documents to try the forms on, filled but not scaled.
 
     Returns
     -------
     ScoreFunction
-        The original function if the format accepts it unchanged, or no other form is
+        The original function if the format accepts it unchanged, or no
+        other form is
         better.
     """
     if form.fit is None or not parts:
@@ -203,7 +211,10 @@ def fitted_function(
 def _value_ranges(
     function: ScoreFunction, parts: Sequence[RankingDataset]
 ) -> ValueRanges:
-    """Return the least, the greatest and the mean value of each input over the documents of the parts."""
+    """Return the least, the greatest and the mean value of each of the k inputs.
+
+    They are those of all documents of the parts.
+    """
     k = len(function.inputs)
     n = 0
     low = np.full(k, np.inf)
@@ -221,10 +232,7 @@ def _value_ranges(
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
-    """Yield the documents of parts.
-
-    A large part is split into shards of whole queries.
-    """
+    """Yield the documents of parts, large parts in shards of whole queries."""
     for part in parts:
         for shard in shards_of(part.query_ptr):
             yield RankingDataset(
@@ -263,7 +271,10 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
 
 
 def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
-    """Return for each document the number of different lower scores in its query."""
+    """Return for each of m documents the number of different lower scores in its query.
+
+    `query_ptr` has the first row of each query, followed by m.
+    """
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))
     sorted_scores = scores[order]
@@ -278,7 +289,7 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
 
 
 def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the columns of a function's inputs.
+    """Return the values of a function's k inputs for the m documents of a part, shape (m, k).
 
     A feature that sparse data leave out is 0.
     """

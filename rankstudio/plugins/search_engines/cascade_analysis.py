@@ -41,21 +41,30 @@ def cascade_result(
     measure: str | None = None,
     depths: int | tuple[int, ...] = DEPTHS,
 ) -> Waiting[AnalysisResult]:
-    """Find the cascades of a run that no other cascade beats both in time and in the validation measure.
+    """Find the best cascades of a run by time and the validation measure.
+
+    In a cascade, a cheap model ranks all documents, and a larger one ranks
+    the first of them again. It is returned if no other cascade is both
+    faster and better.
 
     Parameters
     ----------
     run : RunResult
+        Finished run with paths of several sizes.
     data : FoldedDataset
+        Data of the run.
     costs : FeatureCosts, optional
-        Costs of the features; by default those of the run or, if it has none, of the
+        Costs of the features; by default those of the run or, if it has
+        none, of the
         data.
     name : str
         Name of a measure of the run; it takes precedence over ``measure``.
     budget : float or None
-        Limit in milliseconds per query; the best cascade within this limit is marked.
+        Limit in milliseconds per query; the best cascade within this limit
+        is marked.
     measure : str or None
-        Measure of the run; by default the measure that selects the model, or the first
+        Measure of the run; by default the measure that selects the model,
+        or the first
         one.
     depths : int or tuple of int
         Numbers of documents that the second model ranks again.
@@ -103,7 +112,10 @@ def _selecting_measure(plan: Plan) -> str:
 
 
 def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
-    """Return a front as dicts and lists of plain values."""
+    """Return the best cascades as dicts and lists of plain values, for JSON.
+
+    `best` is the one that is marked, if any.
+    """
     # A single model has no second stage; a sealed test measure is left out.
     rows = [
         {
@@ -127,7 +139,7 @@ def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
 def _cascade_table(
     run: RunResult, front: CascadeFront, best: Cascade | None
 ) -> AnalysisTable:
-    """Return the table of the cascades on the front, with the chosen one marked."""
+    """Return the table of the best cascades, with the chosen one marked."""
     # Lines above the table: the run, and the
     # parameters of the path whose models are combined.
     axes = zip(run.plan.axes, front.values, strict=True)

@@ -34,10 +34,13 @@ _QUERY_LANGUAGES = ("mustache", "")
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the model, for ``PUT _ml/trained_models/NAME``.
+    """Return the file of a model for Elasticsearch, for ``PUT _ml/trained_models/NAME``.
 
-    The value of each feature is the score of a query: the one in its feature set or,
-    without a set, one that reads the field of the feature's name.
+    The value of each feature is the score of a query: the one in its
+    feature set or, without a set, one that reads the field of the feature's
+    name.
+
+    "" is the ending of its name: it is the only file.
     """
     # Each feature is extracted by a query.
     names = list(function.called)
@@ -70,7 +73,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _feature_query(model_input: ModelInput) -> dict[str, Any]:
-    """Return the query whose score is the value of a feature."""
+    """Return the Elasticsearch query whose score is the value of a feature.
+
+    OutputError is raised if its definition in the feature set is no query.
+    """
     if not model_input.definition:
         return field_query(model_input)
     defined = json.loads(model_input.definition)
@@ -90,7 +96,7 @@ def _feature_query(model_input: ModelInput) -> dict[str, Any]:
 
 
 def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
-    """Return a tree as a list of nodes, the splits before the leaves."""
+    """Return a tree in Elasticsearch's JSON: a list of nodes, splits before leaves."""
     n_splits = len(tree.splits)
 
     def place(node: int) -> int:
@@ -157,6 +163,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def _parsed_node(
     nodes: list[Mapping[str, Any]], number: int, places: list[int]
 ) -> Node:
+    """Return the node with a number, and the nodes below it, as nested tuples.
+
+    `places` has the column of each feature of the model.
+    """
     node = nodes[number]
     if "leaf_value" in node:
         return float(node["leaf_value"])

@@ -24,11 +24,11 @@ _N_RERANKED = 100
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the profile, for ``schemas/SCHEMA/NAME.profile``.
+    """Return the rank profile of a model for Vespa, for ``schemas/SCHEMA/NAME.profile``.
 
-    Known rank features are used unchanged in a second phase, because many of them are
-    too slow for every matching document. Otherwise attributes are named after the
-    features.
+    Known rank features are used unchanged in a second phase, because many
+    of them are too slow for every matching document. Otherwise attributes
+    are named after the features.
     """
     # The terms of the score: weighted features, or the value of each tree.
     names = _input_names(function)
@@ -75,7 +75,10 @@ def _input_names(function: ScoreFunction) -> list[str]:
 
 
 def _lines_before_expression(names: list[str]) -> list[str]:
-    """Return the lines before the expression: the features to log for each hit, and the second phase."""
+    """Return the lines of a rank profile before its expression.
+
+    They list the features to log for each hit, and begin the second phase.
+    """
     listed = [f"        {name}" for name in names]
     return [
         *("    match-features {", *listed, "    }"),
@@ -92,12 +95,13 @@ def _if_text(node: Node, names: list[str]) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the expression, in double precision like Vespa."""
+    """Score documents with the expression of a rank profile, in double precision like Vespa."""
     _, _, body = files[""].decode().partition("expression {")
     values = {
         name: documents.X[:, column]
         for column, name in enumerate(_input_names(function))
     }
+    # The zeros make an array of an expression that is only a number.
     return _Expression(body.partition("}")[0], values).value() + np.zeros(
         documents.X.shape[0]
     )
@@ -119,7 +123,7 @@ class _Expression:
         self._position = 0
 
     def value(self) -> Floats:
-        """Evaluate the sum at the present position."""
+        """Evaluate the sum at the present position; shape (m,) for m documents."""
         total = self._product()
         while self._tokens[self._position] in ("+", "-"):
             is_added = self._next() == "+"
@@ -171,6 +175,7 @@ class _Expression:
 
 def _tokens(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the tokens of an expression: numbers, names, ``if`` and signs."""
+    # The longest name that fits is meant: names may begin with other names.
     longest_first = "|".join(
         re.escape(name) for name in sorted(names, key=len, reverse=True)
     )

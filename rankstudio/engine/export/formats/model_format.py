@@ -130,15 +130,17 @@ class ModelFormat:
     package: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kind: str = "") -> str:
-        """Return the reason why the format cannot express a model, as a sentence; "" if it can.
+        """Return the reason why the format cannot express a model; "" if it can.
 
         Parameters
         ----------
         linear, scaled : bool
-            Whether the model is a weighted sum, and whether its inputs are scaled
+            Whether the model is a weighted sum, and whether its inputs are
+            scaled
             within a query.
         kind : str
-            Kind of its parts; see :attr:`rankstudio.engine.steps.Step.kind`.
+            Kind of its parts; see
+            :attr:`rankstudio.engine.steps.Step.kind`.
         """
         if kind and not (kind == "sums" and self.sums):
             text = refusal_of(kind)
@@ -159,12 +161,15 @@ class ModelFormat:
         return text.format(format=self.label)
 
     def files(self, function: ScoreFunction) -> Files:
-        """Return the contents of the files.
+        """Return the contents of the files of a model, by the endings of their names.
+
+        "" is the ending of the main file.
 
         Raises
         ------
         OutputError
-            If the format cannot express the model; the message gives the reason.
+            If the format cannot express the model; the message gives the
+            reason.
         MissingExtraError
             If a library is missing.
         """
@@ -173,6 +178,7 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
+        # The file of a weighted sum has no place for its origin.
         if self.told_beside and function.linear:
             return {
                 **files,
@@ -201,6 +207,9 @@ class ModelFormat:
 
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write files, all or none of the new ones, and return their paths.
+
+        `files` has contents by the endings of names; "" is the file at
+        `path`.
 
         Raises
         ------

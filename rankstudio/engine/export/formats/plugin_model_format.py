@@ -17,7 +17,7 @@ from rankstudio.engine.plugins.guard import called
 
 
 def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> ModelFormat:
-    """Return a format of a plug-in as one that is written and read back like RankStudio's own."""
+    """Return a format of a plug-in in the form of RankStudio's own formats."""
     name = f"{entry.label} ({package})"
 
     # Text or bytes of the plug-in, as the only file of the model.
@@ -32,6 +32,7 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
             raise OutputError(
                 text.format(format=name, problem=str(error).rstrip("."))
             ) from error
+        # "" is the ending of the main file, which is the only one.
         return {"": content.encode() if isinstance(content, str) else content}
 
     # Scores that the plug-in's reader computes from the file.

@@ -36,7 +36,10 @@ def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) ->
 
 
 def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
-    """Return the sum of the trees, added one tree after the other."""
+    """Return the sum of trees for m documents, shape (m,), in a type of numbers.
+
+    The trees are added one after the other, as the other program does.
+    """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
     rows = np.arange(X.shape[0])
@@ -48,7 +51,7 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 
 
 def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> None:
-    """Write the value of a node for some rows to their positions in ``outputs``."""
+    """Write the value of a node for some rows of X to their positions in ``outputs``."""
     if not isinstance(node, tuple):
         outputs[rows] = node
         return
@@ -138,6 +141,7 @@ class Trial:
             Command without its last two arguments, which are added: the file of the
             documents, and that of the scores. Both contain doubles.
         X : ndarray of shape (m, k)
+            Values of m documents, one column per input of the model.
 
         Returns
         -------
