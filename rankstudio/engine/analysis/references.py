@@ -193,8 +193,7 @@ def references_of_runs(runs: Sequence[RunResult]) -> tuple[Reference, ...]:
     Parameters
     ----------
     runs : sequence of RunResult
-        Results of the runs. Their datasets are recognised by the features,
-        too.
+        Results of the runs. Their datasets are recognised by the features, too.
 
     Returns
     -------

@@ -17,8 +17,8 @@ SHIFTED = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field
 def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """Return distinct names of features, from their ids and names: "bm25_of_title".
 
-    A feature whose name is not distinct, or has no letters, is named by its
-    id: "feature_7".
+    A feature whose name is not distinct, or has no letters, is named by its id:
+    "feature_7".
     """
     names = [identifier(name) for _, name in features]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}

@@ -79,8 +79,7 @@ def read_for(
     Raises
     ------
     DataError
-        If the file cannot be read, or a feature of the model is in another
-        column.
+        If the file cannot be read, or a feature of the model is in another column.
     """
     table_columns = columns or model.plan.get("columns", {})
     data = load_data(
@@ -169,8 +168,8 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
 def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
     """Return a note on the first feature that has other names in model and data.
 
-    Features are matched by id, and a table with other or reordered columns
-    has other ids.
+    Features are matched by id, and a table with other or reordered columns has other
+    ids.
 
     The result is () if there is none.
     """
@@ -199,6 +198,7 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     Parameters
     ----------
     model : Model
+        Model to score with.
     data : RankingDataset
         Data filled and scaled as the model requires. For a file that omits zeros, features without values are
         0.

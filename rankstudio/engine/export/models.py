@@ -168,7 +168,11 @@ class Model:
         return scores
 
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
-        """Return the scores of documents, which may be infinite or NaN; see `predict`."""
+        """Return the scores of documents, shape (m,), which may be infinite or NaN.
+
+        X has shape (m, n), and `feature_ids` the 1-based ids of its
+        columns, 1 … n by default.
+        """
         # Find the column of each feature of the model.
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
         column_of = {int(i): column for column, i in enumerate(ids)}

@@ -97,8 +97,7 @@ class PluginModelFormat:
         Raises
         ------
         DataError
-            If the reader fails, or does not return finite scores; the
-            message does not
+            If the reader fails, or does not return finite scores; the message does not
             name the file.
         """
         # The plug-in may change its copy.

@@ -187,8 +187,7 @@ def fitted_function(
     Returns
     -------
     ScoreFunction
-        The original function if the format accepts it unchanged, or no
-        other form is
+        The original function if the format accepts it unchanged, or no other form is
         better.
     """
     if form.fit is None or not parts:
@@ -273,7 +272,8 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
 def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
     """Return for each of m documents the number of different lower scores in its query.
 
-    `query_ptr` has the first row of each query, followed by m.
+    `scores` has shape (m,). `query_ptr` has the first row of each query,
+    followed by m.
     """
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))

@@ -173,17 +173,17 @@ def defined_where_possible(
 ) -> tuple[ScoreFunction, str]:
     """Return a function with a feature set's definitions, if possible, and why if not.
 
-    The reason is a sentence about a missing feature. It is "" if the
-    function has definitions, or if there is no set for this search engine.
+    The reason is a sentence about a missing feature. It is "" if the function has
+    definitions, or if there is no set for this search engine.
 
     Parameters
     ----------
     function : ScoreFunction
+        Model in the form for other programs.
     features : FeatureSet, optional
         Feature set next to the data, or an imported one.
     engine : str
-        Search engine for which the function is written. The set of another
-        search
+        Search engine for which the function is written. The set of another search
         engine is not used.
     """
     if features is None or features.engine != engine:
@@ -202,9 +202,9 @@ def shifted(
     Parameters
     ----------
     function : ScoreFunction
+        Model in the form for other programs.
     shifts : sequence of float
-        One shift for each input. A weighted sum changes by a constant;
-        thresholds are
+        One shift for each input. A weighted sum changes by a constant; thresholds are
         shifted with the values.
     scale : float
         Scale, a power of two, so that the weights keep their digits.
@@ -255,8 +255,7 @@ def score_function(model: Model) -> ScoreFunction:
     Raises
     ------
     OutputError
-        For trees that need values unavailable to other programs, and for
-        kernel models.
+        For trees that need values unavailable to other programs, and for kernel models.
     DataError
         For invalid trees.
     """

@@ -448,6 +448,8 @@ def _tried_booster(
     The booster is tried in a separate process first, because it can crash
     on invalid trees. `kind` is LightGBM's constant of the kind of
     prediction.
+
+    X has shape (m, c).
     """
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])

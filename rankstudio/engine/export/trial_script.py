@@ -89,8 +89,7 @@ def module_scores(
     ends : sequence of int
         Start of each query, followed by the number of documents.
     scaled : bool
-        Whether whole queries are scored, because values are scaled within
-        them.
+        Whether whole queries are scored, because values are scaled within them.
     values : sequence of float
         Values of all documents, concatenated.
     """

@@ -54,17 +54,14 @@ def cascade_result(
     data : FoldedDataset
         Data of the run.
     costs : FeatureCosts, optional
-        Costs of the features; by default those of the run or, if it has
-        none, of the
+        Costs of the features; by default those of the run or, if it has none, of the
         data.
     name : str
         Name of a measure of the run; it takes precedence over ``measure``.
     budget : float or None
-        Limit in milliseconds per query; the best cascade within this limit
-        is marked.
+        Limit in milliseconds per query; the best cascade within this limit is marked.
     measure : str or None
-        Measure of the run; by default the measure that selects the model,
-        or the first
+        Measure of the run; by default the measure that selects the model, or the first
         one.
     depths : int or tuple of int
         Numbers of documents that the second model ranks again.

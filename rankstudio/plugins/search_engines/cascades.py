@@ -199,11 +199,10 @@ def find_cascades(
 ) -> Waiting[CascadeFront]:
     """Return the cascades of a run's best path that no other one beats in time and measure.
 
-    The path is that of the parameters with the best mean validation
-    measure. Its models of up to 12 sizes are combined in pairs, each with
-    every depth; single models are candidates as well. The validation part
-    determines the front; the test part is measured for the cascades on the
-    front only.
+    The path is that of the parameters with the best mean validation measure. Its models
+    of up to 12 sizes are combined in pairs, each with every depth; single models are
+    candidates as well. The validation part determines the front; the test part is
+    measured for the cascades on the front only.
 
     Parameters
     ----------
@@ -223,8 +222,7 @@ def find_cascades(
     Raises
     ------
     PlanError
-        If the run selects no features, has no validation part or did not
-        compute the
+        If the run selects no features, has no validation part or did not compute the
         measure.
     ParameterError
         For an invalid depth.
@@ -298,8 +296,7 @@ def _best_path(
 ) -> TriedPath:
     """Return the models of the parameters with the best mean validation measure.
 
-    Raise PlanError if the method selects no features, or the run has no
-    such measure.
+    Raise PlanError if the method selects no features, or the run has no such measure.
     """
     # Cascades need models of several sizes and a measure that can be computed for them.
     if not run.plan.entry.selects:
@@ -325,8 +322,8 @@ def _best_path(
 def _combined_positions(path: TriedPath) -> Ints:
     """Return the positions on a path of the models to combine, ascending.
 
-    These are one model for each size on a short path; on a longer path, one
-    model for each of a few sizes, and the largest one.
+    These are one model for each size on a short path; on a longer path, one model for
+    each of a few sizes, and the largest one.
     """
     # The first model of each size.
     sizes, positions = np.unique(path.sizes, return_index=True)

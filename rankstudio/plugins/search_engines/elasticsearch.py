@@ -37,9 +37,8 @@ _RANKLIB = "model/ranklib"
 def write(function: ScoreFunction) -> Files:
     """Return the files of a model for Elasticsearch's plug-in Learning To Rank.
 
-    Known feature definitions are exported unchanged. Trees are in RankLib's
-    format, which identifies features by position in the feature set, from
-    1.
+    Known feature definitions are exported unchanged. Trees are in RankLib's format,
+    which identifies features by position in the feature set, from 1.
 
     "" is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and
     the other file is its feature set.
@@ -98,9 +97,8 @@ def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
 def field_query(model_input: ModelInput) -> dict[str, Any]:
     """Return an Elasticsearch query whose score is the value of a field.
 
-    Since Elasticsearch 7, scores must not be negative, so a feature with
-    negative values has a shift. A value that is still negative after the
-    shift counts as 0.
+    Since Elasticsearch 7, scores must not be negative, so a feature with negative
+    values has a shift. A value that is still negative after the shift counts as 0.
 
     Users replace it by the query of their feature.
     """
@@ -122,9 +120,8 @@ def not_negative(
 ) -> tuple[ScoreFunction, ...]:
     """Return a function in which each feature with negative values has a shift.
 
-    The shift is the power of two above the absolute value of the lowest
-    value. A function with its own feature set stays as it is, with the
-    set's templates.
+    The shift is the power of two above the absolute value of the lowest value. A
+    function with its own feature set stays as it is, with the set's templates.
     """
     if function.listed:
         return (function,)
@@ -137,7 +134,10 @@ def not_negative(
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents like the plug-in of Elasticsearch, in single precision."""
+    """Score documents like the plug-in of Elasticsearch, in single precision.
+
+    The result has shape (m,), one score per document.
+    """
     # The features of the set have numbers from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]
     columns = function.called
@@ -171,6 +171,8 @@ def serve(values: Floats, name: str, query: dict[str, Any]) -> None:
 
     `query` is that of :func:`field_query`, which reads the field and may
     add a shift.
+
+    `values` has shape (m,), and `name` is that of the feature.
 
     Raises
     ------

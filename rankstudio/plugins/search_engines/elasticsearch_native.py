@@ -36,9 +36,8 @@ _QUERY_LANGUAGES = ("mustache", "")
 def write(function: ScoreFunction) -> Files:
     """Return the file of a model for Elasticsearch, for ``PUT _ml/trained_models/NAME``.
 
-    The value of each feature is the score of a query: the one in its
-    feature set or, without a set, one that reads the field of the feature's
-    name.
+    The value of each feature is the score of a query: the one in its feature set or,
+    without a set, one that reads the field of the feature's name.
 
     "" is the ending of its name: it is the only file.
     """
@@ -136,6 +135,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Elasticsearch does.
 
     Scores of queries are floats; thresholds and sums are doubles.
+
+    The result has shape (m,), one score per document.
     """
     model = json.loads(files[""])
     ensemble = model["definition"]["trained_model"]["ensemble"]

@@ -55,6 +55,8 @@ def read_script(files: Files, function: ScoreFunction, documents: Documents) -> 
     """Score documents as the script does.
 
     Scores are computed in doubles, raised to at least 0, and stored as floats.
+
+    The result has shape (m,), one score per document.
     """
     parameters = json.loads(files[""])["query"]["script_score"]["script"]["params"]
     columns = function.columns
@@ -89,8 +91,8 @@ def _without_negative_terms(
 def write_rank_features(function: ScoreFunction) -> Files:
     """Return the body of an Elasticsearch search that adds ``rank_feature`` queries.
 
-    Elasticsearch evaluates such queries fast, as it skips documents that
-    cannot be among the first.
+    Elasticsearch evaluates such queries fast, as it skips documents that cannot be
+    among the first.
 
     Raises
     ------
@@ -125,6 +127,8 @@ def read_rank_features(
     """Score documents with the clauses of such a search.
 
     The values have the precision of rank_feature fields.
+
+    The result has shape (m,), one score per document.
 
     Raises
     ------

@@ -98,8 +98,7 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     Raises
     ------
     FormatError
-        At the first line that is not JSON, or that has a document without
-        an id or a
+        At the first line that is not JSON, or that has a document without an id or a
         value that is not a number.
     DatasetError
         If the log has no document.
@@ -597,8 +596,7 @@ class _JoinedDocuments:
         Raises
         ------
         DatasetError
-            If no document is both logged and judged, or no document has a
-            feature.
+            If no document is both logged and judged, or no document has a feature.
         """
         # Without a common document, the error shows an example of each side.
         logged_rows = np.flatnonzero(self._rows >= 0)
@@ -701,14 +699,12 @@ def read_logs(
 ) -> TableFacts:
     """Read feature logs into a table, joined with the judgments of a part.
 
-    Documents that are only logged, or only judged, are left out, counted
-    and listed. A negative grade is 0. With several judges, the labels have
-    a column for each judge.
+    Documents that are only logged, or only judged, are left out, counted and listed. A
+    negative grade is 0. With several judges, the labels have a column for each judge.
 
     Notes
     -----
-    O(mn) for m documents with n features; memory O(D) for D judged
-    documents, and a piece of the log.
+    O(mn) for m documents with n features; memory O(D) for D judged documents, and a piece of the log.
     """
     judges = [read_judgments(text.in_lines()) for text in part.judgments]
     judged = JudgedDocuments(judges or [_grades_of_logged(part.paths, progress)])

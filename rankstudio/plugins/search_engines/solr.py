@@ -115,8 +115,8 @@ def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
 def _threshold_text(value: float) -> str:
     """Return the text of a threshold to which Solr adds its slack.
 
-    Because of rounding, the neighbors of the difference are tried, too; if
-    none fits, the difference is used.
+    Because of rounding, the neighbors of the difference are tried, too; if none fits,
+    the difference is used.
 
     The sum is ``value`` as a float.
     """
@@ -140,6 +140,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does.
 
     Solr computes in single precision, and raises every threshold by a millionth.
+
+    The result has shape (m,), one score per document.
     """
     model = json.loads(files[""])
     columns = function.called

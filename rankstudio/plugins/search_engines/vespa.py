@@ -26,9 +26,9 @@ _N_RERANKED = 100
 def write(function: ScoreFunction) -> Files:
     """Return the rank profile of a model for Vespa, for ``schemas/SCHEMA/NAME.profile``.
 
-    Known rank features are used unchanged in a second phase, because many
-    of them are too slow for every matching document. Otherwise attributes
-    are named after the features.
+    Known rank features are used unchanged in a second phase, because many of them are
+    too slow for every matching document. Otherwise attributes are named after the
+    features.
     """
     # The terms of the score: weighted features, or the value of each tree.
     names = _input_names(function)
@@ -95,7 +95,10 @@ def _if_text(node: Node, names: list[str]) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the expression of a rank profile, in double precision like Vespa."""
+    """Score documents with the expression of a rank profile, in double precision like Vespa.
+
+    The result has shape (m,), one score per document.
+    """
     _, _, body = files[""].decode().partition("expression {")
     values = {
         name: documents.X[:, column]
@@ -139,7 +142,7 @@ class _Expression:
         return result
 
     def _factor(self) -> Floats:
-        """Return the values of a number, a name, a negated factor or an ``if``."""
+        """Return the values of a number, a name, a negated factor or an ``if``, shape (m,) or ()."""
         match self._next():
             case "-":
                 return -self._factor()

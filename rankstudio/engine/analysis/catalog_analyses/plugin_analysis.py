@@ -42,6 +42,7 @@ def analysis_steps(
     Parameters
     ----------
     entry : Analysis
+        Analysis to carry out.
     subject : sequence
         Arguments of the analysis's function, by its `Needs`: data, or a run or a plan
         with its data.
@@ -60,6 +61,7 @@ def analysis_steps(
     parameters = entry.validate(values)
 
     def results() -> Iterator[Any]:
+        """Call the analysis's function: yield what it yields, and last what it returns."""
         answer = imported(entry.compute)(*subject, **parameters)
         if isinstance(answer, GeneratorType):
             answer = yield from answer

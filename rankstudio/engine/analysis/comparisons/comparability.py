@@ -124,9 +124,8 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
     """Return whether features were chosen by hand from a model that had seen measured queries.
 
-    It certainly had not seen the test queries of its own fold, so a run on
-    this fold alone, measured on the test part, counts as not chosen by
-    hand.
+    It certainly had not seen the test queries of its own fold, so a run on this fold
+    alone, measured on the test part, counts as not chosen by hand.
 
     `folds` are those that the run measures, on a part of the data.
     """
@@ -153,14 +152,12 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     Parameters
     ----------
     run, other : RunResult
-        Results as they are shown, for instance without the test part while
-        that is
+        Results as they are shown, for instance without the test part while that is
         sealed.
 
     Notes
     -----
-    The relation is symmetric and transitive. It is reflexive for complete
-    runs with estimates.
+    The relation is symmetric and transitive. It is reflexive for complete runs with estimates.
     """
     # Differences of the key.
     key = comparison_key(run)

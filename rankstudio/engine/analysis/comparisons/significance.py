@@ -36,10 +36,9 @@ _NOT_COMPARED = ("data", "folds", "measures")
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
     """Return for each run the position of the first run that it repeats, or its own position.
 
-    A run repeats another run of the same plan on data of the same name if
-    the features and measures of their models are identical, bit for bit;
-    the location of the data, the reported measures and unused parameters do
-    not matter.
+    A run repeats another run of the same plan on data of the same name if the features
+    and measures of their models are identical, bit for bit; the location of the data,
+    the reported measures and unused parameters do not matter.
     """
     firsts: list[int] = []
     for position, run in enumerate(runs):
@@ -151,6 +150,7 @@ def distinct_family(
     Parameters
     ----------
     comparisons : sequence of PairedComparison
+        Tests of a run against another one.
     pairs : sequence of pairs of int
         Pair of runs of each comparison; for repeated runs, the first one.
 
@@ -580,8 +580,7 @@ def pin_effects(
     Returns
     -------
     tuple of PinEffect
-        One effect per run with such a partner; the p values are corrected
-        for the
+        One effect per run with such a partner; the p values are corrected for the
         number of effects.
     """
     plans = [result.plan for result in runs]

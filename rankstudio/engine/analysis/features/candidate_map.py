@@ -45,7 +45,11 @@ class CandidateGroups:
     def of(
         cls, feature_ids: Sequence[int] | Ints, names: Sequence[str], groups: Groups
     ) -> Self:
-        """Return the candidates among features, by the features' ids, names and groups."""
+        """Return the candidates among features, by the features' ids, names and groups.
+
+        `feature_ids` and `names` have length n; `groups` has lists of ids
+        by name.
+        """
         if not groups:
             return cls(tuple(names), ColumnGroups.of(len(names), ()))
         ids = [int(i) for i in feature_ids]
@@ -267,10 +271,9 @@ class Margin:
 def shares(score: CandidateScore, values: Floats) -> Floats:
     """Return the scores of a step as shares of its best, from 0 to 1.
 
-    A share is the score divided by the best score. If the smallest score is
-    the best, it is divided by the score instead. If no score is positive,
-    or 0 has no meaning, a share is the position of the score between the
-    worst and the best score.
+    A share is the score divided by the best score. If the smallest score is the best,
+    it is divided by the score instead. If no score is positive, or 0 has no meaning, a
+    share is the position of the score between the worst and the best score.
 
     `values` has shape (n,), one score per feature. NaN for features that
     were not candidates.
@@ -388,10 +391,9 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     """Return the margin of each feature of a path over its best rival, by its column.
 
-    On a growing path, it is the margin at the step that selects the
-    feature. For iterations, it is the margin over the next feature by the
-    scores of the last iteration. Rounds have no margins, because no round
-    selects a feature.
+    On a growing path, it is the margin at the step that selects the feature. For
+    iterations, it is the margin over the next feature by the scores of the last
+    iteration. Rounds have no margins, because no round selects a feature.
     """
     if path.step_kind is StepKind.ROUNDS:
         return {}
@@ -427,8 +429,7 @@ def step_margin(
     step : Step
         A step with at least one feature.
     feature : int, optional
-        Column of the feature; by default the one selected by the step, or
-        the one with
+        Column of the feature; by default the one selected by the step, or the one with
         the largest weight.
     divisor : float
         Divisor of the criteria.

@@ -29,7 +29,7 @@ def feature_penalties(
     Parameters
     ----------
     plan : Plan
-        Plan with a method that weighs features; see ``Method.weighs_features``.
+        Plan with a method that weighs features by importance and similarity.
     parameters : Mapping
         One value for each parameter of the method.
     data : TrainingData

@@ -237,8 +237,9 @@ def _sampled_queries(
 ) -> tuple[Floats, Floats, Ints, Grading]:
     """Return X, y, query pointer and grading of all queries, or of a sample of large data.
 
-    The sample has every i-th query. Query q has the rows from ptr[q] to
-    ptr[q + 1]; the grading has the largest label.
+    The sample has every i-th query. X has shape (m, n) and y shape (m,).
+    Query q has the rows from ptr[q] to ptr[q + 1]; the grading has the
+    largest label.
     """
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
@@ -277,7 +278,10 @@ def _sampled_queries(
 
 
 def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
-    """Yield the histogram of each column of X, for all and for relevant documents."""
+    """Yield the histogram of each of the n columns of X, shape (m, n).
+
+    Values are counted for all documents and for the relevant ones.
+    """
     is_relevant = y > 0
     for j in range(X.shape[1]):
         values = np.ascontiguousarray(X[:, j])

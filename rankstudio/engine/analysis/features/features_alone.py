@@ -142,8 +142,8 @@ def measuring_columns(
 ) -> Generator[float, None, list[dict[str, Floats]]]:
     """Return the measures of ranking by each column times its sign.
 
-    The share done is yielded in between: it starts at ``span[0]`` and grows
-    by ``span[1]``.
+    The share done is yielded in between: it starts at ``span[0]`` and grows by
+    ``span[1]``.
 
     The result has a dict of measures, shape (n,) each, for each array of
     `signs`, shape (n,).

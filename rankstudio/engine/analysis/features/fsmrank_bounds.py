@@ -146,6 +146,7 @@ def bounds_of(
     Parameters
     ----------
     plan : Plan
+        Plan of the run.
     parameters : Mapping
         Parameters of the model's combination.
     step : Step

@@ -96,10 +96,13 @@ def plan_text(
     Parameters
     ----------
     plan : Plan
+        Plan to describe.
     data : str
         Name of the dataset.
     versions : Mapping of str to str
+        Versions that computed the run, by the name of the library.
     n_folds : int
+        Number of folds.
     measure : str
         Name of the measure shown; by default the selection criterion.
     chosen : str

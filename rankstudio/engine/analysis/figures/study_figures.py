@@ -483,6 +483,7 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     def figure(
         key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]
     ) -> StudyFigure:
+        """Return a figure of runs that is drawn by `make`, with names for its file and title."""
         # Some figures are about the queries that this title counts.
         group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
         draw = partial(
@@ -715,6 +716,7 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
     def figure(
         key: str, title: str, make: Callable[..., Figure | None], *arguments: object
     ) -> StudyFigure:
+        """Return a figure of the run that is drawn by `make(result, *arguments)`."""
         draw = partial(
             _figure_with_text,
             partial(make, result, *arguments),

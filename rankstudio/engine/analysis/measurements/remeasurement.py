@@ -423,13 +423,11 @@ class Remeasurement:
         Returns
         -------
         Mapping of str to ndarray of shape (Q,)
-            Empty without a validation part, or if a study does not store
-            the models.
+            Empty without a validation part, or if a study does not store the models.
 
         Notes
         -----
-        O(KQ) per path for the choices if the path does not keep them, of
-        one path at a time, and one scoring
+        O(KQ) per path for the choices if the path does not keep them, of one path at a time, and one scoring
         of the part for each of up to 100 models that are chosen.
         """
         stored = result.cross_fitted if new_plan.convention == plan.convention else {}
@@ -487,6 +485,7 @@ class Remeasurement:
         def measure_models(
             path: PathResult, positions: Sequence[int]
         ) -> dict[str, Floats]:
+            """Return each measure of D models in each query, shape (D, Q); {} if one is missing."""
             steps = [path.steps[position] for position in positions]
             if not all(step.covers(part.X) for step in steps):
                 return {}
@@ -613,9 +612,8 @@ class Remeasurement:
     ) -> Iterator[Floats]:
         """Yield the measure of each path's K steps in each query, shape (K, Q).
 
-        A measure of rankings is computed for many paths at a time, from
-        rankings that are kept. Only rankings that would take too much
-        memory are not kept.
+        A measure of rankings is computed for many paths at a time, from rankings that
+        are kept. Only rankings that would take too much memory are not kept.
 
         NaN for steps whose model is not stored completely.
         """
@@ -719,8 +717,7 @@ class Remeasurement:
     ) -> dict[str, float]:
         """Return the mean measures of a model on a part, by name.
 
-        The result is {} without a part, or if the model cannot score the
-        part.
+        The result is {} without a part, or if the model cannot score the part.
 
         `owner` is the object that the model's ranking is stored with; by
         default the step.
@@ -806,8 +803,7 @@ class Remeasurement:
     ) -> Evaluator:
         """Return the evaluator that computes measures on a part by a convention.
 
-        Measures of a study without code are left out, unless no measure has
-        code.
+        Measures of a study without code are left out, unless no measure has code.
 
         The latest evaluators are stored.
         """
@@ -904,8 +900,9 @@ def _scores_of_steps(
 ) -> tuple[Floats, Floats | None]:
     """Return the scores of steps, one row each, and the scores of the last step.
 
-    Nonlinear models continue from the scores of the step before, at first
-    `scores`. The last scores are None for linear models, which need none.
+    The scores have shape (K, m). Nonlinear models continue from the scores
+    of the step before, at first `scores`, shape (m,). The last scores are
+    None for linear models, which need none.
     """
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None

@@ -237,11 +237,10 @@ class _GroupedRun:
 def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     """Return the rows of a table, block by block, in order of first occurrence.
 
-    Identical runs are included once. A method with one run per dataset has
-    one row, regardless of its grids; several runs on one dataset are
-    grouped by equal settings. Titles of rows with the same method state the
-    settings in which they differ. Runs on one dataset that are not
-    comparable are in different blocks.
+    Identical runs are included once. A method with one run per dataset has one row,
+    regardless of its grids; several runs on one dataset are grouped by equal settings.
+    Titles of rows with the same method state the settings in which they differ. Runs on
+    one dataset that are not comparable are in different blocks.
     """
     # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
@@ -465,6 +464,7 @@ def _column_contents(
     def column(
         source: str, name: str, title: str, group: str, fold: int | None = None
     ) -> _ColumnContent:
+        """Return a column for a measure on a dataset, in one fold or over all."""
         return _ColumnContent(
             data=source,
             measure=name,
@@ -542,8 +542,8 @@ def _references(
 ) -> dict[int, int]:
     """Return, by block, the number of the row against which the block's others are tested.
 
-    This is the requested row in its own block, and in other blocks the best
-    row of the first column. A block without either is left out.
+    This is the requested row in its own block, and in other blocks the best row of the
+    first column. A block without either is left out.
     """
     requested_rows = _requested_rows(rows, against)
     references: dict[int, int] = {}
@@ -617,8 +617,7 @@ def _corrected_p_values(
     Returns
     -------
     dict
-        The corrected p by row and column; a column of one fold alone is not
-        tested.
+        The corrected p by row and column; a column of one fold alone is not tested.
     """
     p_values: dict[tuple[int, _ColumnContent], float] = {}
     for column, (block, reference) in product(columns, references.items()):

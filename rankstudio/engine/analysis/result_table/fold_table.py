@@ -230,6 +230,7 @@ def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> F
 
     # Only measures that all folds have are summarized.
     def summary(part: str) -> dict[str, float]:
+        """Return the statistic of each measure in one attribute of the rows, such as "test"."""
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [
             name

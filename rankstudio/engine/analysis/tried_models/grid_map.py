@@ -97,8 +97,7 @@ def grid_map(
     pair : pair of int
         A pair of :func:`grid_pairs`.
     measured : callable
-        Returns the x-values and measures of the models of a combination, by
-        its
+        Returns the x-values and measures of the models of a combination, by its
         position; NaN for undefined measures.
     higher_is_better : bool
         Whether a cell shows the greatest of several values, or the least.

@@ -104,11 +104,10 @@ def pareto_front_of(
 ) -> ParetoFront | None:
     """Find the models of runs for which no other is both smaller (or cheaper) and better.
 
-    The deviation between folds reflects the folds more than the models: a
-    fold of hard queries is hard for all models. If the documents are
-    available, the suggested model is therefore the smallest one not
-    significantly worse than the best, by the paired interval over all
-    queries.
+    The deviation between folds reflects the folds more than the models: a fold of hard
+    queries is hard for all models. If the documents are available, the suggested model
+    is therefore the smallest one not significantly worse than the best, by the paired
+    interval over all queries.
 
     Models are compared by size or cost, and the mean validation measure.
 
@@ -119,10 +118,8 @@ def pareto_front_of(
     name : str
         Name of the measure.
     data : sequence of FoldedDataset, optional
-        Data of each run. Without data, validation documents or
-        `LEAST_PAIRS` validation queries, or with a
-        model on the front that the study did not store, one standard error
-        over the folds replaces the
+        Data of each run. Without data, validation documents or `LEAST_PAIRS` validation queries, or with a
+        model on the front that the study did not store, one standard error over the folds replaces the
         interval.
     by : {"size", "cost"}
         Number of features, or what they cost; see
@@ -131,8 +128,7 @@ def pareto_front_of(
     Returns
     -------
     ParetoFront or None
-        None if no run has a model with a validation measure, or by cost if
-        no run has
+        None if no run has a model with a validation measure, or by cost if no run has
         costs.
     """
     # Tried models with their size or cost.
@@ -198,8 +194,7 @@ def _optimal_models_by_cost(
 ) -> list[tuple[int, TriedModel, float]]:
     """Return the models of each run that no other of its models beats.
 
-    Models of one size differ in cost, so the best models of every size are
-    not enough.
+    Models of one size differ in cost, so the best models of every size are not enough.
 
     Each has the position of its run and its cost.
     """
@@ -263,8 +258,7 @@ def _paired_half_widths(
 ) -> Floats | None:
     """Return half the width of the interval of each difference to the last model of the front.
 
-    None without the data of all runs, or if a study did not store one of
-    the models.
+    None without the data of all runs, or if a study did not store one of the models.
 
     The last model has the best mean. The result has shape (K,) for the K
     models of the front.

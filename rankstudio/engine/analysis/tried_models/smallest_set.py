@@ -146,10 +146,8 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     Returns
     -------
     SmallestSet or None
-        None if the models of the path are not tested: without queries to
-        validate on,
-        with fewer than `LEAST_PAIRS` of them, or if the method's criterion
-        selects.
+        None if the models of the path are not tested: without queries to validate on,
+        with fewer than `LEAST_PAIRS` of them, or if the method's criterion selects.
     """
     # the path was measured by a measure that does not select
     if plan.select_by not in path.validation:
@@ -166,6 +164,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     p_values = path.p_values[plan.select_by]
 
     def set_at(index: int) -> SetOfPath:
+        """Return the set of features of a step of the path."""
         return SetOfPath(
             position=index,
             x_value=int(path.x_values[index]),
@@ -211,8 +210,7 @@ def smallest_set_beside(
     Returns
     -------
     SmallestSet or None
-        None also if no path of the fold has the selection, or a number of
-        features
+        None also if no path of the fold has the selection, or a number of features
         cannot be chosen on it.
     """
     chosen = fold.chosen.unit.position

@@ -214,9 +214,9 @@ def can_measure(
 ) -> bool:
     """Return whether a measure can be computed on the validation or test parts of a run.
 
-    The documents are not available if the run comes from a study without
-    its data, or if the data have no such part. Validation by inner folds
-    used other models than those of the paths.
+    The documents are not available if the run comes from a study without its data, or
+    if the data have no such part. Validation by inner folds used other models than
+    those of the paths.
     """
     if lacking(name):
         return False
@@ -248,6 +248,7 @@ def values_by_query(
     name : str
         Name of the measure.
     part : {"vali", "test"}
+        Parts whose queries count.
 
     Returns
     -------

@@ -136,6 +136,7 @@ def learn_unit(task: Task) -> Learned:
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
     def follow(event: Step | WorkProgress) -> None:
+        """Collect notes for the end, and pass other events on to the caller."""
         nonlocal latest
         if isinstance(event, Note):
             notes.append(event)

@@ -789,6 +789,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
     Parameters
     ----------
     plan : Plan
+        Plan with one or several combinations of parameters.
     n_features : int
         Number of features of the data.
 
@@ -823,6 +824,7 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     plan : Plan
         Plan with this method, or with another one that it would replace.
     entry : Method
+        Catalog entry of the method.
     selects : bool
         Whether the method replaces that of the plan, not its final ranker, which
         supports any groups.
@@ -953,7 +955,11 @@ def _check_bans(
 
 
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """Return each feature's id with its milliseconds per query, as the value of a parameter."""
+    """Return each feature's id with its milliseconds per query, as the value of a parameter.
+
+    The prices are (id, milliseconds) pairs. PlanError is raised if the plan
+    has no costs.
+    """
     costs = plan.extension(FeatureCosts)
     if costs is None:
         raise PlanError(

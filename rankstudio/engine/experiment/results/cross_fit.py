@@ -236,8 +236,8 @@ def chosen_models(
 ) -> list[ChosenModel]:
     """Return the different models that the subsets of queries choose among several paths.
 
-    Ties go to the earlier path, as in `select_model`. Empty if no path has a model, or
-    the choices are of another number of queries.
+    Ties go to the earlier path, as for the model of the run itself. Empty
+    if no path has a model, or the choices are of another number of queries.
 
     Each has the share of the divisions in which it measures each query.
     `choices` has an entry per path, with a choice for each subset.

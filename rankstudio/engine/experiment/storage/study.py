@@ -257,6 +257,7 @@ class Study:
         Parameters
         ----------
         plan : Plan
+            Plan to run.
         dataset : FoldedDataset
             Data of the plan.
         anew : bool
@@ -685,6 +686,7 @@ class Study:
         Parameters
         ----------
         run : RunKey
+            Run of this study.
         units : Mapping, optional
             Paths of the finished units, by the number of the fold and the position of
             the combination, if :meth:`finished_units` has already read them.
@@ -757,6 +759,7 @@ class Study:
         Parameters
         ----------
         run : RunKey
+            Run of this study.
         units : Mapping, optional
             Paths of the finished units, by the number of the fold and the position of
             the combination, if :meth:`finished_units` has already read them.
@@ -882,7 +885,7 @@ class Study:
                 raise ChangedDataError(text.format(changed=change_text, path=self.path))
 
     def _read_run(self, row: Row) -> tuple[Row, Plan, RecordedData]:
-        """Return a run with its plan and its data.
+        """Return the record of a run with its plan and its data.
 
         StoreError is raised if the plan or the data cannot be read.
         """

@@ -449,8 +449,11 @@ class FoldContext:
         Models that a study does not store completely are measured here, so
         that a resumed run has the same values.
 
-        None if validation queries do not choose. They show later how much the
-        choice depends on the queries.
+        None if validation queries do not choose. They show later how much
+        the choice depends on the queries.
+
+        `queries` has the selection measure in each query, shape (K, Q), for
+        K steps.
         """
         if not queries or not is_chosen_on_validation(self.plan):
             return None
@@ -848,6 +851,8 @@ class NestedFold(FoldContext):
 
         A query is measured by the models of its inner fold, which were also trained
         without the query. Empty if the paths do not keep these measures.
+
+        Each array has shape (Q,) for the Q queries of all inner folds.
         """
         measures_by_path = [
             path.choices.per_query for path in paths if path.choices is not None
@@ -866,6 +871,9 @@ class NestedFold(FoldContext):
 
         The corresponding models of the inner folds are measured in each of
         their queries.
+
+        `queries` has the selection measure in each query, shape (K, Q), for
+        each inner fold.
         """
         inner = self._inner_paths.pop(path.unit.position)
         # In leave-query-out each query is a fold: measures in each query would take too

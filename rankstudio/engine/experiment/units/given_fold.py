@@ -105,7 +105,7 @@ def plan_of_given(
     name : str
         Name of the run.
     location : Path
-        File or folder; see `find_scores` and `find_models`.
+        File with scores or a model, or folder with a file for each fold.
     dataset : FoldedDataset
         Data of the plan.
 
@@ -232,8 +232,8 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
     """Return a user's scores as the only step, or model, of a path.
 
-    `scores` has the scores of the documents by the name of their part:
-    "test".
+    `scores` has the scores of the documents, shape (m,), by the name of
+    their part: "test".
     """
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)

@@ -71,6 +71,7 @@ class ScoredPart:
         out = np.empty(self._data.n_documents)
 
         def score(piece: slice) -> None:
+            """Score some rows and write their scores to `out`."""
             rows = self._data.X[piece]
             previous = None if previous_scores is None else previous_scores[piece]
             out[piece] = step.scores(np.ascontiguousarray(rows.T), previous)
@@ -90,6 +91,7 @@ class ScoredPart:
         out = np.empty((coefs.shape[0], self._data.n_documents))
 
         def score(piece: slice) -> None:
+            """Score some rows and write their scores to `out`."""
             rows = self._data.X[piece]
             out[:, piece] = linear_scores(
                 np.ascontiguousarray(rows[:, used_columns].T), weights

@@ -48,8 +48,7 @@ def figure_bytes(
     Raises
     ------
     OutputError
-        For a picture that is too large, or without a folder for temporary
-        files.
+        For a picture that is too large, or without a folder for temporary files.
     """
     if format_name == "csv":
         return csv_of_values(*figure.table()).encode()

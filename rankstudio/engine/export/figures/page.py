@@ -191,6 +191,7 @@ class FigurePage:
         look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
 
         def fit(width: float, _: float) -> None:
+            """Write the title, in one or two lines, for this width of the area."""
             # A title in the middle of the area may be wider than the area, up to the
             # nearer edge of the page.
             box = self.area.get_position()
@@ -219,9 +220,8 @@ class FigurePage:
         Parameters
         ----------
         height : callable
-            Returns the aspect ratio of the area, unless the style sets the
-            height of
-            the page.
+            Returns the height of the plot area, in points, by its width, unless the
+            style sets the height of the page.
         widest : float
             Maximum width of the area.
         """
@@ -292,9 +292,8 @@ class FigurePage:
     def _find_other_font(self, width: float, height: float) -> bool:
         """Choose another font for texts with characters that Inter does not have.
 
-        The labels are written for the area first, to know their characters.
-        Return whether they must be written again, because the font of some
-        texts has changed.
+        The labels are written for the area first, to know their characters. Return
+        whether they must be written again, because the font of some texts has changed.
 
         Nothing changes if no font has more of them.
         """

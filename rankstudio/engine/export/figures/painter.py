@@ -85,6 +85,7 @@ def painted(
     style : FigureStyle
         Width, size of the text and colors.
     format_name : {"pdf", "svg", "png"}
+        Format of the file.
     dpi : float
         Resolution of a PNG in dots per inch.
 
@@ -353,8 +354,7 @@ class _SeriesPainter:
     def _interval(self, x: Sequence[float]) -> list[Artist]:
         """Paint the intervals of a series, and return what shows them in the legend.
 
-        A line has a band around it; points and single intervals have
-        whiskers.
+        A line has a band around it; points and single intervals have whiskers.
         """
         series = self._series
         low = _with_gaps(series.low, self._figure.y)
@@ -395,8 +395,8 @@ class _SeriesPainter:
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
         """Paint the line, or the points, of a series, and return it for the legend.
 
-        Points without neighbours always have a marker, because they have no
-        line. For print, a line has some markers at equal distances.
+        Points without neighbours always have a marker, because they have no line. For
+        print, a line has some markers at equal distances.
         """
         series = self._series
         em = self._style.em
@@ -608,8 +608,7 @@ def name_rows(
     visible_rows : range
         Rows whose names are written.
     spare : float
-        Width that nothing else needs: the names may take it, if it is more
-        than their
+        Width that nothing else needs: the names may take it, if it is more than their
         usual share.
     """
     max_width = max(_MAX_NAME_SHARE * page.style.width, spare) - 0.9 * page.style.em
@@ -831,9 +830,9 @@ def color_range(figure: MapFigure) -> tuple[float, float]:
 def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     """Paint the cells of a map, whose middles have whole numbers as coordinates.
 
-    Cells with written values have white gaps. Other cells reach under their
-    neighbours at the right and below, which are painted later: readers of
-    PDF and SVG would show the background between areas that only touch.
+    Cells with written values have white gaps. Other cells reach under their neighbours
+    at the right and below, which are painted later: readers of PDF and SVG would show
+    the background between areas that only touch.
     """
     # Colors by value; cells without a value have the color of the page or a pale one.
     style = page.style

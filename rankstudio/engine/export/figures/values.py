@@ -391,7 +391,7 @@ class MapFigure:
         return all(isnan(value) for row in self.values for value in row)
 
     def table(self) -> Table:
-        """Return header and rows of the plotted values, as in the map."""
+        """Return header and rows of the plotted values: the same rows and columns as the map."""
         columns = self.named or [
             f"{self.column_title} {name}".strip() for name in self.columns
         ]

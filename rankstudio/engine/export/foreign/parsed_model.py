@@ -161,8 +161,8 @@ def tree_of_lists(
 def greatest_up_to(threshold: float) -> float:
     """Return the greatest double that is at most a threshold when rounded to a float.
 
-    A program that compares floats rounds a double to the nearest float; if
-    two floats are equally near, to the float whose last bit is 0.
+    A program that compares floats rounds a double to the nearest float; if two floats
+    are equally near, to the float whose last bit is 0.
     """
     low = nearest_float(threshold)
     # The threshold is beyond the range of floats.

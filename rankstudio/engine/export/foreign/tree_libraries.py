@@ -49,8 +49,7 @@ def lightgbm_model(text: str) -> ParsedModel:
 def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return the model in the JSON of XGBoost's ``Booster.save_model``.
 
-    A value less than the split condition goes left; both are compared as
-    32-bit floats.
+    A value less than the split condition goes left; both are compared as 32-bit floats.
 
     Its booster is gbtree, dart or gblinear.
     """
@@ -126,6 +125,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
 
     # The children of a split are kept by their ids until they are asked for in turn.
     def node_of(key: Any) -> Split | float:
+        """Return the split or the leaf's value of a node, by its key."""
         node = nodes[key]
         if "leaf" in node:
             return finite(_XGBOOST, node["leaf"])
@@ -256,6 +256,7 @@ def _asymmetric_tree(
     nodes: dict[int, Any] = {id(tree): tree}
 
     def node_of(key: Any) -> Split | float:
+        """Return the split or the leaf's value of a node, by its key."""
         node = nodes[key]
         if "split" not in node:
             return scale * finite(_CATBOOST, node["value"])

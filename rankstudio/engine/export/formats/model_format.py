@@ -135,12 +135,10 @@ class ModelFormat:
         Parameters
         ----------
         linear, scaled : bool
-            Whether the model is a weighted sum, and whether its inputs are
-            scaled
+            Whether the model is a weighted sum, and whether its inputs are scaled
             within a query.
         kind : str
-            Kind of its parts; see
-            :attr:`rankstudio.engine.steps.Step.kind`.
+            Kind of its parts; see :attr:`rankstudio.engine.steps.Step.kind`.
         """
         if kind and not (kind == "sums" and self.sums):
             text = refusal_of(kind)
@@ -168,8 +166,7 @@ class ModelFormat:
         Raises
         ------
         OutputError
-            If the format cannot express the model; the message gives the
-            reason.
+            If the format cannot express the model; the message gives the reason.
         MissingExtraError
             If a library is missing.
         """

@@ -22,6 +22,7 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
 
     # Text or bytes of the plug-in, as the only file of the model.
     def write(function: ScoreFunction) -> Files:
+        """Return the text or bytes of the plug-in as the only file of a model."""
         try:
             content = called(lambda: imported(entry.writer)(function), PATIENCE)
             if not isinstance(content, str | bytes) or not content:
@@ -37,6 +38,7 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
 
     # Scores that the plug-in's reader computes from the file.
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+        """Return the scores that the plug-in's reader computes from the file."""
         if not entry.reader:
             raise OutputError(tr("{format} has no reader.").format(format=name))
         ids = tuple(model_input.id for model_input in function.inputs)

@@ -51,7 +51,10 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 
 
 def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> None:
-    """Write the value of a node for some rows of X to their positions in ``outputs``."""
+    """Write the value of a node for some rows of X to their positions in ``outputs``.
+
+    `X` has shape (m, k), and `outputs` shape (m,).
+    """
     if not isinstance(node, tuple):
         outputs[rows] = node
         return

@@ -243,9 +243,8 @@ class ResultTable:
     ) -> tuple[list[str], list[list[str | float | None]]]:
         """Return header and rows of the table as plain values.
 
-        A column of means is followed by a column of deviations, and by a
-        column of corrected p, if the style requires them and they have any
-        values.
+        A column of means is followed by a column of deviations, and by a column of
+        corrected p, if the style requires them and they have any values.
         """
         # Columns of values for each column of the table: the mean, and what the style
         # adds.
