@@ -97,10 +97,10 @@ def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
 def field_query(model_input: ModelInput) -> dict[str, Any]:
     """Return an Elasticsearch query whose score is the value of a field.
 
+    Users replace it by the query of their feature.
+
     Since Elasticsearch 7, scores must not be negative, so a feature with negative
     values has a shift. A value that is still negative after the shift counts as 0.
-
-    Users replace it by the query of their feature.
     """
     match_all: dict[str, Any] = {"match_all": {}}
     if not model_input.shift:

@@ -134,9 +134,9 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Elasticsearch does.
 
-    Scores of queries are floats; thresholds and sums are doubles.
-
     The result has shape (m,), one score per document.
+
+    Scores of queries are floats; thresholds and sums are doubles.
     """
     model = json.loads(files[""])
     ensemble = model["definition"]["trained_model"]["ensemble"]

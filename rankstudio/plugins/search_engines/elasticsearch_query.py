@@ -54,9 +54,9 @@ def write_script(function: ScoreFunction) -> Files:
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the script does.
 
-    Scores are computed in doubles, raised to at least 0, and stored as floats.
-
     The result has shape (m,), one score per document.
+
+    Scores are computed in doubles, raised to at least 0, and stored as floats.
     """
     parameters = json.loads(files[""])["query"]["script_score"]["script"]["params"]
     columns = function.columns

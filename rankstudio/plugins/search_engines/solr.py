@@ -139,9 +139,9 @@ def _threshold_text(value: float) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does.
 
-    Solr computes in single precision, and raises every threshold by a millionth.
-
     The result has shape (m,), one score per document.
+
+    Solr computes in single precision, and raises every threshold by a millionth.
     """
     model = json.loads(files[""])
     columns = function.called

@@ -142,11 +142,11 @@ def measuring_columns(
 ) -> Generator[float, None, list[dict[str, Floats]]]:
     """Return the measures of ranking by each column times its sign.
 
-    The share done is yielded in between: it starts at ``span[0]`` and grows by
-    ``span[1]``.
-
     The result has a dict of measures, shape (n,) each, for each array of
     `signs`, shape (n,).
+
+    The share done is yielded in between: it starts at ``span[0]`` and grows by
+    ``span[1]``.
     """
     n = X.shape[1]
     measures = [

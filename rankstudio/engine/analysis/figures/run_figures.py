@@ -340,10 +340,10 @@ def candidates_figure(
 ) -> RowsFigure | None:
     """Return a figure of the candidates of one step of a fold's path, best first.
 
-    The result is None if the method compares none.
-
     Candidates are the features or groups that the step compared; `number`
     is that of the step.
+
+    The result is None if the method compares none.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)
@@ -403,9 +403,9 @@ def candidates_figure(
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
     """Return a map of the candidates of a path by step, as shares of the step's best score.
 
-    The result is None if the method compares none.
-
     Candidates are the features or groups that a step compares.
+
+    The result is None if the method compares none.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)

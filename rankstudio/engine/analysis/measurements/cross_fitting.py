@@ -100,11 +100,11 @@ def cross_fitted(
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
     """Return a run with its cross-fitted measures, computed if an earlier version lacks them.
 
-    Nothing else changes. The run itself is returned if it has these measures, or if
-    they cannot be computed, because the data or a validation part are missing.
-
     They are measures in each validation query, by models that were chosen
     without it.
+
+    Nothing else changes. The run itself is returned if it has these measures, or if
+    they cannot be computed, because the data or a validation part are missing.
     """
     if (
         dataset is None

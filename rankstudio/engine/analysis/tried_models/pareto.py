@@ -194,9 +194,9 @@ def _optimal_models_by_cost(
 ) -> list[tuple[int, TriedModel, float]]:
     """Return the models of each run that no other of its models beats.
 
-    Models of one size differ in cost, so the best models of every size are not enough.
-
     Each has the position of its run and its cost.
+
+    Models of one size differ in cost, so the best models of every size are not enough.
     """
     front_models: list[tuple[int, TriedModel, float]] = []
     for number, run in enumerate(runs):
@@ -258,10 +258,10 @@ def _paired_half_widths(
 ) -> Floats | None:
     """Return half the width of the interval of each difference to the last model of the front.
 
-    None without the data of all runs, or if a study did not store one of the models.
-
     The last model has the best mean. The result has shape (K,) for the K
     models of the front.
+
+    None without the data of all runs, or if a study did not store one of the models.
     """
     if len(data) != len(runs):
         return None

@@ -50,10 +50,10 @@ class RunCosts:
 def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
     """Return the costs of features by which runs are compared.
 
-    None if all features cost 1: the cost of a model is then its number of features.
-
     They are those of the first run with milliseconds, or else of the first
     run with costs other than 1.
+
+    None if all features cost 1: the cost of a model is then its number of features.
     """
     for run in runs:
         costs = run.plan.extension(FeatureCosts)

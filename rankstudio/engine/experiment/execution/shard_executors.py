@@ -95,13 +95,13 @@ def shard_executor(
 ) -> ShardExecutor:
     """Return the workers for the shards of a path, from an executor of the units of a run.
 
-    They are its remote workers, if any, otherwise threads of this process. Their memory
-    does not exceed the estimate.
-
     A shard is a range of the training queries. Without an executor, and on
     one that has no remote workers, the shards are computed by threads of this
     process. `estimate` limits their number, and the bytes of the shards'
     states.
+
+    They are its remote workers, if any, otherwise threads of this process. Their memory
+    does not exceed the estimate.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()
@@ -198,10 +198,10 @@ class _Session:
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         """Send a message to every shard and return the sum of the answers.
 
+        It yields its progress, named by `activity`, while it waits.
+
         A few shards per worker are asked ahead; their answers are added in the order of
         the shards.
-
-        It yields its progress, named by `activity`, while it waits.
         """
         # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)

@@ -483,9 +483,9 @@ class Plan:
     def candidate_score(self) -> CandidateScore | None:
         """Score by which the steps of a path compare candidates; None if they compare none.
 
-        With a final ranker, the steps contain the scores of the selector.
-
         A candidate is a feature, or group of features, that a step might add.
+
+        With a final ranker, the steps contain the scores of the selector.
         """
         score = self.entry.candidate_score
         if score is not None:

@@ -339,12 +339,12 @@ class _Rows:
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
         """Return the gain of each of P models on a subset of the queries of its own, shape (P,).
 
+        A gain is the mean measure, with the sign by which larger is better;
+        -inf if undefined. `models` has the rows of the models, shape (P,).
+
         For each part of the queries, ``columns`` has an array (P, n) with the columns
         of the subset of each model. The operations are those of `average` on a path:
         gains have equal bits, and hence equal ties.
-
-        A gain is the mean measure, with the sign by which larger is better;
-        -inf if undefined. `models` has the rows of the models, shape (P,).
         """
         means = [
             _mean_or_nan(values[models[:, None], subset])
@@ -439,12 +439,12 @@ def _choose_models(
 ) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each subset, and the gain of the best one.
 
-    Approximate values decide wherever their rounding leaves no doubt; the others are
-    computed exactly.
-
     Both have shape (S,). A gain is the mean measure on a subset, with the
     sign by which larger is better. `sizes`, shape (K,), has the number of
     features of each model.
+
+    Approximate values decide wherever their rounding leaves no doubt; the others are
+    computed exactly.
     """
     # Exact gains are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)

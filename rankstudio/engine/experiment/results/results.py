@@ -279,10 +279,10 @@ class FoldResult:
     def measured(self, part: Part) -> Mapping[str, float]:
         """Return the measures of a fold by name, on a part of the data.
 
-        The result is empty if the measures are unknown.
-
         Cross-fitted ones are the means over the validation queries, each
         measured by a model that was chosen without it.
+
+        The result is empty if the measures are unknown.
         """
         match part:
             case Part.TEST:

@@ -466,9 +466,9 @@ def _values_by_measure(
 def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Return the p-values of a path, shape (K,) for K steps, by measure.
 
-    The result is {} for a path that an earlier version stored.
-
     They compare each model with the best one of the path.
+
+    The result is {} for a path that an earlier version stored.
     """
     if "p_values_of" not in header:
         return {}

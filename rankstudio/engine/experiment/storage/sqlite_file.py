@@ -411,10 +411,10 @@ def _check_study_file(
 ) -> None:
     """Raise an error unless a file is a sound study of this version; write nothing near it.
 
-    The copy is inspected if there is one; of a shared study, the file without its log.
-
     A sound study has the application id and the version of a study, no
     damage, and a complete log.
+
+    The copy is inspected if there is one; of a shared study, the file without its log.
     """
     opened_path = copy or path
     if not opened_path.is_file():

@@ -572,10 +572,10 @@ class Study:
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store the path of a finished unit, and the unit's duration in seconds.
 
-        It takes O(K n) time for K steps and n features.
-
         A unit is one combination of parameters on one fold; its path has a
         model per step.
+
+        It takes O(K n) time for K steps and n features.
         """
         unit = path.unit
         # Of nonlinear models, only the one that the rule would select stays
@@ -655,11 +655,11 @@ class Study:
     def save_cross_fitted(self, run: RunKey, folds: Iterable[FoldResult]) -> None:
         """Store the cross-fitted measures of finished folds, computed after the run.
 
-        Folds without them, with other measures than the plan's, or that are not stored
-        soundly are skipped.
-
         These are measures in each validation query, by models that were
         chosen without it. Nothing else of the folds changes.
+
+        Folds without them, with other measures than the plan's, or that are not stored
+        soundly are skipped.
         """
         names = set(run.plan.evaluated)
         _, sound_folds = self._sound_parts(run)

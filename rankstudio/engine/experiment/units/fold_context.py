@@ -849,10 +849,10 @@ class NestedFold(FoldContext):
     ) -> dict[str, Floats]:
         """Return each measure in each query of the inner folds, by models chosen without the query.
 
+        Each array has shape (Q,) for the Q queries of all inner folds.
+
         A query is measured by the models of its inner fold, which were also trained
         without the query. Empty if the paths do not keep these measures.
-
-        Each array has shape (Q,) for the Q queries of all inner folds.
         """
         measures_by_path = [
             path.choices.per_query for path in paths if path.choices is not None

@@ -462,9 +462,9 @@ def _font_characters(path: str) -> frozenset[str]:
 def _font_with(characters: frozenset[str]) -> str:
     """Return the file of the font with the most of some characters.
 
-    DejaVu Sans, which comes with matplotlib, is tried first.
-
     It is Inter, or a font of this computer.
+
+    DejaVu Sans, which comes with matplotlib, is tried first.
     """
     fonts = [
         font

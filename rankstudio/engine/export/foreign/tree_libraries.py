@@ -49,9 +49,9 @@ def lightgbm_model(text: str) -> ParsedModel:
 def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return the model in the JSON of XGBoost's ``Booster.save_model``.
 
-    A value less than the split condition goes left; both are compared as 32-bit floats.
-
     Its booster is gbtree, dart or gblinear.
+
+    A value less than the split condition goes left; both are compared as 32-bit floats.
     """
     try:
         # Models with several scores for a document are refused.
